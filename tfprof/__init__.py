@@ -1,0 +1,91 @@
+"""tfprof: where a TensorFlow program spends its time, memory and float operations.
+
+    >>> import tfprof
+    >>> profiler = tfprof.Profiler(tfprof.demo_files().graph)
+
+Everything is loaded at first use, and TensorFlow never is: see ``tfprof.Profiler``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tfprof._version import __version__
+
+if TYPE_CHECKING:
+    from tfprof._wire.messages import (
+        GraphNodeProto,
+        MultiGraphNodeProto,
+        OpLogProto,
+    )
+    from tfprof.api import Profiler, profile
+    from tfprof.demo import demo_files
+    from tfprof.errors import (
+        EmptyProfileError,
+        InputError,
+        MalformedProfileError,
+        MissingDependencyError,
+        TfprofError,
+        TfprofWarning,
+        UnknownFormatError,
+        UsageError,
+    )
+    from tfprof.model.notices import Notice
+    from tfprof.options.builder import ProfileOptionBuilder
+    from tfprof.views.result import ViewNode, ViewTree
+
+_HOME = {
+    "EmptyProfileError": "tfprof.errors",
+    "GraphNodeProto": "tfprof._wire.messages",
+    "InputError": "tfprof.errors",
+    "MalformedProfileError": "tfprof.errors",
+    "MissingDependencyError": "tfprof.errors",
+    "MultiGraphNodeProto": "tfprof._wire.messages",
+    "Notice": "tfprof.model.notices",
+    "OpLogProto": "tfprof._wire.messages",
+    "ProfileOptionBuilder": "tfprof.options.builder",
+    "Profiler": "tfprof.api",
+    "TfprofError": "tfprof.errors",
+    "TfprofWarning": "tfprof.errors",
+    "UnknownFormatError": "tfprof.errors",
+    "UsageError": "tfprof.errors",
+    "ViewNode": "tfprof.views.result",
+    "ViewTree": "tfprof.views.result",
+    "demo_files": "tfprof.demo",
+    "profile": "tfprof.api",
+}
+
+__all__ = [
+    "EmptyProfileError",
+    "GraphNodeProto",
+    "InputError",
+    "MalformedProfileError",
+    "MissingDependencyError",
+    "MultiGraphNodeProto",
+    "Notice",
+    "OpLogProto",
+    "ProfileOptionBuilder",
+    "Profiler",
+    "TfprofError",
+    "TfprofWarning",
+    "UnknownFormatError",
+    "UsageError",
+    "ViewNode",
+    "ViewTree",
+    "__version__",
+    "demo_files",
+    "profile",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tfprof' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""The wire: message classes from our own descriptors, and readers of raw protobuf bytes."""

@@ -1,0 +1,173 @@
+"""Parse a message, and when that fails say what is broken and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from tfprof._wire.pool import is_repeated
+from tfprof._wire.walk import LENGTH_DELIMITED, Field, WireError, walk
+from tfprof.errors import MalformedProfileError
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.message import Message
+
+    MessageT = TypeVar("MessageT", bound=Message)
+
+MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
+"""Protobuf's own limit: sizes are signed 32-bit numbers."""
+
+_TYPE_STRING: Final = 9
+_TYPE_MESSAGE: Final = 11
+_MAX_DEPTH: Final = 100
+
+BytesLike = bytes | bytearray | memoryview
+
+
+class Breakage(NamedTuple):
+    """Where a message stops being readable."""
+
+    problem: str
+    offset: int
+    path: str
+    truncated: bool
+
+
+def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> MessageT:
+    """Parse ``data`` as one message.
+
+    Args:
+        message_class: A generated message class, ours or anybody else's.
+        data: The serialized message.
+        source: What to call the data in errors, usually the file name.
+
+    Returns:
+        A new message that shares no memory with ``data``.
+
+    Raises:
+        MalformedProfileError: The data is over 2 GiB - 1, truncated or no such message.
+    """
+    from google.protobuf.message import DecodeError
+
+    name = message_class.DESCRIPTOR.name
+    size = len(data) if isinstance(data, (bytes, bytearray)) else data.nbytes
+    if size > MAX_MESSAGE_BYTES:
+        raise MalformedProfileError(
+            f"{source}: {size} bytes are too many for a {name} message: protobuf ends at "
+            f"{MAX_MESSAGE_BYTES} bytes (2 GiB - 1). Record fewer steps, or split the file."
+        )
+    content = data if isinstance(data, bytes) else bytes(data)
+    try:
+        return message_class.FromString(content)
+    except (DecodeError, RuntimeWarning, UnicodeDecodeError) as error:
+        # A RuntimeWarning is how some protobuf releases report a stray end-group tag.
+        raise MalformedProfileError(_explain(message_class, content, source, error)) from error
+
+
+def _explain(message_class: type[Message], data: bytes, source: str, error: Exception) -> str:
+    name = message_class.DESCRIPTOR.name
+    found = locate(message_class, data)
+    if found is None:
+        return (
+            f"{source}: not a readable {name} message ({error}). "
+            f"Check that this is the right file, or record it again."
+        )
+    where = f" in {found.path}" if found.path else ""
+    if found.truncated:
+        return (
+            f"{source}: truncated {name} message: {found.problem} at byte {found.offset}{where}; "
+            f"the data ends at byte {len(data)}. Copy or record the file again."
+        )
+    return (
+        f"{source}: not a {name} message: {found.problem} at byte {found.offset}{where}. "
+        f"Check that this is the right file; if it is, it is damaged: record it again."
+    )
+
+
+def locate(message_class: type[Message], data: bytes) -> Breakage | None:
+    """Find the innermost place at which ``data`` can not be this message.
+
+    Only the way down to the broken place is walked in Python; whether a sibling is sound is
+    asked of protobuf's own parser, so this stays fast on large files.
+
+    Returns:
+        The place, or None if nothing is found to be wrong.
+    """
+    view = memoryview(data)
+    start, stop = 0, len(data)
+    descriptor: Any = message_class.DESCRIPTOR
+    path: list[str] = []
+    found: Breakage | None = None
+    for _ in range(_MAX_DEPTH):
+        step = _broken_child(view, start, stop, descriptor)
+        if step is None:
+            break
+        truncated = step.cut_off and (found is None or found.truncated)
+        found = Breakage(step.problem, step.offset, _shown(path), truncated)
+        if step.field is None or step.child is None or step.child.type != _TYPE_MESSAGE:
+            return found
+        path.append(step.child.name + (f"[{step.nth}]" if is_repeated(step.child) else ""))
+        descriptor = step.child.message_type
+        start, stop = step.field.offset, min(stop, step.field.offset + step.field.value)
+    if found is None or found.truncated:
+        return found
+    # Every part is sound and yet the whole is refused.
+    problem = f"messages are nested deeper than the {_MAX_DEPTH} levels that protobuf reads"
+    return found._replace(problem=problem)
+
+
+def _shown(path: list[str]) -> str:
+    """A field path short enough for a message."""
+    return ".".join(path if len(path) <= 8 else [*path[:4], "...", *path[-3:]])
+
+
+class _Step(NamedTuple):
+    """The first broken field of one message, and its index among the fields of its number."""
+
+    problem: str
+    offset: int
+    field: Field | None
+    child: FieldDescriptor | None
+    nth: int
+    cut_off: bool
+
+
+def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descriptor) -> _Step | None:
+    """The first broken field of one message, or None."""
+    fields = descriptor.fields_by_number
+    seen: dict[int, int] = {}
+    try:
+        for field in walk(view, start, stop):
+            child = fields.get(field.number)
+            if child is None or field.wire_type != LENGTH_DELIMITED:
+                continue
+            index = seen[field.number] = seen.get(field.number, -1) + 1
+            payload = view[field.offset : field.offset + field.value]
+            if problem := _payload_problem(child, payload):
+                named = f"field {field.number} ({child.name}) {problem}"
+                return _Step(named, field.tag_offset, field, child, index, cut_off=False)
+    except WireError as error:
+        cut, child, index = error.field, None, 0
+        if cut is not None:
+            child, index = fields.get(cut.number), seen.get(cut.number, -1) + 1
+        return _Step(error.problem, error.offset, cut, child, index, error.cut_off)
+    return None
+
+
+def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
+    """Why this payload is not a value of the field, or nothing."""
+    if child.type == _TYPE_STRING:
+        try:
+            str(payload, "utf-8")
+        except UnicodeDecodeError:
+            return "holds text that is not UTF-8"
+    if child.type == _TYPE_MESSAGE:
+        from google.protobuf.message import DecodeError
+        from google.protobuf.message_factory import GetMessageClass
+
+        assert child.message_type is not None
+        try:
+            GetMessageClass(child.message_type).FromString(bytes(payload))
+        except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+            return f"does not hold a {child.message_type.name} message"
+    return ""

@@ -1,0 +1,1 @@
+"""From columns to numbers: pure functions that print nothing and change nothing."""

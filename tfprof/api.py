@@ -1,0 +1,282 @@
+"""The public face: ``Profiler`` and ``profile``, as in ``tf.compat.v1.profiler``."""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof._wire import messages as pb
+from tfprof.errors import (
+    EmptyProfileError,
+    InputError,
+    TfprofError,
+    TfprofWarning,
+    UsageError,
+)
+from tfprof.exporters.protos import view_to_proto
+from tfprof.inputs import GraphSource, default_graph
+from tfprof.model.notices import Notice
+from tfprof.model.profile import Profile
+from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.options.output import Output
+from tfprof.options.parse import ProfileOptions, parse_options
+from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.renderers.tfprof_text import render_report, render_stdout
+from tfprof.views.build import ViewBuilder
+from tfprof.views.result import ViewKind, ViewTree
+
+if TYPE_CHECKING:
+    from tfprof.readers.open import Source
+
+VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
+
+_INT64 = 1 << 63
+
+
+def classic_by_default() -> bool:
+    """Whether ``TFPROF_CLASSIC=1`` asks for classic mode in this process."""
+    return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0")
+
+
+class Profiler:
+    """Collects the steps of a run and answers with views of them.
+
+    Any number of profilers can live side by side, and each may be used from several threads.
+
+    Args:
+        graph: The graph that runs: a live ``tf.Graph``, FuncGraph or ConcreteFunction; or a
+            GraphDef, MetaGraphDef or SavedModel as message, bytes or path. Without one,
+            TensorFlow's default graph is taken if TensorFlow is imported and not executing
+            eagerly; else the ops are those that the run metadata name.
+        op_log: Types, float operations and call stacks to add: an OpLogProto as message, bytes
+            or path.
+        classic: Reproduce the original where it is wrong (see docs/differences.md). None asks
+            the environment variable ``TFPROF_CLASSIC``.
+
+    Raises:
+        UsageError: An argument is of the wrong type.
+        InputError: An input can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> graph = tfprof.demo_files().graph
+        >>> profiler = tfprof.Profiler(graph)
+        >>> options = tfprof.ProfileOptionBuilder().with_empty_output().build()
+        >>> profiler.profile_operations(options).children[0].name
+        'Add'
+    """
+
+    def __init__(
+        self, graph: Any = None, op_log: Source | None = None, *, classic: bool | None = None
+    ) -> None:
+        self.classic = classic_by_default() if classic is None else classic
+        self._lock = threading.RLock()
+        self._profile = Profile(classic=self.classic)
+        self._views = ViewBuilder(self._profile)
+        self._source = GraphSource(
+            self._profile, default_graph() if graph is None else graph, op_log
+        )
+
+    @property
+    def coverage(self) -> float:
+        """Share of the ops that were seen running, 0 to 1."""
+        return self._profile.coverage
+
+    @property
+    def steps(self) -> list[int]:
+        """Steps that were added, ascending."""
+        return self._profile.steps.steps
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a reader of the results should know: dropped, repaired or partial data."""
+        return self._profile.notices.as_tuple()
+
+    def add_step(self, step: int, run_meta: Source) -> None:
+        """Add the run metadata of a step; a step that was added before grows.
+
+        Ops that a live graph gained since the last call are picked up.
+
+        Args:
+            step: Step number, a signed 64-bit integer.
+            run_meta: A RunMetadata as message, bytes or path.
+
+        Raises:
+            UsageError: The step is no 64-bit integer.
+            EmptyProfileError: The run metadata hold no step stats.
+            InputError: The run metadata can not be read, are something else or are broken.
+        """
+        step = _step_number(step)
+        with self._lock:
+            self._source.update()
+            run = read_run_metadata(run_meta, self._source.ops_without_shapes)
+            if run is None:
+                message = (
+                    f"step {step}: the run metadata hold no step_stats, so the run was not "
+                    "traced; pass RunOptions(trace_level=FULL_TRACE) to Session.run"
+                )
+                if not self.classic:
+                    raise EmptyProfileError(message)
+                warnings.warn(message, TfprofWarning, stacklevel=2)
+                return
+            self._source.complete_shapes(run.output_shapes)
+            self._profile.add_run(step, run)
+
+    def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
+        """Ops by name scope.
+
+        Args:
+            options: As ``ProfileOptionBuilder.build()`` gives them.
+
+        Raises:
+            UsageError: An option is wrong, or the step was never added.
+            InputError: The output file can not be written.
+        """
+        return self._answer("scope", options)  # type: ignore[return-value]  # scope → GraphNode
+
+    def profile_graph(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
+        """Ops by data flow. Arguments and errors as in ``profile_name_scope``."""
+        return self._answer("graph", options)  # type: ignore[return-value]
+
+    def profile_operations(self, options: Mapping[str, Any]) -> pb.MultiGraphNodeProto:
+        """Op types. Arguments and errors as in ``profile_name_scope``."""
+        return self._answer("op", options)  # type: ignore[return-value]
+
+    def profile_python(self, options: Mapping[str, Any]) -> pb.MultiGraphNodeProto:
+        """Ops by Python line. Arguments and errors as in ``profile_name_scope``.
+
+        Raises:
+            EmptyProfileError: No op has a call stack.
+        """
+        return self._answer("code", options)  # type: ignore[return-value]
+
+    def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
+        """A view as a light object: columns and rows, no protobuf, nothing written.
+
+        Args:
+            cmd: ``scope``, ``graph``, ``op`` or ``code``.
+            options: As in ``profile_name_scope``; ``output`` has no effect. None is
+                ``ProfileOptionBuilder().build()``.
+
+        Raises:
+            UsageError: The command or an option is wrong, or the step was never added.
+            EmptyProfileError: The code view has no call stacks to show.
+        """
+        kind = _view_kind(cmd)
+        if options is None:
+            options = ProfileOptionBuilder().build()
+        parsed = parse_options({**options, "output": "none"}, classic=self.classic)
+        with self._lock:
+            return self._build(kind, parsed)
+
+    def report(self, cmd: str, options: Mapping[str, Any] | None = None) -> str:
+        """A view as the text that ``stdout`` output would print.
+
+        Arguments and errors as in ``view``.
+        """
+        with self._lock:
+            return render_stdout(self.view(cmd, options))
+
+    def _build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
+        self._source.update()
+        if kind == "code":
+            self._source.add_traces()
+        return self._views.build(kind, options)
+
+    def _answer(
+        self, kind: ViewKind, options: Mapping[str, Any]
+    ) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+        try:
+            parsed = parse_options(options, classic=self.classic)
+            with self._lock:
+                tree = self._build(kind, parsed)
+                _write(tree, parsed.output)
+                return view_to_proto(tree)
+        except TfprofError as error:
+            if not self.classic or not _original_only_warns(error):
+                raise
+            warnings.warn(str(error), TfprofWarning, stacklevel=3)
+            tree_view = kind in ("scope", "graph")
+            return pb.GraphNodeProto() if tree_view else pb.MultiGraphNodeProto()
+
+
+def profile(
+    graph: Any = None,
+    run_meta: Source | None = None,
+    op_log: Source | None = None,
+    cmd: str = "scope",
+    options: Mapping[str, Any] | None = None,
+    *,
+    classic: bool | None = None,
+) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+    """One view of a graph and, if given, of one run (as step 0).
+
+    Args:
+        graph: As for ``Profiler``.
+        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
+        op_log: As for ``Profiler``.
+        cmd: ``scope``, ``graph``, ``op`` or ``code``.
+        options: As ``ProfileOptionBuilder.build()`` gives them; by default the parameters of
+            the trainable variables.
+        classic: As for ``Profiler``.
+
+    Returns:
+        A GraphNodeProto for scope and graph, a MultiGraphNodeProto for op and code.
+
+    Raises:
+        UsageError: The command or an option is wrong.
+        InputError: An input or the output file is unusable.
+    """
+    kind = _view_kind(cmd)
+    if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
+        options = ProfileOptionBuilder.trainable_variables_parameter()
+    profiler = Profiler(graph, op_log, classic=classic)
+    if run_meta is not None and not _is_empty(run_meta):
+        profiler.add_step(0, run_meta)
+    return profiler._answer(kind, options)
+
+
+def _view_kind(cmd: str) -> ViewKind:
+    for kind in VIEWS:
+        if cmd == kind:
+            return kind
+    raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")
+
+
+def _step_number(step: int) -> int:
+    try:
+        number = operator.index(step)
+    except TypeError:
+        raise UsageError(f"step={step!r} must be an integer") from None
+    if not -_INT64 <= number < _INT64:
+        raise UsageError(f"step={step!r} does not fit into 64 bits")
+    return number
+
+
+def _is_empty(run_meta: Source) -> bool:
+    if isinstance(run_meta, (bytes, bytearray, memoryview)):
+        return len(run_meta) == 0
+    return hasattr(run_meta, "ByteSize") and run_meta.ByteSize() == 0
+
+
+def _original_only_warns(error: TfprofError) -> bool:
+    """Whether the original prints this error and returns an empty answer."""
+    return isinstance(error, (UsageError, EmptyProfileError))
+
+
+def _write(tree: ViewTree, output: Output) -> None:
+    """Write the report where the options say."""
+    if output.type == "stdout":
+        sys.stdout.write(render_stdout(tree))
+    elif output.type == "file":
+        try:
+            Path(output.outfile).write_text(render_report(tree), encoding="utf-8", newline="")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"{output.outfile}: cannot be written: {reason}") from error

@@ -1,0 +1,1 @@
+"""Running programs to columns: the only place that looks at TensorFlow's own objects."""

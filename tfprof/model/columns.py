@@ -1,0 +1,55 @@
+"""Growable NumPy columns: append in amortised constant time, read as an array without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Int64Array = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Int64Column:
+    """One int64 column that grows.
+
+    Args:
+        fill: Value of rows that ``resize`` adds.
+
+    Example:
+        >>> column = Int64Column(fill=-1)
+        >>> column.extend([3, 4])
+        >>> column.resize(3)
+        >>> column.array.tolist()
+        [3, 4, -1]
+    """
+
+    __slots__ = ("_data", "_fill", "_size")
+
+    def __init__(self, fill: int = 0) -> None:
+        self._data: Int64Array = np.full(16, fill, np.int64)
+        self._fill = fill
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def array(self) -> Int64Array:
+        """The rows, shape (n,); writes go through. Stale after the column has grown."""
+        return self._data[: self._size]
+
+    def resize(self, size: int) -> None:
+        """Grow to ``size`` rows; the new ones hold the fill value. Never shrinks."""
+        if size > len(self._data):
+            grown = np.full(max(size, 2 * len(self._data)), self._fill, np.int64)
+            grown[: self._size] = self._data[: self._size]
+            self._data = grown
+        self._size = max(self._size, size)
+
+    def extend(self, values: Sequence[int] | Int64Array) -> None:
+        """Append rows."""
+        start = self._size
+        self.resize(start + len(values))
+        self._data[start : self._size] = values

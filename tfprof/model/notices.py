@@ -1,0 +1,53 @@
+"""What a reader of the result should know: partial data, dropped records, repaired values."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+_log = logging.getLogger("tfprof")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One remark on a profile.
+
+    Attributes:
+        code: Stable short name, for programs.
+        text: What happened and what it means, for people.
+        count: How many times it happened.
+    """
+
+    code: str
+    text: str
+    count: int = 1
+
+
+class Notices:
+    """Notices by code, in order of first appearance; repeated ones add up."""
+
+    __slots__ = ("_by_code",)
+
+    def __init__(self) -> None:
+        self._by_code: dict[str, Notice] = {}
+
+    def add(self, code: str, text: str, count: int = 1) -> None:
+        """Record a notice ``count`` times; 0 records nothing. The first text stays."""
+        if count <= 0:
+            return
+        old = self._by_code.get(code)
+        if old is None:
+            _log.warning("%s (%d)", text, count)
+            self._by_code[code] = Notice(code, text, count)
+        else:
+            self._by_code[code] = Notice(code, old.text, old.count + count)
+
+    def add_once(self, code: str, text: str, count: int = 1) -> None:
+        """Record a state rather than an event: the count replaces the one before."""
+        if count > 0:
+            self._by_code.pop(code, None)
+        self.add(code, text, count)
+
+    def as_tuple(self) -> tuple[Notice, ...]:
+        """All notices so far."""
+        return tuple(self._by_code.values())

@@ -1,0 +1,219 @@
+"""The op table: one row per op, its inputs as a CSR graph, everything else as columns.
+
+A row is either a node of a graph or a name seen only at run time (``_arg_x_0_0``, ``_Send``…).
+Row numbers are the ids of the original's ``ProfileProto``: order of first appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tfprof.model.columns import Int64Array, Int64Column
+from tfprof.model.frames import NO_STACK
+from tfprof.model.shapes import ShapeTable
+from tfprof.model.strings import InternTable, StringTable
+
+AttrValue = str | int | bool | tuple[int, ...]
+Attrs = tuple[tuple[str, AttrValue], ...]
+
+
+@dataclass(slots=True)
+class GraphColumns:
+    """What a reader takes out of a graph, one entry per node in the graph's order.
+
+    Attributes:
+        names: Node names.
+        ops: Op types (``MatMul``).
+        inputs: Input texts of each node as written: ``a``, ``a:1`` or ``^a``.
+        shape_ids: Id of the attribute ``shape`` in ``shapes``, -1 if the node has none.
+        output_shapes_ids: Id of the list ``_output_shapes``, -1 if the node has none.
+        attrs_ids: Id in ``attrs`` of the attributes that FLOP formulas read.
+        shapes: Table of the shape ids.
+        attrs: Table of the attribute ids.
+        trainable_variables: Names of ops that hold trainable variables.
+    """
+
+    names: list[str] = field(default_factory=list)
+    ops: list[str] = field(default_factory=list)
+    inputs: list[Sequence[str]] = field(default_factory=list)
+    shape_ids: list[int] = field(default_factory=list)
+    output_shapes_ids: list[int] = field(default_factory=list)
+    attrs_ids: list[int] = field(default_factory=list)
+    shapes: ShapeTable = field(default_factory=ShapeTable)
+    attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
+    trainable_variables: list[str] = field(default_factory=list)
+
+
+class OpTable:
+    """Ops and their graph.
+
+    Attributes:
+        names: Every node name, and every name that some input mentions.
+        row_of_name: Row of each name id, -1 for a name that is only mentioned.
+        name_ids: Name id of each row.
+        strings: Op types, devices and added types.
+        op_ids: Op type of each row.
+        label_op_ids: Op type that a run-time label gave, -1 without one.
+        device_ids: Canonical device of each row (the first seen wins), -1 without one.
+        float_ops: Float operations of one run of the op; 0 if unknown or none.
+        shape_ids: Id of the attribute ``shape``, -1 without one.
+        output_shapes_ids: Id of the output shapes, -1 if unknown.
+        attrs_ids: Id of the attributes kept for FLOP formulas.
+        stack_ids: Call stack, ``NO_STACK`` without one.
+        added_types: Types that op logs add to a row, in order.
+    """
+
+    def __init__(self) -> None:
+        self.names = StringTable()
+        self.row_of_name = Int64Column(fill=-1)
+        self.name_ids = Int64Column()
+        self.strings = StringTable()
+        self.op_ids = Int64Column()
+        self.label_op_ids = Int64Column(fill=-1)
+        self.device_ids = Int64Column(fill=-1)
+        self.float_ops = Int64Column()
+        self.shape_ids = Int64Column(fill=-1)
+        self.output_shapes_ids = Int64Column(fill=-1)
+        self.attrs_ids = Int64Column()
+        self.stack_ids = Int64Column(fill=NO_STACK)
+        self.added_types: dict[int, list[int]] = {}
+        self.shapes = ShapeTable()
+        self.attrs: InternTable[Attrs] = InternTable([()])
+        self._rows_by_name: Int64Array = np.zeros(0, np.int64)
+        self._input_counts = Int64Column()
+        self._input_names = Int64Column()
+        self._input_ports = Int64Column()
+
+    def __len__(self) -> int:
+        return len(self.name_ids)
+
+    def name(self, row: int) -> str:
+        """Name of a row."""
+        return self.names[int(self.name_ids.array[row])]
+
+    def row(self, name: str) -> int:
+        """Row of a name, -1 if there is none."""
+        name_id = self.names.ids.get(name)
+        return -1 if name_id is None else int(self.row_of_name.array[name_id])
+
+    def rows_by_name(self) -> Int64Array:
+        """Rows in byte order of their names (code point order is the byte order of UTF-8)."""
+        if len(self._rows_by_name) != len(self):  # rows are only ever added
+            names = self.names.values
+            texts = [names[name_id] for name_id in self.name_ids.array.tolist()]
+            rows = sorted(range(len(texts)), key=texts.__getitem__)
+            self._rows_by_name = np.array(rows, np.int64)
+        return self._rows_by_name
+
+    def attrs_of(self, row: int) -> Mapping[str, AttrValue]:
+        """The attributes of a row that FLOP formulas read."""
+        return dict(self.attrs[int(self.attrs_ids.array[row])])
+
+    def input_offsets(self) -> Int64Array:
+        """Start of each row's inputs in the input columns, shape (n + 1,)."""
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self._input_counts.array, out=offsets[1:])
+        return offsets
+
+    def input_rows(self) -> Int64Array:
+        """Producer row of each input, -1 where the producer is not in the table."""
+        rows: Int64Array = self.row_of_name.array[self._input_names.array]
+        return rows
+
+    @property
+    def input_ports(self) -> Int64Array:
+        """Output index that each input reads; -1 for a control input."""
+        return self._input_ports.array
+
+    def add_graph(self, graph: GraphColumns) -> int:
+        """Append the nodes whose names are new, in order; returns how many those are.
+
+        A name that is already there is skipped with its inputs: the first definition wins, as
+        in ``TFStats::AddGraph``.
+        """
+        shape_map = [self.shapes.intern(shape) for shape in graph.shapes.shapes.values]
+        list_map = [
+            self.shapes.lists.intern(tuple(shape_map[shape_id] for shape_id in shape_ids))
+            for shape_ids in graph.shapes.lists.values
+        ]
+        attrs_map = [self.attrs.intern(attrs) for attrs in graph.attrs.values]
+        shape_map.append(-1)  # so that -1 maps to itself
+        list_map.append(-1)
+
+        fresh = self._claim_names(graph.names)
+        strings = self.strings.intern
+        self.op_ids.extend([strings(graph.ops[i]) for i in fresh])
+        self.shape_ids.extend([shape_map[graph.shape_ids[i]] for i in fresh])
+        self.output_shapes_ids.extend([list_map[graph.output_shapes_ids[i]] for i in fresh])
+        self.attrs_ids.extend([attrs_map[graph.attrs_ids[i]] for i in fresh])
+        self._add_inputs([graph.inputs[i] for i in fresh])
+        self._resize_rest()
+        return len(fresh)
+
+    def add_run_time_op(self, name: str, label_op: str | None) -> int:
+        """Append an op that no graph mentions; its type is its own name, as in the original.
+
+        Args:
+            name: Node name.
+            label_op: Op type according to the run-time label, if it says one.
+        """
+        self._claim_names([name])
+        self.op_ids.extend([self.strings.intern(name)])
+        self._resize_rest()
+        if label_op is not None:
+            self.label_op_ids.array[-1] = self.strings.intern(label_op)
+        return len(self) - 1
+
+    def _claim_names(self, names: Sequence[str]) -> list[int]:
+        """Give rows to the names that have none; returns their positions in ``names``."""
+        intern = self.names.intern
+        name_ids = [intern(name) for name in names]
+        self.row_of_name.resize(len(self.names))
+        row_of_name = self.row_of_name.array
+        fresh: list[int] = []
+        row = len(self)
+        for position, name_id in enumerate(name_ids):
+            if row_of_name[name_id] < 0:
+                row_of_name[name_id] = row
+                fresh.append(position)
+                row += 1
+        self.name_ids.extend([name_ids[position] for position in fresh])
+        return fresh
+
+    def _add_inputs(self, inputs: Sequence[Sequence[str]]) -> None:
+        intern = self.names.intern
+        sources: list[int] = []
+        ports: list[int] = []
+        for texts in inputs:
+            for text in texts:
+                port = 0
+                name = text
+                if ":" in name:
+                    name, _, suffix = name.partition(":")
+                    port = int(suffix) if suffix.isascii() and suffix.isdigit() else 0
+                if name[:1] == "^":
+                    name = name[1:]
+                    port = -1
+                sources.append(intern(name))
+                ports.append(port)
+        self._input_counts.extend([len(texts) for texts in inputs])
+        self._input_names.extend(sources)
+        self._input_ports.extend(ports)
+        self.row_of_name.resize(len(self.names))
+
+    def _resize_rest(self) -> None:
+        size = len(self)
+        for column in (
+            self.label_op_ids,
+            self.device_ids,
+            self.float_ops,
+            self.shape_ids,
+            self.output_shapes_ids,
+            self.attrs_ids,
+            self.stack_ids,
+            self._input_counts,
+        ):
+            column.resize(size)

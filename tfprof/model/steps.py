@@ -1,0 +1,141 @@
+"""The (op × step) table: what each op cost in each step that was added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tfprof.model.columns import BoolArray, Int64Array
+
+MEASURES = (
+    "run_count",
+    "accelerator_exec_micros",
+    "cpu_exec_micros",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+"""Rows of ``StepRecords.values``, in order."""
+
+
+@dataclass(slots=True)
+class RunColumns:
+    """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
+
+    Attributes:
+        devices: Device name and number of node stats of each device block.
+        names: Node name of each stat, as written.
+        labels: Timeline label of each stat (``y = MatMul(x)``).
+        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
+        duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
+        requested_bytes: Allocated in all, temporary and persistent memory included.
+        peak_bytes: Highest sum while the op ran.
+        residual_bytes: Still held when the op ended.
+        output_bytes: Size of the outputs.
+        output_shapes: Run-time shapes by node name, for the names that were asked for;
+            an output without a tensor description is None.
+    """
+
+    devices: list[tuple[str, int]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    start_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    duration_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    requested_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    peak_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    residual_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    output_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    output_shapes: dict[str, list[tuple[int, ...] | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecords:
+    """Sums of one step over the ops that have a record in it.
+
+    Attributes:
+        rows: Op rows, ascending, shape (k,).
+        values: Sums, shape (len(MEASURES), k); times in microseconds, sizes in bytes.
+    """
+
+    rows: Int64Array
+    values: Int64Array
+
+    @classmethod
+    def from_stats(cls, rows: Int64Array, values: Int64Array) -> StepRecords:
+        """Sum stats per op.
+
+        Args:
+            rows: Op row of each stat, shape (m,), any order, repeats allowed.
+            values: Measures of each stat, shape (len(MEASURES), m).
+        """
+        distinct, place = np.unique(rows, return_inverse=True)
+        sums = np.zeros((len(MEASURES), len(distinct)), np.int64)
+        for measure in range(len(MEASURES)):
+            np.add.at(sums[measure], place, values[measure])
+        return cls(distinct, sums)
+
+    def merge(self, other: StepRecords) -> StepRecords:
+        """Sum of two parts of the same step."""
+        return StepRecords.from_stats(
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.values, other.values], axis=1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpMeasures:
+    """Measures of every op, for one step or averaged.
+
+    Attributes:
+        values: Shape (len(MEASURES), n ops).
+        exec_micros: Accelerator plus CPU time, shape (n,).
+        recorded: Ops with a record in any step, shape (n,).
+    """
+
+    values: Int64Array
+    exec_micros: Int64Array
+    recorded: BoolArray
+
+
+class StepTable:
+    """Records by step number."""
+
+    __slots__ = ("records",)
+
+    def __init__(self) -> None:
+        self.records: dict[int, StepRecords] = {}
+
+    @property
+    def steps(self) -> list[int]:
+        """Step numbers that were added, ascending."""
+        return sorted(self.records)
+
+    def add(self, step: int, records: StepRecords) -> None:
+        """Add records of a step; a step that is there already grows."""
+        old = self.records.get(step)
+        self.records[step] = records if old is None else old.merge(records)
+
+    def measures(self, step: int, n_ops: int) -> OpMeasures:
+        """Measures of ``n_ops`` ops.
+
+        Args:
+            step: A step number, or negative for the average. The average of an op is over the
+                steps *it* has a record in, truncated, each measure by itself; the division is
+                unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
+            n_ops: Number of ops.
+        """
+        recorded = np.zeros(n_ops, np.bool_)
+        sums = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
+        seen = np.zeros(n_ops, np.int64)
+        for number, records in self.records.items():
+            recorded[records.rows] = True
+            if step < 0 or number == step:
+                sums[:-1, records.rows] += records.values
+                sums[-1, records.rows] += records.values[1] + records.values[2]
+                seen[records.rows] += 1
+        if step < 0 and len(self.records) > 1:
+            divisor = np.maximum(seen, 1).astype(np.uint64)
+            sums = (sums.view(np.uint64) // divisor).view(np.int64)
+        return OpMeasures(sums[:-1], sums[-1], recorded)

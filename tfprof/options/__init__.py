@@ -1,0 +1,1 @@
+"""Every option, declared once, and the ways to write them down."""

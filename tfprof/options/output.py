@@ -1,0 +1,86 @@
+"""The ``output`` option: ``stdout``, ``none`` or ``file:outfile=PATH``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfprof.errors import UsageError
+from tfprof.options.spec import CLASSIC_OUTPUT_TYPES, OUTPUT_TYPES
+
+_FILE_TYPES = ("file", "pprof", "timeline")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A destination.
+
+    Attributes:
+        type: One of ``CLASSIC_OUTPUT_TYPES``.
+        outfile: Path, for the types that write a file.
+    """
+
+    type: str = "stdout"
+    outfile: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.type}:" + (f"outfile={self.outfile}" if self.outfile else "")
+
+
+def parse_output(text: str) -> Output:
+    """Read an output option.
+
+    Everything behind ``outfile=`` is the path, commas and equals signs included (the original
+    can not write to such a file).
+
+    Raises:
+        UsageError: An unknown type, an unknown key or a missing path.
+    """
+    kind, _, rest = text.partition(":")
+    kind = kind or "stdout"
+    if kind not in CLASSIC_OUTPUT_TYPES:
+        raise UsageError(
+            f"output {text!r}: unknown type {kind!r}; use one of {', '.join(OUTPUT_TYPES)}"
+        )
+    if kind not in OUTPUT_TYPES:
+        raise UsageError(
+            f"output {text!r}: this version does not write {kind} output yet; "
+            f"use one of {', '.join(OUTPUT_TYPES)}"
+        )
+    if kind not in _FILE_TYPES:
+        if rest:
+            raise UsageError(f"output {text!r}: {kind} takes no options, but got {rest!r}")
+        return Output(kind)
+    key, equals, path = rest.partition("=")
+    if rest and (key != "outfile" or not equals):
+        raise UsageError(f"output {text!r}: {rest!r} is not an option; write {kind}:outfile=PATH")
+    if not path:
+        raise UsageError(f"output {text!r}: the path is missing; write {kind}:outfile=PATH")
+    return Output(kind, path)
+
+
+def parse_classic_output(text: str) -> Output:
+    """Read an output option exactly as the original does (``tfprof_options.cc``).
+
+    Raises:
+        UsageError: What the original refuses, with its text.
+    """
+    kind, colon, rest = text.partition(":")
+    if not kind and not colon:
+        return Output()
+    if kind not in CLASSIC_OUTPUT_TYPES:
+        valid = ",".join(CLASSIC_OUTPUT_TYPES)
+        raise UsageError(f"E.g. Unknown output type: {kind}, Valid types: {valid}\n")
+    values: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        words = [word for word in part.split("=") if word]
+        if len(words) < 2:
+            raise UsageError("Visualize format: -output timeline:key=value,key=value,...")
+        key = words[0]
+        if key != "outfile" or kind not in _FILE_TYPES:
+            raise UsageError(f"Unrecognized options {key} for output_type: {kind}\n")
+        values[key] = "=".join(words[1:])
+    if kind in _FILE_TYPES and "outfile" not in values:
+        raise UsageError(
+            f"Missing required output_options for {kind}\nE.g. -output {kind}:outfile=...\n"
+        )
+    return Output(kind, values.get("outfile", ""))

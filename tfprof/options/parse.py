@@ -1,0 +1,199 @@
+"""From an options dict to checked options."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tfprof.errors import TfprofWarning, UsageError
+from tfprof.options.output import Output, parse_classic_output, parse_output
+from tfprof.options.regex import NameMatcher
+from tfprof.options.spec import BY_NAME, LEGACY_KEYS, OPTIONS, Option
+
+_INT64 = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileOptions:
+    """Checked options of one view: the values, and what had to be compiled.
+
+    Attributes:
+        values: Every option by name; lists are tuples.
+        account: One matcher per element of ``account_type_regexes``.
+        start: ``start_name_regexes``; likewise ``trim``, ``show`` and ``hide``.
+        output: Where the report goes.
+        classic: Follow the original where it is wrong.
+    """
+
+    values: Mapping[str, Any]
+    account: tuple[NameMatcher, ...]
+    start: NameMatcher
+    trim: NameMatcher
+    show: NameMatcher
+    hide: NameMatcher
+    output: Output
+    classic: bool
+
+    @property
+    def account_everything(self) -> bool:
+        """Whether every op counts (``['.*']``)."""
+        return len(self.account) == 1 and self.account[0].everything
+
+    @property
+    def step(self) -> int:
+        """Step to show, negative for the average."""
+        return int(self.values["step"])
+
+    @property
+    def max_depth(self) -> int:
+        """Deepest level shown; classic keeps the low 32 bits, signed, as the original does."""
+        depth = int(self.values["max_depth"])
+        return (depth + 2**31) % 2**32 - 2**31 if self.classic else depth
+
+    @property
+    def order_by(self) -> str:
+        """Attribute to sort siblings by; empty for the order of appearance."""
+        return str(self.values["order_by"])
+
+    @property
+    def account_displayed_op_only(self) -> bool:
+        """Whether totals count only what is shown."""
+        return bool(self.values["account_displayed_op_only"])
+
+    @property
+    def select(self) -> tuple[str, ...]:
+        """Attributes to show, without duplicates, in byte order."""
+        return tuple(sorted(set(self.values["select"])))
+
+    def minimum(self, name: str) -> int:
+        """A ``min_*`` bound."""
+        return int(self.values[f"min_{name}"])
+
+
+def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> ProfileOptions:
+    """Check an options dict; missing keys have TensorFlow's defaults.
+
+    Args:
+        options: As ``ProfileOptionBuilder.build()`` of either package gives it.
+        classic: Let pass, with a ``TfprofWarning``, what TensorFlow lets pass: unknown keys,
+            attributes and orders, invalid regexes, strings where lists are meant.
+
+    Raises:
+        UsageError: A key, type or value is wrong; the message names the allowed ones.
+    """
+    if not isinstance(options, Mapping):
+        raise UsageError(
+            f"options must be a dict, as ProfileOptionBuilder().build() gives; got {options!r}"
+        )
+    for key in options:
+        if key not in BY_NAME and key not in LEGACY_KEYS:
+            _refuse(classic, _unknown("option", str(key), BY_NAME))
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        value = options.get(option.name, option.default)
+        values[option.name] = _checked(option, value, classic)
+    legacy_file = options.get("dump_to_file")
+    if legacy_file:
+        if not isinstance(legacy_file, str):
+            raise UsageError(f"option dump_to_file={legacy_file!r} must be a path (str)")
+        warnings.warn(
+            f"dump_to_file is deprecated; use output='file:outfile={legacy_file}'",
+            TfprofWarning,
+            stacklevel=2,
+        )
+        output = Output("file", legacy_file)
+    elif classic:
+        output = parse_classic_output(values["output"])
+    else:
+        output = parse_output(values["output"])
+
+    matchers = {
+        option.name: _matcher(option, values[option.name], classic)
+        for option in OPTIONS
+        if option.is_regex
+    }
+    account_patterns = values["account_type_regexes"]
+    # Beside others, ".*" is an ordinary regex in the original, not "everything".
+    if len(account_patterns) > 1:
+        account_patterns = ["(?:.*)" if p == ".*" else p for p in account_patterns]
+    return ProfileOptions(
+        values=values,
+        account=tuple(
+            NameMatcher([pattern], on_error="never_match") for pattern in account_patterns
+        ),
+        start=matchers["start_name_regexes"],
+        trim=matchers["trim_name_regexes"],
+        show=matchers["show_name_regexes"],
+        hide=matchers["hide_name_regexes"],
+        output=output,
+        classic=classic,
+    )
+
+
+def _checked(option: Option, value: object, classic: bool) -> object:
+    """The value in the option's own type, its choices checked."""
+    if option.kind == "int":
+        return _integer(option, value)
+    if option.kind == "bool":
+        if not isinstance(value, (bool, int)):
+            raise UsageError(f"option {option.name}={value!r} must be True or False")
+        return bool(value)
+    if option.kind == "str":
+        if not isinstance(value, str):
+            raise UsageError(f"option {option.name}={value!r} must be a string")
+        if option.choices and value and value not in option.choices:
+            _refuse(classic, _unknown(f"{option.name} value", value, option.choices))
+        return value
+    return _strings(option, value, classic)
+
+
+def _integer(option: Option, value: object) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # the TypeError is the test
+    except TypeError:
+        raise UsageError(f"option {option.name}={value!r} must be an integer") from None
+    if not -_INT64 <= number < _INT64:
+        raise UsageError(f"option {option.name}={value!r} does not fit into 64 bits")
+    return number
+
+
+def _strings(option: Option, value: object, classic: bool) -> tuple[str, ...]:
+    if isinstance(value, str):
+        _refuse(
+            classic,
+            f"option {option.name}={value!r} must be a list of strings; write [{value!r}] "
+            "(TensorFlow takes the string apart, letter by letter)",
+        )
+    if not isinstance(value, Iterable):
+        raise UsageError(f"option {option.name}={value!r} must be a list of strings")
+    strings = tuple(value)
+    for element in strings:
+        if not isinstance(element, str):
+            raise UsageError(f"option {option.name}: {element!r} must be a string")
+        if option.choices and element not in option.choices:
+            _refuse(classic, _unknown(f"{option.name} attribute", element, option.choices))
+    return strings
+
+
+def _matcher(option: Option, patterns: tuple[str, ...], classic: bool) -> NameMatcher:
+    matcher = NameMatcher(patterns, on_error="never_match" if classic else "raise")
+    for error in matcher.errors:
+        _refuse(classic, f"option {option.name}: {error}")
+    return matcher
+
+
+def _unknown(what: str, value: str, allowed: Iterable[str]) -> str:
+    names = list(allowed)
+    close = difflib.get_close_matches(value, names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown {what} {value!r}{hint} Allowed: {', '.join(names)}"
+
+
+def _refuse(classic: bool, message: str) -> None:
+    if not classic:
+        raise UsageError(message)
+    warnings.warn(message, TfprofWarning, stacklevel=2)

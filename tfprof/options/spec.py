@@ -1,0 +1,132 @@
+"""The table of options: the one place that knows their names, types, defaults and meaning.
+
+The Python dict, the builder, the command line and the documentation are made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["int", "bool", "str", "list"]
+OptionValue = int | bool | str | list[str]
+
+ALL_VIEWS = ("scope", "graph", "op", "code")
+TREE_VIEWS = ("scope", "graph")
+
+ORDER_BY = (
+    "name",
+    "bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+    "micros",
+    "accelerator_micros",
+    "cpu_micros",
+    "params",
+    "float_ops",
+    "occurrence",
+)
+SELECT = (
+    "bytes",
+    "micros",
+    "params",
+    "float_ops",
+    "tensor_value",
+    "device",
+    "op_types",
+    "occurrence",
+    "input_shapes",
+    "accelerator_micros",
+    "cpu_micros",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+OUTPUT_TYPES = ("file", "none", "stdout")
+"""Where a report can go today."""
+CLASSIC_OUTPUT_TYPES = ("file", "none", "pprof", "stdout", "timeline")
+"""What the original's option syntax knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option.
+
+    Attributes:
+        name: The key in an options dict and the flag on the command line.
+        kind: Type of the value; a list holds strings.
+        default: Value when the key is missing from an options dict.
+        builder_default: Value a fresh ``ProfileOptionBuilder`` starts from.
+        help: What it does, one sentence.
+        unit: Unit of the value, empty if it has none.
+        choices: Allowed values (or list elements); empty for any.
+        views: Where it has an effect.
+        is_regex: Its elements are RE2 regular expressions, matched in full.
+    """
+
+    name: str
+    kind: Kind
+    default: OptionValue
+    builder_default: OptionValue
+    help: str
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    views: tuple[str, ...] = ALL_VIEWS
+    is_regex: bool = False
+
+
+def _minimum(name: str, what: str, unit: str, views: tuple[str, ...] = ALL_VIEWS) -> Option:
+    return Option(name, "int", 0, 0, f"Show only nodes with at least this {what}.", unit, (), views)
+
+
+def _regexes(name: str, builder_default: list[str], what: str) -> Option:
+    return Option(name, "list", [], builder_default, what, is_regex=True)
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option("max_depth", "int", 10, 100, "Show no more than this many levels.", "levels"),
+    _minimum("min_bytes", "requested memory, in total", "bytes"),
+    _minimum("min_peak_bytes", "peak memory, in total", "bytes"),
+    _minimum("min_residual_bytes", "memory left after it ran, in total", "bytes"),
+    _minimum("min_output_bytes", "output memory, in total", "bytes"),
+    _minimum("min_micros", "execution time, in total", "µs"),
+    _minimum("min_accelerator_micros", "accelerator time, in total", "µs"),
+    _minimum("min_cpu_micros", "CPU time, in total", "µs"),
+    _minimum("min_params", "number of parameters", "parameters"),
+    _minimum("min_float_ops", "number of float operations", "operations"),
+    _minimum("min_occurrence", "number of runs (op view: of ops)", "", ("scope", "graph", "op")),
+    Option("step", "int", -1, -1, "Step to show; -1 averages over the steps an op was seen in."),
+    Option("order_by", "str", "name", "name", "Sort siblings by this.", "", ORDER_BY),
+    _regexes(
+        "account_type_regexes",
+        [".*"],
+        "Count only ops with a type that matches: op type, device, or a type from the op log.",
+    ),
+    _regexes("start_name_regexes", [".*"], "Start the report at the topmost names that match."),
+    _regexes("trim_name_regexes", [], "Show nothing below names that match."),
+    _regexes("show_name_regexes", [".*"], "Show only names that match."),
+    _regexes("hide_name_regexes", [], "Hide names that match."),
+    Option(
+        "account_displayed_op_only",
+        "bool",
+        False,
+        False,
+        "Let totals count only what is shown.",
+        views=("scope", "graph", "op"),
+    ),
+    Option("select", "list", [], ["micros"], "Attributes to show.", "", SELECT),
+    Option(
+        "output",
+        "str",
+        "stdout",
+        "stdout",
+        "Where the report goes: stdout, none or file:outfile=PATH.",
+    ),
+)
+"""All options, in the order in which reports list them."""
+
+BY_NAME = {option.name: option for option in OPTIONS}
+
+LEGACY_KEYS = ("dump_to_file",)
+"""Keys that TensorFlow's dicts may hold besides: an old spelling of ``file:outfile=``."""

@@ -1,0 +1,1 @@
+"""Bytes to columns. Messages live only as long as the reading takes."""

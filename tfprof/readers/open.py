@@ -1,0 +1,162 @@
+"""One way in: any message, bytes or path becomes a message of ours."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof._wire import messages as pb
+from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
+from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
+from tfprof.readers.sniff import Format, check_expected, sniff
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    Source = Message | bytes | bytearray | memoryview | str | os.PathLike[str]
+
+_CLASSES = {
+    Format.GRAPH_DEF: "GraphDef",
+    Format.META_GRAPH_DEF: "MetaGraphDef",
+    Format.SAVED_MODEL: "SavedModel",
+    Format.RUN_METADATA: "RunMetadata",
+    Format.OP_LOG: "OpLogProto",
+    Format.PROFILE: "ProfileProto",
+}
+_DECOMPRESSORS = {Format.GZIP: gzip.GzipFile, Format.XZ: lzma.LZMAFile}
+_DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A message and what it was.
+
+    Attributes:
+        format: Which of the wanted formats.
+        message: The message, of our own class for the format.
+        label: What to call the source in errors.
+    """
+
+    format: Format
+    message: Any
+    label: str
+
+
+def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> Opened:
+    """Open a source as one of the wanted formats.
+
+    Args:
+        source: A message of any protobuf class, its bytes, or the path of a file (binary or
+            text, also ``.gz`` or ``.xz``) or of a SavedModel folder.
+        wanted: Formats that will do; the first is the one to name in errors.
+        argument: Name of the argument, for errors.
+
+    Raises:
+        UsageError: The source is of no type that could be opened.
+        InputError: The file can not be read.
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is broken.
+    """
+    if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
+        return _from_message(source, wanted, argument)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _from_bytes(bytes(source), wanted, argument)
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        return _from_bytes(_read(path), wanted, str(path))
+    raise UsageError(
+        f"{argument} must be a {wanted[0].value} message, its bytes or a path; "
+        f"got {type(source).__name__}"
+    )
+
+
+def _from_message(message: Message, wanted: Sequence[Format], argument: str) -> Opened:
+    name = message.DESCRIPTOR.full_name
+    for kind in wanted:
+        ours = getattr(pb, _CLASSES[kind])
+        if name == ours.DESCRIPTOR.full_name:
+            if isinstance(message, ours):
+                return Opened(kind, message, argument)
+            data = message.SerializePartialToString()
+            return Opened(kind, parse(ours, data, source=argument), argument)
+    raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
+
+
+def _from_bytes(data: bytes, wanted: Sequence[Format], label: str) -> Opened:
+    data = decompressed(data, label)
+    kind = wanted[0]
+    if len(wanted) > 1:
+        guess = sniff(data, label).format
+        kind = guess if guess in wanted else kind
+    is_text = check_expected(data, kind, label)
+    message_class = getattr(pb, _CLASSES[kind])
+    if is_text:
+        return Opened(kind, _parse_text(message_class, data, label), label)
+    return Opened(kind, parse(message_class, data, source=label), label)
+
+
+def _parse_text(message_class: type[Message], data: bytes, label: str) -> Message:
+    from google.protobuf import text_format
+
+    try:
+        return text_format.Parse(
+            data.decode("utf-8"),
+            message_class(),
+            allow_unknown_field=True,
+            descriptor_pool=pb.private_pool(),
+        )
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise MalformedProfileError(
+            f"{label}: not the text form of a {message_class.DESCRIPTOR.name}: {error}. "
+            "Save it again, or give the binary form"
+        ) from error
+
+
+def decompressed(data: bytes, label: str) -> bytes:
+    """The data, unpacked if they are gzip or xz.
+
+    Raises:
+        MalformedProfileError: The archive is damaged, or holds more than protobuf's 2 GiB.
+    """
+    opener = _DECOMPRESSORS.get(sniff(data[:16]).format)
+    if opener is None:
+        return data
+    try:
+        with opener(io.BytesIO(data)) as stream:
+            unpacked: bytes = stream.read(MAX_MESSAGE_BYTES + 1)
+    except _DAMAGE as error:
+        raise MalformedProfileError(
+            f"{label}: the compressed data are damaged: {error}. Copy the file again"
+        ) from error
+    if len(unpacked) > MAX_MESSAGE_BYTES:
+        raise MalformedProfileError(
+            f"{label}: unpacks to more than 2 GiB, the limit of a protobuf message"
+        )
+    return unpacked
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            return _saved_model(path).read_bytes()
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {reason}. Check the path") from error
+
+
+def _saved_model(folder: Path) -> Path:
+    for name in ("saved_model.pb", "saved_model.pbtxt"):
+        if (folder / name).is_file():
+            return folder / name
+    raise UnknownFormatError(
+        f"{folder}: a folder, but not a SavedModel: it holds neither saved_model.pb nor "
+        "saved_model.pbtxt. Give a file, or the folder that holds one of these"
+    )

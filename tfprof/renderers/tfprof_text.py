@@ -1,0 +1,381 @@
+"""The original's text report, byte for byte from the line ``Profile:`` on.
+
+Legends, columns and number formats follow ``tfprof_show.cc``, ``tfprof_show_multi.cc``,
+``tfprof_op.cc`` and ``tfprof_code.cc``; the explanations before ``Profile:`` are our own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from tfprof.analysis.accounting import METRIC_ROW
+from tfprof.analysis.input_shapes import CONTROL_INPUT
+from tfprof.model.columns import Int64Array
+from tfprof.model.shapes import display_dims
+from tfprof.options.parse import ProfileOptions
+from tfprof.options.spec import OPTIONS
+from tfprof.units import classic_count, classic_memory, classic_time
+from tfprof.views.result import NO_OP, ViewTree
+
+Formatter = Callable[[int], str]
+
+_TIMES = {
+    "micros": ("exec_micros", "accelerator_exec_micros", "cpu_exec_micros"),
+    "accelerator_micros": ("accelerator_exec_micros",),
+    "cpu_micros": ("cpu_exec_micros",),
+}
+_TIME_LEGENDS = {
+    "exec_micros": "total execution time",
+    "accelerator_exec_micros": "accelerator execution time",
+    "cpu_exec_micros": "cpu execution time",
+}
+_MEMORY = {
+    "bytes": ("requested_bytes", "requested bytes"),
+    "peak_bytes": ("peak_bytes", "peak bytes"),
+    "residual_bytes": ("residual_bytes", "residual bytes"),
+    "output_bytes": ("output_bytes", "output bytes"),
+}
+
+_ABOUT_VIEW = {
+    "scope": "scope: Ops by the scopes in their names; a parent sums up what lies below it.",
+    "graph": "graph: Ops by data flow; a parent sums up what it consumes.",
+    "op": "op: Op types; all ops of a type are summed up.",
+    "code": "code: Python lines by call stack; a line sums up the ops it made.",
+}
+_ABOUT_ATTRIBUTE = {
+    "bytes": "requested bytes: Memory requested while the op ran, what it freed included.",
+    "peak_bytes": "peak bytes: Highest sum of memory held at one time while the op ran.",
+    "residual_bytes": "residual bytes: Memory still held when the op had ended.",
+    "output_bytes": "output bytes: Size of the op's outputs (allocated or shared).",
+    "params": "param: Number of parameters.",
+    "float_ops": "flops: Number of float operations; ops without a known count are not in it.",
+    "tensor_value": "tensor_value: Values of variables, read from a checkpoint.",
+    "device": "device: Device that the op was placed on.",
+    "op_types": "op_types: Type of the op, its device, and types added by an op log.",
+    "occurrence": "occurrence: How often the op ran, and how often it is defined.",
+    "input_shapes": "input shape: Shapes of the op's inputs.",
+    "accelerator_micros": "accelerator execution time: Time that kernels ran on the accelerator.",
+    "cpu_micros": "cpu execution time: Time on the host, launching of kernels included.",
+}
+_ABOUT_TOTAL_TIME = "total execution time: Sum of accelerator and cpu execution time."
+_MISSING_STREAM = (
+    "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
+    "GPU times are missing from this report: the run recorded launches, but no kernels.\n"
+    "Usually the tracing library (CUPTI) was not found or not permitted when it ran.\n\n"
+)
+
+
+def render_report(tree: ViewTree) -> str:
+    """What goes into a file: the explanations, and the report from ``Profile:`` on."""
+    return f"{_explanations(tree)}Profile:\n{render_body(tree)}"
+
+
+def render_stdout(tree: ViewTree) -> str:
+    """What goes to stdout: the options, the report, and the lines around them."""
+    return (
+        f"\n=========================Options=============================\n"
+        f"{render_options(tree.options)}"
+        f"\n==================Model Analysis Report======================\n"
+        f"{render_report(tree)}"
+        f"\n======================End of Report==========================\n"
+    )
+
+
+def render_options(options: ProfileOptions) -> str:
+    """All options, one per line: the flag in 28 columns, then its value."""
+    lines = []
+    for option in OPTIONS:
+        value = options.values[option.name]
+        if option.name == "output":
+            text = str(options.output)
+        elif option.name == "max_depth":
+            text = str(options.max_depth)
+        elif option.kind == "bool":
+            text = "true" if value else "false"
+        elif option.name == "select":
+            text = ",".join(options.select)
+        elif option.kind == "list":
+            text = ",".join(value)
+        else:
+            text = str(value)
+        lines.append(f"{'-' + option.name:<28}{text}\n")
+    return "".join(lines)
+
+
+def render_body(tree: ViewTree) -> str:
+    """The legend and one line per shown node."""
+    if tree.kind in ("scope", "graph"):
+        return _tree_legend(tree) + "".join(_tree_lines(tree))
+    if tree.kind == "op":
+        if tree.is_empty:
+            return "".join(_op_lines(tree, range(1)))
+        return _group_legend(tree) + "".join(_op_lines(tree, range(1, len(tree))))
+    return _group_legend(tree) + "".join(_code_lines(tree))
+
+
+def _explanations(tree: ViewTree) -> str:
+    # The original explains the graph view with the scope view's words.
+    kind = "scope" if tree.kind == "graph" and tree.options.classic else tree.kind
+    lines = [_ABOUT_VIEW[kind]]
+    for name in tree.options.select:
+        if name == "micros":
+            lines.append(_ABOUT_TOTAL_TIME)
+            lines.append(_ABOUT_ATTRIBUTE["cpu_micros"])
+            lines.append(_ABOUT_ATTRIBUTE["accelerator_micros"])
+        else:
+            lines.append(_ABOUT_ATTRIBUTE.get(name, f"Unknown select: {name}"))
+    warning = _MISSING_STREAM if tree.profile.misses_accelerator_stream else ""
+    return warning + "\nDoc:\n" + "\n".join(lines) + "\n\n"
+
+
+# Columns of numbers
+
+
+def _texts(values: Int64Array, form: Formatter) -> list[str]:
+    """Each value as text; equal values, which is most of them, are formatted once."""
+    distinct, place = np.unique(values, return_inverse=True)
+    forms = [form(value) for value in distinct.tolist()]
+    return [forms[index] for index in place.reshape(-1).tolist()]
+
+
+def _own_of_total(tree: ViewTree, metric: str, form: Formatter, unit: str = "") -> list[str]:
+    """``own/total`` for each row; own is ``--`` where the row is not accounted."""
+    row = METRIC_ROW[metric]
+    own = _texts(tree.own[row], form)
+    total = _texts(tree.total[row], form)
+    return [
+        f"{own[i] if accounted else '--'}/{total[i]}{unit}"
+        for i, accounted in enumerate(tree.accounted.tolist())
+    ]
+
+
+def _time_metrics(select: tuple[str, ...]) -> list[str]:
+    """Time metrics to show, in order; ``micros`` stands for all three."""
+    if "micros" in select:
+        return list(_TIMES["micros"])
+    return [metric for name in _TIMES if name in select for metric in _TIMES[name]]
+
+
+def _selected_memory(select: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [_MEMORY[name] for name in _MEMORY if name in select]
+
+
+# Scope and graph view
+
+
+def _legend(parts: list[str]) -> str:
+    return "node name | " + " | ".join(parts) + "\n"
+
+
+def _tree_legend(tree: ViewTree) -> str:
+    select = tree.options.select
+    parts = []
+    if "params" in select:
+        parts.append("# parameters")
+    if "float_ops" in select:
+        parts.append("# float_ops")
+    parts += [legend for _, legend in _selected_memory(select)]
+    parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
+    if "device" in select:
+        parts.append("assigned devices")
+    if "op_types" in select:
+        parts.append("op types")
+    if "occurrence" in select:
+        parts.append("op count (run|defined)")
+    if "input_shapes" in select:
+        parts.append("input shapes")
+    return _legend(parts)
+
+
+def _tree_lines(tree: ViewTree) -> Iterable[str]:
+    """``<indent><name> (<items>)``."""
+    items = [iter(column) for column in _tree_columns(tree)]
+    depth = tree.depth.tolist()
+    for row, name in enumerate(tree.names):
+        texts = [text for text in (next(column) for column in items) if text is not None]
+        yield f"{'  ' * depth[row]}{name} ({', '.join(texts)})\n"
+
+
+def _tree_columns(tree: ViewTree) -> list[Iterable[str | None]]:
+    """The items of each row, column by column; None where the item is left out."""
+    select = tree.options.select
+    columns: list[Iterable[str | None]] = []
+    if "params" in select:
+        columns.append(_own_shapes(tree))
+        columns.append(_own_of_total(tree, "parameters", classic_count, " params"))
+    if "float_ops" in select:
+        columns.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
+    for metric, _ in _selected_memory(select):
+        columns.append(_own_of_total(tree, metric, classic_memory))
+    for metric in _time_metrics(select):
+        columns.append(_own_of_total(tree, metric, classic_time))
+    if "device" in select:
+        columns.append(
+            tree.device(row) or None if row != NO_OP else None for row in tree.op_rows.tolist()
+        )
+    if "op_types" in select:
+        columns.append(_scope_op_types(tree))
+    if "occurrence" in select:
+        columns.append(_occurrences(tree))
+    if "input_shapes" in select:
+        columns.append(
+            _input_shapes_text(tree, row) if row != NO_OP else "" for row in tree.op_rows.tolist()
+        )
+    return columns
+
+
+def _own_shapes(tree: ViewTree) -> Iterable[str | None]:
+    shape_ids = tree.ops.shape_ids.array
+    shapes = tree.ops.shapes.shapes
+    for row in tree.op_rows.tolist():
+        if row == NO_OP or shape_ids[row] < 0:
+            yield None
+        else:
+            yield _dims_text(display_dims(shapes[int(shape_ids[row])])) or None
+
+
+def _scope_op_types(tree: ViewTree) -> Iterable[str]:
+    from tfprof.views.result import GRAPH_ROOT_TYPE, SCOPE_PARENT_TYPE
+
+    root_type = GRAPH_ROOT_TYPE if tree.kind == "graph" else SCOPE_PARENT_TYPE
+    for row in tree.op_rows.tolist():
+        yield root_type if row == NO_OP else "|".join(sorted(tree.op_types(row)))
+
+
+def _occurrences(tree: ViewTree) -> Iterable[str]:
+    runs = _own_of_total(tree, "run_count", classic_count)
+    defined = _texts(tree.definitions, classic_count)
+    for run, total, accounted in zip(runs, defined, tree.accounted.tolist(), strict=True):
+        yield f"{run}|{'1' if accounted else '--'}/{total}"
+
+
+def _dims_text(dims: Iterable[int]) -> str:
+    return "x".join(map(str, dims))
+
+
+def _input_shapes_text(tree: ViewTree, op_row: int) -> str:
+    shapes = tree.input_shapes
+    return "|".join(
+        f"{index}:{_dims_text(shapes.dims[shape_id]) or 'unknown'}"
+        for index, shape_id in enumerate(shapes.of(op_row))
+        if shape_id != CONTROL_INPUT
+    )
+
+
+# Op and code view
+
+
+def _group_legend(tree: ViewTree) -> str:
+    select = tree.options.select
+    parts = [legend for _, legend in _selected_memory(select)]
+    parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
+    if "params" in select:
+        parts.append("# parameters")
+    if "float_ops" in select:
+        parts.append("# float_ops")
+    if "device" in select:
+        parts.append("assigned devices")
+    if "op_types" in select:
+        parts.append("op types")
+    if "occurrence" in select:
+        parts.append("op occurrence (run|defined)")
+    if "input_shapes" in select:
+        parts.append("input shapes")
+    return _legend(parts)
+
+
+def _devices(tree: ViewTree, row: int) -> list[str]:
+    """Devices of the row's ops; an op without one contributes the empty name."""
+    return sorted({tree.device(op) for op in tree.members_of(row).tolist()})
+
+
+def _op_types(tree: ViewTree, row: int) -> str:
+    types: set[str] = set()
+    for op in tree.members_of(row).tolist():
+        types |= tree.op_types(op)
+    return "|".join(sorted(types))
+
+
+def _op_lines(tree: ViewTree, rows: Iterable[int]) -> Iterable[str]:
+    """The type in 25 columns, the numbers in 30; input shapes below the line."""
+    select = tree.options.select
+    for row in rows:
+        items = [
+            _share(tree, metric, row, classic_memory, by_own=True)
+            for metric, _ in _selected_memory(select)
+        ]
+        items += [_share(tree, metric, row, classic_time) for metric in _time_metrics(select)]
+        if "params" in select:
+            items.append(_share(tree, "parameters", row, classic_count, " params"))
+        if "float_ops" in select:
+            items.append(_share(tree, "float_ops", row, classic_count, " float_ops"))
+        if "device" in select:
+            items.append("|".join(_devices(tree, row)))
+        if "op_types" in select:
+            items.append(_op_types(tree, row))
+        members = tree.members_of(row)
+        if "occurrence" in select:
+            runs = int(tree.op_metrics[METRIC_ROW["run_count"], members].sum())
+            items.append(f"{f'{runs}|{len(members)}':>10}")
+        line = f"{tree.names[row]:<25}{', '.join(items)}\n"
+        if "input_shapes" in select and len(members):
+            line += "\n" + "\n".join(_shape_lines(tree, members)) + "\n\n"
+        yield line
+
+
+def _share(
+    tree: ViewTree, metric: str, row: int, form: Formatter, unit: str = "", by_own: bool = False
+) -> str:
+    """``own (accumulated %, own %)`` of the root's total, right-aligned in 30 columns."""
+    index = METRIC_ROW[metric]
+    own, total = int(tree.own[index, row]), int(tree.total[index, row])
+    everything = int(tree.total[index, 0])
+    accumulated = share = 0.0
+    if (own if by_own else total) > 0 and everything:
+        accumulated = 100.0 * total / everything
+        share = 100.0 * own / everything
+    return f"{f'{form(own)}{unit} ({accumulated:.2f}%, {share:.2f}%)':>30}"
+
+
+def _shape_lines(tree: ViewTree, members: Int64Array) -> list[str]:
+    """One line per combination of input shapes: how often it ran and how long it took."""
+    runs, micros = tree.op_metrics[METRIC_ROW["run_count"]], tree.op_metrics[1]
+    groups: dict[str, list[int]] = {}
+    for op in members.tolist():
+        shapes = _input_shapes_text(tree, op).replace("|", ",\t")
+        group = groups.setdefault(shapes, [0, 0, 0])
+        group[0] += int(runs[op])
+        group[1] += 1
+        group[2] += int(micros[op])
+    return [
+        f"input_type: {shapes}\t(run*{run}|defined*{defined})\texec_time: {classic_time(time)}"
+        for shapes, (run, defined, time) in sorted(
+            groups.items(), key=lambda item: (-item[1][0], item[0])
+        )
+    ]
+
+
+def _code_lines(tree: ViewTree) -> Iterable[str]:
+    select = tree.options.select
+    numbers = [
+        *(_own_of_total(tree, metric, classic_memory) for metric, _ in _selected_memory(select)),
+        *(_own_of_total(tree, metric, classic_time) for metric in _time_metrics(select)),
+    ]
+    if "params" in select:
+        numbers.append(_own_of_total(tree, "parameters", classic_count, " params"))
+    if "float_ops" in select:
+        numbers.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
+    depth = tree.depth.tolist()
+    for row, name in enumerate(tree.names):
+        items = [column[row] for column in numbers]
+        if "device" in select and len(tree.members_of(row)):
+            items.append("|".join(_devices(tree, row)))
+        if "op_types" in select:
+            items.append(_op_types(tree, row))
+        if "occurrence" in select:
+            items.append("occurrence N/A in code view")
+        if "input_shapes" in select:
+            items.append("input_shapes N/A in code view")
+        yield f"{'  ' * depth[row]}{name} ({', '.join(items)})\n"

@@ -1,0 +1,237 @@
+"""``ViewBuilder``: from a profile and options to a ``ViewTree``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+import numpy as np
+
+from tfprof.analysis.accounting import METRICS, match_counts, op_metrics, op_type_ids
+from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.profile import Profile
+from tfprof.options.parse import ProfileOptions
+from tfprof.views.code import CodeTree, build_code_tree
+from tfprof.views.graph import build_graph_tree
+from tfprof.views.hierarchy import Accounted, show
+from tfprof.views.members import Groups
+from tfprof.views.op import build_op_types, show_op_types
+from tfprof.views.result import (
+    GRAPH_ROOT_TYPE,
+    NO_OP,
+    ROOT_NAME,
+    SCOPE_PARENT_TYPE,
+    ViewKind,
+    ViewTree,
+)
+from tfprof.views.scope import OpTree, build_scope_tree
+
+T = TypeVar("T")
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+class ViewBuilder:
+    """Builds views of one profile and keeps what does not depend on the options.
+
+    Args:
+        profile: The profile, which may grow between calls.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._kept: dict[str, tuple[Hashable, object]] = {}
+
+    def build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
+        """Compute a view.
+
+        Raises:
+            UsageError: The step was never added.
+            EmptyProfileError: The code view has no call stacks to show.
+        """
+        profile = self._profile
+        if options.step >= 0 and options.step not in profile.steps.records:
+            steps = " ".join(map(str, profile.steps.steps)) or "none"
+            raise UsageError(f"step {options.step} was not added; available steps: {steps}")
+        if kind == "code" and not profile.has_traces:
+            raise EmptyProfileError(
+                "the code view needs call stacks, and this profile has none: give a live graph, "
+                "or an op log written with add_trace=True"
+            )
+        return {
+            "scope": self._scope,
+            "graph": self._graph,
+            "op": self._op,
+            "code": self._code,
+        }[kind](options)
+
+    def _scope(self, options: ProfileOptions) -> ViewTree:
+        profile = self._profile
+        tree = self._keep("scope", options, lambda: build_scope_tree(profile))
+        is_scope = tree.op_rows == NO_OP
+        accounted = self._accounted(options, tree, SCOPE_PARENT_TYPE)
+        kept = tree.tree.subtree_sums(accounted.astype(np.int64)) > 0
+        # The original lets a scope that is a real but unaccounted op add its own numbers when
+        # something below it is accounted.
+        contributes = kept if options.classic else kept & (accounted | is_scope)
+        return self._hierarchy("scope", options, tree, accounted, kept, contributes)
+
+    def _graph(self, options: ProfileOptions) -> ViewTree:
+        tree = self._keep(
+            "graph", options, lambda: build_graph_tree(self._profile, classic=options.classic)
+        )
+        accounted = self._accounted(options, tree, GRAPH_ROOT_TYPE)
+        return self._hierarchy("graph", options, tree, accounted, accounted, accounted)
+
+    def _accounted(self, options: ProfileOptions, tree: OpTree, type_of_rest: str) -> BoolArray:
+        """Positions that match ``account_type_regexes``; the root never does."""
+        type_ids = op_type_ids(self._profile, classic=options.classic)
+        counts = match_counts(self._profile, type_ids, options.account)
+        rest = any(pattern.matches(type_of_rest) for pattern in options.account)
+        accounted = np.append(counts > 0, rest)[tree.op_rows]  # NO_OP picks the last
+        accounted[0] = False
+        return accounted
+
+    def _hierarchy(
+        self,
+        kind: ViewKind,
+        options: ProfileOptions,
+        tree: OpTree,
+        accounted: BoolArray,
+        kept: BoolArray,
+        contributes: BoolArray,
+    ) -> ViewTree:
+        metrics = op_metrics(self._profile, options.step, classic=options.classic)
+        own = np.concatenate([metrics, np.zeros((len(METRICS), 1), np.int64)], axis=1)
+        own = own[:, tree.op_rows]
+        if not options.classic:
+            own = own * accounted
+        contributes = contributes.copy()
+        contributes[0] = False
+        data = Accounted(tree.tree, tree.names, own, accounted, kept, contributes, None)
+        shown = show(data, options)
+        return ViewTree(
+            kind=kind,
+            options=options,
+            names=[tree.names[position] for position in shown.positions.tolist()],
+            parent=shown.parent,
+            own=own[:, shown.positions],
+            total=shown.total,
+            definitions=shown.definitions,
+            accounted=accounted[shown.positions],
+            op_rows=tree.op_rows[shown.positions],
+            member_offsets=np.zeros(len(shown.positions) + 1, np.int64),
+            members=_NO_ROWS,
+            op_metrics=metrics,
+            type_ids=op_type_ids(self._profile, classic=options.classic),
+            profile=self._profile,
+        )
+
+    def _counts(self, options: ProfileOptions) -> Int64Array:
+        """How often each op counts: the original counts an op once per regex that matches."""
+        type_ids = op_type_ids(self._profile, classic=options.classic)
+        counts = match_counts(self._profile, type_ids, options.account)
+        return counts if options.classic else np.minimum(counts, 1)
+
+    def _op(self, options: ProfileOptions) -> ViewTree:
+        profile = self._profile
+        types = self._keep(
+            "op", options, lambda: build_op_types(profile, classic=options.classic)
+        )
+        counts = self._counts(options)
+        groups = types.groups.only(counts)
+        metrics = op_metrics(profile, options.step, classic=options.classic)
+        own = groups.sums(metrics, counts)
+        accounted = (groups.sizes > 0) | options.account_everything
+        shown = show_op_types(types.names, own, groups.sizes, accounted, options)
+        return self._grouped(
+            "op",
+            options,
+            names=[types.names[group] for group in shown.groups.tolist()],
+            parent=np.arange(-1, len(shown.groups), dtype=np.int64),
+            own=own[:, shown.groups],
+            total=np.concatenate([shown.root_total[:, None], shown.total], axis=1),
+            accounted=accounted[shown.groups],
+            groups=groups.take(shown.groups),
+            metrics=metrics,
+            is_empty=not types.names,
+        )
+
+    def _code(self, options: ProfileOptions) -> ViewTree:
+        tree: CodeTree = self._keep("code", options, lambda: build_code_tree(self._profile))
+        self._profile.notices.add_once(
+            "gradient-without-forward",
+            "gradient ops were left out of the code view: their forward op has no call stack",
+            tree.dropped_gradients,
+        )
+        counts = self._counts(options)
+        groups = tree.groups.only(counts)
+        metrics = op_metrics(self._profile, options.step, classic=options.classic)
+        own = groups.sums(metrics, counts)
+        accounted = (groups.sizes > 0) | options.account_everything
+        accounted[0] = False
+        kept = tree.tree.subtree_sums(accounted.astype(np.int64)) > 0
+        data = Accounted(tree.tree, tree.names, own, accounted, kept, kept, groups.sizes)
+        shown = show(data, options, by_code_line=True)
+        below_root = shown.positions[1:]
+        return self._grouped(
+            "code",
+            options,
+            names=[tree.names[position] for position in below_root.tolist()],
+            parent=shown.parent,
+            own=own[:, below_root],
+            total=shown.total,
+            accounted=accounted[below_root],
+            groups=groups.take(below_root),
+            metrics=metrics,
+        )
+
+    def _grouped(
+        self,
+        kind: ViewKind,
+        options: ProfileOptions,
+        *,
+        names: list[str],
+        parent: Int64Array,
+        own: Int64Array,
+        total: Int64Array,
+        accounted: BoolArray,
+        groups: Groups,
+        metrics: Int64Array,
+        is_empty: bool = False,
+    ) -> ViewTree:
+        """A view of groups of ops; everything but ``parent`` and ``total`` lacks the root."""
+        size = len(names) + 1
+        return ViewTree(
+            kind=kind,
+            options=options,
+            names=[ROOT_NAME, *names],
+            parent=parent,
+            own=np.concatenate([np.zeros((len(METRICS), 1), np.int64), own], axis=1),
+            total=total,
+            definitions=np.zeros(size, np.int64),
+            accounted=np.concatenate([[False], accounted]),
+            op_rows=np.full(size, NO_OP, np.int64),
+            member_offsets=np.concatenate([[0], groups.offsets]),
+            members=groups.rows,
+            op_metrics=metrics,
+            type_ids=op_type_ids(self._profile, classic=options.classic),
+            profile=self._profile,
+            is_empty=is_empty,
+        )
+
+    def _keep(self, name: str, options: ProfileOptions, make: Callable[[], T]) -> T:
+        """Make a structure once per state of the profile.
+
+        The original drops its structures only when a graph brings new ops: what arrives later
+        by other ways never shows in a view that was used before. Classic mode does the same.
+        """
+        profile = self._profile
+        state: tuple[int, ...] = (profile.graph_version,)
+        if not options.classic:
+            state += (len(profile.ops), profile.trace_version)
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != state:
+            kept = self._kept[name] = (state, make())
+        return kept[1]  # type: ignore[return-value]  # each name has one type

@@ -1,0 +1,149 @@
+"""Code view: ops by the Python lines that made them (``tfprof_code.cc``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tfprof.model.columns import Int64Array
+from tfprof.model.frames import EMPTY_STACK
+from tfprof.model.profile import Profile
+from tfprof.model.tree import Tree
+from tfprof.views.members import Groups
+from tfprof.views.result import ROOT_NAME
+
+_GRADIENT_SUFFIX = " (gradient)"
+_NO_NODE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTree:
+    """Code lines as a tree, and the ops that each line made.
+
+    Attributes:
+        tree: The tree; position 0 is the root.
+        names: Text of each position: ``file:line:function``.
+        frames: First frame seen for each position, -1 for the root.
+        groups: Ops of each position.
+        dropped_gradients: Groups of gradient ops whose forward op has no call stack.
+    """
+
+    tree: Tree
+    names: list[str]
+    frames: list[int]
+    groups: Groups
+    dropped_gradients: int
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Grows the tree line by line; nodes are numbered in order of creation."""
+
+    profile: Profile
+    parents: list[int] = field(default_factory=lambda: [-1])
+    names: list[str] = field(default_factory=lambda: [ROOT_NAME])
+    frames: list[int] = field(default_factory=lambda: [-1])
+    _children: dict[tuple[int, str], int] = field(default_factory=dict)
+    _of_stack: dict[tuple[int, bool], int] = field(default_factory=dict)
+    _labels: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._labels = [frame.label for frame in self.profile.stacks.frames.values]
+
+    def node_of_stack(self, stack: int, gradient: bool) -> int:
+        """The node at the innermost frame of a stack; missing ones are made on the way."""
+        missing = []
+        rows = self.profile.stacks.rows
+        while stack != EMPTY_STACK and (stack, gradient) not in self._of_stack:
+            missing.append(stack)
+            stack = rows[stack][0]
+        node = self._of_stack.get((stack, gradient), 0)
+        for below in reversed(missing):
+            node = self._child(node, rows[below][1], gradient)
+            self._of_stack[below, gradient] = node
+        return node
+
+    def _child(self, parent: int, frame: int, gradient: bool) -> int:
+        text = self._labels[frame] + (_GRADIENT_SUFFIX if gradient else "")
+        node = self._children.get((parent, text))
+        if node is None:
+            node = self._children[parent, text] = len(self.names)
+            self.parents.append(parent)
+            self.names.append(text)
+            self.frames.append(frame)
+        return node
+
+
+def build_code_tree(profile: Profile) -> CodeTree:
+    """Hang every op with a call stack under its lines.
+
+    Ops are taken in byte order of their names. Ops of a gradient go, after all others, under
+    the lines of the forward op, marked ``(gradient)``; their own lines lie inside TensorFlow.
+    """
+    ops = profile.ops
+    builder = _Builder(profile)
+    stacks = ops.stack_ids.array
+    traced = ops.rows_by_name()
+    traced = traced[stacks[traced] > EMPTY_STACK]
+    nodes = np.full(len(traced), _NO_NODE, np.int64)
+    gradients: dict[str, list[int]] = {}
+    forward_stacks: dict[str, int] = {}
+    for place, row in enumerate(traced.tolist()):
+        name = ops.name(row)
+        forward = forward_name(name)
+        if forward:
+            gradients.setdefault(forward, []).append(place)
+            continue
+        stack = forward_stacks[name] = int(stacks[row])
+        nodes[place] = builder.node_of_stack(stack, gradient=False)
+    dropped = 0
+    for forward in sorted(gradients):
+        if forward in forward_stacks:
+            nodes[gradients[forward]] = builder.node_of_stack(
+                forward_stacks[forward], gradient=True
+            )
+        else:
+            dropped += 1
+    placed = nodes != _NO_NODE
+    return _in_preorder(builder, traced[placed], nodes[placed], dropped)
+
+
+def forward_name(name: str) -> str:
+    """Name of the forward op if ``name`` belongs to its gradient, else empty.
+
+    The text between the first ``gradients/`` and the first ``_grad/``; if the latter comes
+    first, everything after ``gradients/``, as the original has it.
+    """
+    start = name.find("gradients/")
+    end = name.find("_grad/")
+    if start < 0 or end < 0:
+        return ""
+    start += len("gradients/")
+    return name[start:end] if end >= start else name[start:]
+
+
+def _in_preorder(
+    builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped: int
+) -> CodeTree:
+    """Renumber nodes from order of creation to preorder; siblings keep their order."""
+    below: list[list[int]] = [[] for _ in builder.names]
+    for node, parent in enumerate(builder.parents[1:], start=1):
+        below[parent].append(node)
+    order: list[int] = []
+    pending = [0]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        pending.extend(reversed(below[node]))
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    parents = [-1] + [int(position[builder.parents[node]]) for node in order[1:]]
+    keys = position[nodes]
+    return CodeTree(
+        Tree.from_parents(parents),
+        [builder.names[node] for node in order],
+        [builder.frames[node] for node in order],
+        Groups.from_keys(rows, keys, len(order)),
+        dropped,
+    )

@@ -1,0 +1,177 @@
+"""What scope, graph and code view share: account a tree, choose what is shown, lay it out.
+
+The original recurses node by node (``tfprof_scope.cc``, ``tfprof_graph.cc``, ``tfprof_code.cc``);
+here each rule is one step over whole columns in preorder, so depth costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.analysis.accounting import METRIC_ROW
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.tree import Tree, reorder_preorder
+from tfprof.options.parse import ProfileOptions
+from tfprof.options.regex import NameMatcher
+from tfprof.views.filtering import named_to_show, within_bounds
+from tfprof.views.ordering import sort_keys
+
+_ROOT_DEPTH = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """A tree with its numbers; position 0 is the root.
+
+    Attributes:
+        tree: The tree.
+        names: Name of each position, shape (n,).
+        own: Own metrics, shape (len(METRICS), n); 0 for the root.
+        accounted: Positions that match ``account_type_regexes``, shape (n,).
+        kept: Positions that are part of the accounted tree; the others do not exist for any
+            later rule, and what is kept below them moves up.
+        contributes: Positions whose own metrics and definition go into totals.
+        occurrence: Number of ops of a position for ordering, or None to order by name.
+    """
+
+    tree: Tree
+    names: Sequence[str]
+    own: Int64Array
+    accounted: BoolArray
+    kept: BoolArray
+    contributes: BoolArray
+    occurrence: Int64Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The shown part of an accounted tree, in display order.
+
+    Attributes:
+        positions: Position in the accounted tree, shape (m,); the root is first.
+        parent: Row of the shown parent, shape (m,), -1 for the root.
+        total: Total metrics, shape (len(METRICS), m).
+        definitions: Number of definitions in the subtree, shape (m,).
+    """
+
+    positions: Int64Array
+    parent: Int64Array
+    total: Int64Array
+    definitions: Int64Array
+
+
+def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False) -> Shown:
+    """Apply start, trim, depth, bounds and name options.
+
+    Args:
+        data: The accounted tree.
+        options: The options.
+        by_code_line: Follow the code view's rules: a trimmed node goes with its subtree,
+            bounds on parameters and float operations look at totals, and
+            ``account_displayed_op_only`` has no effect.
+    """
+    tree = data.tree
+    total, definitions = _totals(tree, data.own, data.contributes)
+    candidate, depth = _reached(data, options, by_code_line)
+    if by_code_line:
+        passed = within_bounds(options, total[:, candidate], total[:, candidate], None)
+    else:
+        own = data.own[:, candidate]
+        run_count = own[METRIC_ROW["run_count"]]
+        passed = within_bounds(options, total[:, candidate], own, run_count)
+    passed &= depth[candidate] <= options.max_depth
+    passed &= named_to_show(options, _take(data.names, candidate))
+
+    shown = np.zeros(len(tree), np.bool_)
+    shown[candidate[passed]] = True
+    shown[0] = True
+    if options.account_displayed_op_only and not by_code_line:
+        displayed = shown & (data.contributes | _is_root(len(tree)))
+        total, definitions = _totals(tree, data.own, displayed)
+    return _laid_out(data, options, shown, total, definitions)
+
+
+def _totals(tree: Tree, own: Int64Array, counted: BoolArray) -> tuple[Int64Array, Int64Array]:
+    """Sums over subtrees of the own metrics, and of 1 per position, where ``counted``."""
+    if not counted[1:].all():
+        own = own * counted
+    return tree.subtree_sums(own), tree.subtree_sums(counted.astype(np.int64))
+
+
+def _reached(
+    data: Accounted, options: ProfileOptions, by_code_line: bool
+) -> tuple[Int64Array, Int64Array]:
+    """Positions that the display comes to (root excluded), and the depth it gives them.
+
+    Depth counts kept levels from the start node, which stands at depth 2.
+    """
+    tree, kept = data.tree, data.kept
+    below_root = kept & ~_is_root(len(tree))
+    level = tree.path_sums(below_root.astype(np.int64))
+    if options.start.everything:
+        reached = below_root
+        depth = level + _ROOT_DEPTH
+    else:
+        matches = _matching(options.start, data.names, below_root)
+        start = matches & ~tree.below(matches)
+        base = tree.path_sums(np.where(start, level, 0))
+        reached = below_root & (start | tree.below(start))
+        depth = level - base + _ROOT_DEPTH + 1
+    trimmed = _matching(options.trim, data.names, reached | _is_root(len(tree)))
+    reached = reached & ~tree.below(trimmed)
+    if by_code_line:
+        reached &= ~trimmed
+    return np.flatnonzero(reached), depth
+
+
+def _laid_out(
+    data: Accounted,
+    options: ProfileOptions,
+    shown: BoolArray,
+    total: Int64Array,
+    definitions: Int64Array,
+) -> Shown:
+    """Hang shown nodes under their nearest shown ancestor and sort siblings."""
+    positions = np.flatnonzero(shown)
+    ancestors = data.tree.nearest_marked_ancestor(shown)[positions]
+    row_of = np.full(len(shown), -1, np.int64)
+    row_of[positions] = np.arange(len(positions))
+    parent = np.where(ancestors >= 0, row_of[ancestors], -1)
+    keys = sort_keys(
+        options.order_by,
+        _take(data.names, positions),
+        total[:, positions],
+        None if data.occurrence is None else data.occurrence[positions],
+    )
+    order = reorder_preorder(parent, keys)
+    new_row = np.empty_like(order)
+    new_row[order] = np.arange(len(order))
+    moved = parent[order]
+    positions = positions[order]
+    return Shown(
+        positions,
+        np.where(moved >= 0, new_row[moved], -1),
+        total[:, positions],
+        definitions[positions],
+    )
+
+
+def _is_root(size: int) -> BoolArray:
+    root = np.zeros(size, np.bool_)
+    root[0] = True
+    return root
+
+
+def _take(names: Sequence[str], positions: Int64Array) -> list[str]:
+    return [names[position] for position in positions.tolist()]
+
+
+def _matching(matcher: NameMatcher, names: Sequence[str], among: BoolArray) -> BoolArray:
+    """Positions among some whose name a matcher takes."""
+    matched = np.zeros(len(among), np.bool_)
+    positions = np.flatnonzero(among)
+    matched[positions] = matcher.mask(_take(names, positions))
+    return matched

@@ -1,0 +1,67 @@
+"""Groups of ops: what a row of the op view or the code view stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.analysis.accounting import METRICS
+from tfprof.model.columns import Int64Array
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Ops sorted into groups.
+
+    Attributes:
+        offsets: Start of each group in ``rows``, shape (n groups + 1,).
+        rows: Op rows, group by group, in byte order of their names within a group.
+    """
+
+    offsets: Int64Array
+    rows: Int64Array
+
+    @classmethod
+    def from_keys(cls, rows: Int64Array, keys: Int64Array, n_groups: int) -> Groups:
+        """Group ``rows``, given in byte order of names, by their key (a group number)."""
+        order = np.argsort(keys, kind="stable")
+        offsets = np.zeros(n_groups + 1, np.int64)
+        np.cumsum(np.bincount(keys, minlength=n_groups), out=offsets[1:])
+        return cls(offsets, rows[order])
+
+    @property
+    def sizes(self) -> Int64Array:
+        """Number of ops in each group."""
+        return np.diff(self.offsets)
+
+    def only(self, counts: Int64Array) -> Groups:
+        """The groups without the ops whose count is 0.
+
+        Args:
+            counts: Count of each op of the op table.
+        """
+        keep = counts[self.rows] > 0
+        kept_before = np.zeros(len(self.rows) + 1, np.int64)
+        np.cumsum(keep, out=kept_before[1:])
+        return Groups(kept_before[self.offsets], self.rows[keep])
+
+    def take(self, groups: Int64Array) -> Groups:
+        """The named groups, in the order given."""
+        sizes = self.sizes[groups]
+        offsets = np.zeros(len(groups) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Groups(offsets, self.rows[np.repeat(self.offsets[:-1][groups], sizes) + within])
+
+    def sums(self, op_metrics: Int64Array, counts: Int64Array) -> Int64Array:
+        """Metrics of each group: its ops' metrics, each taken ``counts`` times.
+
+        Returns:
+            Shape (len(METRICS), n groups).
+        """
+        values = op_metrics[:, self.rows] * counts[self.rows]
+        running = np.zeros((len(METRICS), len(self.rows) + 1), np.int64)
+        np.cumsum(values, axis=1, out=running[:, 1:])
+        sums: Int64Array = running[:, self.offsets[1:]] - running[:, self.offsets[:-1]]
+        return sums

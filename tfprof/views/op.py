@@ -1,0 +1,102 @@
+"""Op view: op types as a list (``tfprof_op.cc``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.analysis.accounting import op_type_ids
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.profile import Profile
+from tfprof.options.parse import ProfileOptions
+from tfprof.views.filtering import named_to_show, within_bounds
+from tfprof.views.members import Groups
+from tfprof.views.ordering import name_ranks, sort_keys
+
+
+@dataclass(frozen=True, slots=True)
+class OpTypes:
+    """All op types in byte order, and the ops of each."""
+
+    names: list[str]
+    groups: Groups
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOpTypes:
+    """The op types that are shown, in order.
+
+    Attributes:
+        groups: Index into ``OpTypes.names``, shape (m,).
+        total: Metrics of the type and everything after it, shape (len(METRICS), m).
+        root_total: Metrics of the root, shape (len(METRICS),).
+    """
+
+    groups: Int64Array
+    total: Int64Array
+    root_total: Int64Array
+
+
+def build_op_types(profile: Profile, *, classic: bool) -> OpTypes:
+    """Sort the ops of a profile by type."""
+    ops = profile.ops
+    rows = ops.rows_by_name()
+    type_ids = op_type_ids(profile, classic=classic)[rows]
+    distinct, keys = np.unique(type_ids, return_inverse=True)
+    texts = [ops.strings[type_id] for type_id in distinct.tolist()]
+    ranks = name_ranks(texts)
+    return OpTypes(sorted(texts), Groups.from_keys(rows, ranks[keys.reshape(-1)], len(texts)))
+
+
+def show_op_types(
+    names: list[str], own: Int64Array, occurrence: Int64Array, accounted: BoolArray,
+    options: ProfileOptions,
+) -> ShownOpTypes:
+    """Order, account and filter op types.
+
+    Totals are suffix sums of the ordered list: a type's total is its own plus that of every
+    accounted type after it, and the bounds look at those totals.
+
+    Args:
+        names: Op types in byte order.
+        own: Own metrics, shape (len(METRICS), n).
+        occurrence: Number of accounted ops of each type, shape (n,).
+        accounted: Types that have accounted ops, shape (n,).
+        options: The options.
+    """
+    order = np.argsort(sort_keys(options.order_by, names, own, occurrence), kind="stable")
+    order = order[accounted[order]]
+    total = _suffix_sums(own[:, order])
+    root_total = total[:, 0] if len(order) else np.zeros(len(own), np.int64)
+
+    listed = [names[group] for group in order.tolist()]
+    first = _first(options.start.mask(listed)) if _restricts(options) else 0
+    stop = first + min(len(listed) - first, max(options.max_depth + 1, 0))
+    stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
+    walked = slice(first, stop)
+    passed = within_bounds(
+        options, total[:, walked], total[:, walked], occurrence[order[walked]]
+    )
+    passed &= named_to_show(options, listed[walked])
+    shown = np.arange(first, stop)[passed]
+    total = total[:, shown]
+    if options.account_displayed_op_only:
+        total = _suffix_sums(own[:, order[shown]])
+        root_total = total[:, 0] if len(shown) else np.zeros(len(own), np.int64)
+    return ShownOpTypes(order[shown], total, root_total)
+
+
+def _restricts(options: ProfileOptions) -> bool:
+    return bool(options.values["start_name_regexes"]) and not options.start.everything
+
+
+def _first(mask: BoolArray) -> int:
+    """Position of the first True, or the length."""
+    found = np.flatnonzero(mask)
+    return int(found[0]) if len(found) else len(mask)
+
+
+def _suffix_sums(values: Int64Array) -> Int64Array:
+    sums: Int64Array = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    return sums

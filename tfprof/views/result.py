@@ -1,0 +1,205 @@
+"""``ViewTree``: the answer of a view, as columns over the rows that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tfprof.analysis.accounting import METRIC_ROW, METRICS, types_of
+from tfprof.analysis.input_shapes import InputShapes, input_shapes
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.notices import Notice
+from tfprof.model.ops import OpTable
+from tfprof.model.profile import Profile
+from tfprof.options.parse import ProfileOptions
+
+ViewKind = Literal["scope", "graph", "op", "code"]
+Row = dict[str, int | str]
+
+ROOT_NAME = "_TFProfRoot"
+GRAPH_ROOT_TYPE = "_TFGraphParent"
+SCOPE_PARENT_TYPE = "_kTFScopeParent"
+
+NO_OP = -1
+"""In ``ViewTree.op_rows``: the root, or a scope that is not itself an op."""
+
+
+@dataclass(frozen=True)
+class ViewTree:
+    """What a view shows: one row per shown node in display order, the root first.
+
+    It also stands for its root: ``name``, ``columns``, ``children`` and ``to_rows()`` work on
+    it as on every ``ViewNode``.
+
+    Attributes:
+        kind: Which view.
+        options: The options it was made with.
+        names: Name of each row, shape (n,).
+        parent: Row of the parent, shape (n,); -1 for the root.
+        own: Metrics of the row itself, shape (len(METRICS), n); see ``METRICS`` for units.
+        total: Metrics of the row and what it stands for: its subtree (scope, graph, code) or
+            itself and everything after it in the list (op).
+        definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.
+        accounted: Rows that match ``account_type_regexes``, shape (n,).
+        op_rows: Row in the op table, shape (n,), or ``NO_OP``; scope and graph.
+        member_offsets: Start of each row's ops in ``members``, shape (n + 1,); op and code.
+        members: Ops that belong to the rows; op and code.
+        op_metrics: Metrics of every op, shape (len(METRICS), n ops).
+        type_ids: Op type of every op.
+        profile: The profile.
+        is_empty: The profile holds nothing that this view could show.
+    """
+
+    kind: ViewKind
+    options: ProfileOptions
+    names: Sequence[str]
+    parent: Int64Array
+    own: Int64Array
+    total: Int64Array
+    definitions: Int64Array
+    accounted: BoolArray
+    op_rows: Int64Array
+    member_offsets: Int64Array
+    members: Int64Array
+    op_metrics: Int64Array
+    type_ids: Int64Array
+    profile: Profile
+    is_empty: bool = False
+    _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def root(self) -> ViewNode:
+        """The root."""
+        return ViewNode(self, 0)
+
+    @property
+    def name(self) -> str:
+        """Name of the root."""
+        return self.names[0]
+
+    @property
+    def children(self) -> list[ViewNode]:
+        """Top-level nodes."""
+        return self.root.children
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a reader of the numbers should know."""
+        return self.profile.notices.as_tuple()
+
+    @property
+    def ops(self) -> OpTable:
+        """The op table that ``op_rows`` and ``members`` point into."""
+        return self.profile.ops
+
+    @property
+    def columns(self) -> dict[str, Int64Array]:
+        """All metrics by name, own and ``total_``, each of shape (n,)."""
+        columns = {name: self.own[row] for row, name in enumerate(METRICS)}
+        columns |= {f"total_{name}": self.total[row] for row, name in enumerate(METRICS)}
+        columns["total_definition_count"] = self.definitions
+        return columns
+
+    @property
+    def depth(self) -> Int64Array:
+        """Number of shown ancestors of each row, shape (n,)."""
+        cached = self._caches.get("depth")
+        if cached is None:
+            depth = [0] * len(self)
+            for row, parent in enumerate(self.parent.tolist()):
+                depth[row] = depth[parent] + 1 if parent >= 0 else 0
+            cached = self._caches["depth"] = np.array(depth, np.int64)
+        return cached  # type: ignore[return-value]  # the cache holds what was put there
+
+    def children_of(self, row: int) -> list[int]:
+        """Rows of the shown children."""
+        cached = self._caches.get("children")
+        if cached is None:
+            lists: list[list[int]] = [[] for _ in self.names]
+            for child, parent in enumerate(self.parent.tolist()):
+                if parent >= 0:
+                    lists[parent].append(child)
+            cached = self._caches["children"] = lists
+        return cached[row]  # type: ignore[index,no-any-return]
+
+    def members_of(self, row: int) -> Int64Array:
+        """Op rows that belong to a row (op and code view), in byte order of their names."""
+        return self.members[self.member_offsets[row] : self.member_offsets[row + 1]]
+
+    def op_types(self, op_row: int) -> set[str]:
+        """All types of an op."""
+        return types_of(self.profile, self.type_ids, op_row)
+
+    def device(self, op_row: int) -> str:
+        """Canonical device of an op, lower case; empty if none was seen."""
+        device_id = int(self.ops.device_ids.array[op_row])
+        return "" if device_id < 0 else self.ops.strings[device_id]
+
+    @property
+    def input_shapes(self) -> InputShapes:
+        """Input shapes of every op."""
+        cached = self._caches.get("input_shapes")
+        if cached is None:
+            cached = input_shapes(self.ops, classic=self.options.classic)
+            self._caches["input_shapes"] = cached
+        return cached  # type: ignore[return-value]
+
+    def to_rows(self) -> list[Row]:
+        """All shown nodes as flat dicts: ``name``, ``depth``, and every metric."""
+        return self.root.to_rows()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewNode:
+    """One shown node; its metrics are attributes: ``node.total_exec_micros``."""
+
+    tree: ViewTree
+    row: int
+
+    @property
+    def name(self) -> str:
+        """Full name of the node, scope, op type or code line."""
+        return self.tree.names[self.row]
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """All metrics by name."""
+        return {name: int(values[self.row]) for name, values in self.tree.columns.items()}
+
+    @property
+    def children(self) -> list[ViewNode]:
+        """Shown children, in display order."""
+        return [ViewNode(self.tree, row) for row in self.tree.children_of(self.row)]
+
+    def __getattr__(self, name: str) -> int:
+        tree = self.tree
+        if name in METRIC_ROW:
+            return int(tree.own[METRIC_ROW[name], self.row])
+        if name == "total_definition_count":
+            return int(tree.definitions[self.row])
+        if name.startswith("total_") and name[6:] in METRIC_ROW:
+            return int(tree.total[METRIC_ROW[name[6:]], self.row])
+        raise AttributeError(f"a view node has no attribute {name!r}")
+
+    def __iter__(self) -> Iterator[ViewNode]:
+        return iter(self.children)
+
+    def to_rows(self) -> list[Row]:
+        """This node and all below it as flat dicts, in display order."""
+        tree = self.tree
+        depth = tree.depth
+        end = self.row + 1
+        while end < len(tree) and depth[end] > depth[self.row]:
+            end += 1
+        columns = {name: values[self.row : end].tolist() for name, values in tree.columns.items()}
+        below = (depth[self.row : end] - depth[self.row]).tolist()
+        return [
+            {"name": name, "depth": below[i]} | {key: values[i] for key, values in columns.items()}
+            for i, name in enumerate(tree.names[self.row : end])
+        ]
