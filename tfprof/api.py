@@ -15,7 +15,6 @@ from tfprof._wire import messages as pb
 from tfprof.errors import (
     EmptyProfileError,
     InputError,
-    TfprofError,
     TfprofWarning,
     UsageError,
 )
@@ -24,10 +23,9 @@ from tfprof.inputs import GraphSource, default_graph
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.options.output import Output
 from tfprof.options.parse import ProfileOptions, parse_options
 from tfprof.readers.run_metadata import read_run_metadata
-from tfprof.renderers.tfprof_text import render_report, render_stdout
+from tfprof.renderers.tfprof_text import render_envelope, render_report, render_stdout
 from tfprof.views.build import ViewBuilder
 from tfprof.views.result import ViewKind, ViewTree
 
@@ -192,18 +190,37 @@ class Profiler:
     def _answer(
         self, kind: ViewKind, options: Mapping[str, Any]
     ) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+        parsed: ProfileOptions | None = None
         try:
             parsed = parse_options(options, classic=self.classic)
             with self._lock:
                 tree = self._build(kind, parsed)
-                _write(tree, parsed.output)
+                self._write(tree)
                 return view_to_proto(tree)
-        except TfprofError as error:
-            if not self.classic or not _original_only_warns(error):
+        except (UsageError, EmptyProfileError) as error:
+            if not self.classic:
                 raise
+            # The original says so on stderr and answers with an empty message.
             warnings.warn(str(error), TfprofWarning, stacklevel=3)
-            tree_view = kind in ("scope", "graph")
-            return pb.GraphNodeProto() if tree_view else pb.MultiGraphNodeProto()
+            if parsed is not None and parsed.output.type == "stdout":
+                sys.stdout.write(render_envelope(parsed, ""))
+            in_tree = kind in ("scope", "graph")
+            return pb.GraphNodeProto() if in_tree else pb.MultiGraphNodeProto()
+
+    def _write(self, tree: ViewTree) -> None:
+        """Write the report where the options say."""
+        output = tree.options.output
+        if output.type == "stdout":
+            sys.stdout.write(render_stdout(tree))
+        elif output.type == "file":
+            try:
+                Path(output.outfile).write_text(render_report(tree), encoding="utf-8", newline="")
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or error
+                message = f"{output.outfile}: cannot be written: {reason}"
+                if not self.classic:
+                    raise InputError(message) from error
+                warnings.warn(message, TfprofWarning, stacklevel=4)
 
 
 def profile(
@@ -263,20 +280,3 @@ def _is_empty(run_meta: Source) -> bool:
     if isinstance(run_meta, (bytes, bytearray, memoryview)):
         return len(run_meta) == 0
     return hasattr(run_meta, "ByteSize") and run_meta.ByteSize() == 0
-
-
-def _original_only_warns(error: TfprofError) -> bool:
-    """Whether the original prints this error and returns an empty answer."""
-    return isinstance(error, (UsageError, EmptyProfileError))
-
-
-def _write(tree: ViewTree, output: Output) -> None:
-    """Write the report where the options say."""
-    if output.type == "stdout":
-        sys.stdout.write(render_stdout(tree))
-    elif output.type == "file":
-        try:
-            Path(output.outfile).write_text(render_report(tree), encoding="utf-8", newline="")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"{output.outfile}: cannot be written: {reason}") from error

@@ -64,6 +64,11 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
         raise MalformedProfileError(_explain(message_class, content, source, error)) from error
 
 
+def with_article(name: str) -> str:
+    """``a GraphDef``, ``an OpLogProto``, ``an XSpace``."""
+    return f"an {name}" if name[0] in "AEIOaeioHXx" else f"a {name}"
+
+
 def _explain(message_class: type[Message], data: bytes, source: str, error: Exception) -> str:
     name = message_class.DESCRIPTOR.name
     found = locate(message_class, data)
@@ -79,7 +84,8 @@ def _explain(message_class: type[Message], data: bytes, source: str, error: Exce
             f"the data ends at byte {len(data)}. Copy or record the file again."
         )
     return (
-        f"{source}: not a {name} message: {found.problem} at byte {found.offset}{where}. "
+        f"{source}: not {with_article(name)} message: {found.problem} "
+        f"at byte {found.offset}{where}. "
         f"Check that this is the right file; if it is, it is damaged: record it again."
     )
 

@@ -44,9 +44,10 @@ class Notices:
 
     def add_once(self, code: str, text: str, count: int = 1) -> None:
         """Record a state rather than an event: the count replaces the one before."""
-        if count > 0:
-            self._by_code.pop(code, None)
-        self.add(code, text, count)
+        if count > 0 and code in self._by_code:
+            self._by_code[code] = Notice(code, text, count)
+        else:
+            self.add(code, text, count)
 
     def as_tuple(self) -> tuple[Notice, ...]:
         """All notices so far."""

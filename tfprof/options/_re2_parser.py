@@ -24,7 +24,7 @@ _MAX_REPEAT = 1000
 # Longer digit strings make RE2 read the brace as a literal, and so do leading zeros.
 _REPEAT = re.compile(r"\{(0|[1-9][0-9]{0,8})(,(0|[1-9][0-9]{0,8})?)?\}")
 _REPEAT_OVERFLOW = 100_000_000
-_GROUP_NAME_CATEGORIES = ("L", "Mn", "Mc", "Nl", "Nd", "Pc")
+_GROUP_NAME_CATEGORIES = ("L", "Mn", "Mc", "Nl", "Nd", "Pc")  # codespell:ignore
 
 # RE2's assertions in Python's words. "$" without (?m) is \z, never "before a last newline". Up to
 # Python 3.13 \B fails on empty text, hence the negated \b.

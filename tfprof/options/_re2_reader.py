@@ -108,7 +108,7 @@ class Reader:
         remedy = _ESCAPE_REMEDIES.get(char, f"write {char} without the backslash")
         if char in "123456789":
             remedy = r"RE2 has no backreferences; an octal code starts with 0, as in \07"
-        elif char in "bBAzQEC":
+        elif char in "bBAzQC":
             remedy = rf"\{char} has no meaning in a class; remove it"
         stop = match.end() if match else start + 2
         raise self.error(start, stop, "invalid escape sequence", remedy)

@@ -96,6 +96,7 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
     for option in OPTIONS:
         value = options.get(option.name, option.default)
         values[option.name] = _checked(option, value, classic)
+    output = (parse_classic_output if classic else parse_output)(values["output"])
     legacy_file = options.get("dump_to_file")
     if legacy_file:
         if not isinstance(legacy_file, str):
@@ -106,10 +107,6 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
             stacklevel=2,
         )
         output = Output("file", legacy_file)
-    elif classic:
-        output = parse_classic_output(values["output"])
-    else:
-        output = parse_output(values["output"])
 
     matchers = {
         option.name: _matcher(option, values[option.name], classic)
@@ -117,9 +114,8 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
         if option.is_regex
     }
     account_patterns = values["account_type_regexes"]
-    # Beside others, ".*" is an ordinary regex in the original, not "everything".
     if len(account_patterns) > 1:
-        account_patterns = ["(?:.*)" if p == ".*" else p for p in account_patterns]
+        account_patterns = _without_shortcut(account_patterns)
     return ProfileOptions(
         values=values,
         account=tuple(
@@ -179,7 +175,17 @@ def _strings(option: Option, value: object, classic: bool) -> tuple[str, ...]:
     return strings
 
 
+def _without_shortcut(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Patterns in which ``.*`` is an ordinary regex, which no newline matches.
+
+    Only alone, and only to account, start and show, does the original take it as "everything".
+    """
+    return tuple("(?:.*)" if pattern == ".*" else pattern for pattern in patterns)
+
+
 def _matcher(option: Option, patterns: tuple[str, ...], classic: bool) -> NameMatcher:
+    if option.name in {"trim_name_regexes", "hide_name_regexes"}:
+        patterns = _without_shortcut(patterns)
     matcher = NameMatcher(patterns, on_error="never_match" if classic else "raise")
     for error in matcher.errors:
         _refuse(classic, f"option {option.name}: {error}")

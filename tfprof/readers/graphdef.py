@@ -13,7 +13,6 @@ from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
-    from google.protobuf.message import Message
 
 KEPT_ATTRS = ("adj_x", "data_format", "ksize", "strides", "transpose_a")
 """Attributes that FLOP formulas read; the rest of a node's attributes stays behind."""
@@ -126,11 +125,13 @@ class _AttrReader:
         return found
 
 
-def decode_shape(shape: Message) -> Shape:
-    """A TensorShapeProto as a tuple, -1 for unknown dimensions; None for unknown rank."""
-    if shape.unknown_rank:
-        return None
-    return tuple([dim.size for dim in shape.dim])
+def decode_shape(shape: pb.TensorShapeProto) -> Shape:
+    """A TensorShapeProto as a tuple, -1 for unknown dimensions; None for unknown rank.
+
+    Dimensions win over a contradicting ``unknown_rank``, as in the original.
+    """
+    dims = tuple([dim.size for dim in shape.dim])
+    return None if shape.unknown_rank and not dims else dims
 
 
 def _plain(value: pb.AttrValue) -> AttrValue | None:

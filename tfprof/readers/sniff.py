@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tfprof._wire.messages import private_pool
+from tfprof._wire.parsing import with_article
 from tfprof._wire.plausible import Evidence, examine, field_names
 from tfprof.errors import UnknownFormatError
 
@@ -167,7 +168,9 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
     if expected not in _MESSAGES:
         found = sniff(data, source)
         if found.format is not expected:
-            raise UnknownFormatError(f"{source}: not a {expected.value}. {_advice(found)}")
+            raise UnknownFormatError(
+                f"{source}: not {with_article(expected.value)}. {_advice(found)}"
+            )
         return found.is_text
     evidence = examine(view, _descriptor(expected))
     if evidence.flawless and not evidence.odd:
@@ -185,7 +188,9 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
     if not why and evidence.unknown:
         why = f"{evidence.unknown} of its fields are unknown"
     why = why or "its texts are binary data"
-    raise UnknownFormatError(f"{source}: not a {expected.value} message: {why}. {_advice(found)}")
+    raise UnknownFormatError(
+        f"{source}: not {with_article(expected.value)} message: {why}. {_advice(found)}"
+    )
 
 
 def _why_not(evidence: Evidence, text: str | None, names: list[str]) -> str:
@@ -220,9 +225,8 @@ def _fits_far_better(view: memoryview, evidence: Evidence, other: Format) -> boo
 def _advice(found: Sniffed) -> str:
     if found.format is Format.UNKNOWN:
         return "It looks like nothing that tfprof knows; check that it is the right file."
-    article = "an" if found.format.value[0] in "eHX" else "a"
     remedy = _REMEDIES.get(found.format, "check that it is the right file")
-    return f"It looks like {article} {found.format.value}; {remedy}."
+    return f"It looks like {with_article(found.format.value)}; {remedy}."
 
 
 def _descriptor(format_: Format) -> Descriptor:

@@ -74,11 +74,16 @@ def render_report(tree: ViewTree) -> str:
 
 def render_stdout(tree: ViewTree) -> str:
     """What goes to stdout: the options, the report, and the lines around them."""
+    return render_envelope(tree.options, render_report(tree))
+
+
+def render_envelope(options: ProfileOptions, report: str) -> str:
+    """The options, then a report; the original prints this around no report, too."""
     return (
         f"\n=========================Options=============================\n"
-        f"{render_options(tree.options)}"
+        f"{render_options(options)}"
         f"\n==================Model Analysis Report======================\n"
-        f"{render_report(tree)}"
+        f"{report}"
         f"\n======================End of Report==========================\n"
     )
 
@@ -319,10 +324,16 @@ def _op_lines(tree: ViewTree, rows: Iterable[int]) -> Iterable[str]:
         if "occurrence" in select:
             runs = int(tree.op_metrics[METRIC_ROW["run_count"], members].sum())
             items.append(f"{f'{runs}|{len(members)}':>10}")
-        line = f"{tree.names[row]:<25}{', '.join(items)}\n"
+        line = f"{_padded(tree.names[row], 25, tree.options)}{', '.join(items)}\n"
         if "input_shapes" in select and len(members):
             line += "\n" + "\n".join(_shape_lines(tree, members)) + "\n\n"
         yield line
+
+
+def _padded(text: str, width: int, options: ProfileOptions) -> str:
+    """Left-aligned text; the original counts bytes, which misplaces columns after ``ö``."""
+    used = len(text.encode()) if options.classic else len(text)
+    return text + " " * (width - used)
 
 
 def _share(

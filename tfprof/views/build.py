@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TypeVar
-
 import numpy as np
 
 from tfprof.analysis.accounting import METRICS, match_counts, op_metrics, op_type_ids
@@ -16,7 +13,7 @@ from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.graph import build_graph_tree
 from tfprof.views.hierarchy import Accounted, show
 from tfprof.views.members import Groups
-from tfprof.views.op import build_op_types, show_op_types
+from tfprof.views.op import OpTypes, build_op_types, show_op_types
 from tfprof.views.result import (
     GRAPH_ROOT_TYPE,
     NO_OP,
@@ -27,7 +24,7 @@ from tfprof.views.result import (
 )
 from tfprof.views.scope import OpTree, build_scope_tree
 
-T = TypeVar("T")
+Structure = OpTree | OpTypes | CodeTree
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -41,7 +38,7 @@ class ViewBuilder:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
-        self._kept: dict[str, tuple[Hashable, object]] = {}
+        self._structures: dict[ViewKind, tuple[tuple[int, ...], Structure]] = {}
 
     def build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
         """Compute a view.
@@ -51,24 +48,40 @@ class ViewBuilder:
             EmptyProfileError: The code view has no call stacks to show.
         """
         profile = self._profile
+        # First of all, as in the original, where a refused query fixes the structure, too.
+        structure = self._structure(kind, options.classic)
         if options.step >= 0 and options.step not in profile.steps.records:
             steps = " ".join(map(str, profile.steps.steps)) or "none"
             raise UsageError(f"step {options.step} was not added; available steps: {steps}")
-        if kind == "code" and not profile.has_traces:
-            raise EmptyProfileError(
-                "the code view needs call stacks, and this profile has none: give a live graph, "
-                "or an op log written with add_trace=True"
-            )
-        return {
-            "scope": self._scope,
-            "graph": self._graph,
-            "op": self._op,
-            "code": self._code,
-        }[kind](options)
+        if isinstance(structure, OpTypes):
+            return self._op(structure, options)
+        if isinstance(structure, CodeTree):
+            if not profile.has_traces:
+                raise EmptyProfileError(
+                    "the code view needs call stacks, and this profile has none: give a live "
+                    "graph, or an op log written with add_trace=True"
+                )
+            return self._code(structure, options)
+        return self._scope(structure, options) if kind == "scope" else (
+            self._graph(structure, options)
+        )
 
-    def _scope(self, options: ProfileOptions) -> ViewTree:
+    def _structure(self, kind: ViewKind, classic: bool) -> Structure:
+        """What does not depend on the options, made once per state of the profile.
+
+        The original drops its structures only when a graph brings new ops: what arrives later
+        by other ways never shows in a view that was used before. Classic mode does the same.
+        """
         profile = self._profile
-        tree = self._keep("scope", options, lambda: build_scope_tree(profile))
+        state: tuple[int, ...] = (profile.graph_version,)
+        if not classic:
+            state += (len(profile.ops), profile.trace_version)
+        kept = self._structures.get(kind)
+        if kept is None or kept[0] != state:
+            kept = self._structures[kind] = (state, _make_structure(kind, profile, classic))
+        return kept[1]
+
+    def _scope(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
         accounted = self._accounted(options, tree, SCOPE_PARENT_TYPE)
         kept = tree.tree.subtree_sums(accounted.astype(np.int64)) > 0
@@ -77,10 +90,7 @@ class ViewBuilder:
         contributes = kept if options.classic else kept & (accounted | is_scope)
         return self._hierarchy("scope", options, tree, accounted, kept, contributes)
 
-    def _graph(self, options: ProfileOptions) -> ViewTree:
-        tree = self._keep(
-            "graph", options, lambda: build_graph_tree(self._profile, classic=options.classic)
-        )
+    def _graph(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
         accounted = self._accounted(options, tree, GRAPH_ROOT_TYPE)
         return self._hierarchy("graph", options, tree, accounted, accounted, accounted)
 
@@ -134,14 +144,10 @@ class ViewBuilder:
         counts = match_counts(self._profile, type_ids, options.account)
         return counts if options.classic else np.minimum(counts, 1)
 
-    def _op(self, options: ProfileOptions) -> ViewTree:
-        profile = self._profile
-        types = self._keep(
-            "op", options, lambda: build_op_types(profile, classic=options.classic)
-        )
+    def _op(self, types: OpTypes, options: ProfileOptions) -> ViewTree:
         counts = self._counts(options)
         groups = types.groups.only(counts)
-        metrics = op_metrics(profile, options.step, classic=options.classic)
+        metrics = op_metrics(self._profile, options.step, classic=options.classic)
         own = groups.sums(metrics, counts)
         accounted = (groups.sizes > 0) | options.account_everything
         shown = show_op_types(types.names, own, groups.sizes, accounted, options)
@@ -158,8 +164,7 @@ class ViewBuilder:
             is_empty=not types.names,
         )
 
-    def _code(self, options: ProfileOptions) -> ViewTree:
-        tree: CodeTree = self._keep("code", options, lambda: build_code_tree(self._profile))
+    def _code(self, tree: CodeTree, options: ProfileOptions) -> ViewTree:
         self._profile.notices.add_once(
             "gradient-without-forward",
             "gradient ops were left out of the code view: their forward op has no call stack",
@@ -221,17 +226,12 @@ class ViewBuilder:
             is_empty=is_empty,
         )
 
-    def _keep(self, name: str, options: ProfileOptions, make: Callable[[], T]) -> T:
-        """Make a structure once per state of the profile.
 
-        The original drops its structures only when a graph brings new ops: what arrives later
-        by other ways never shows in a view that was used before. Classic mode does the same.
-        """
-        profile = self._profile
-        state: tuple[int, ...] = (profile.graph_version,)
-        if not options.classic:
-            state += (len(profile.ops), profile.trace_version)
-        kept = self._kept.get(name)
-        if kept is None or kept[0] != state:
-            kept = self._kept[name] = (state, make())
-        return kept[1]  # type: ignore[return-value]  # each name has one type
+def _make_structure(kind: ViewKind, profile: Profile, classic: bool) -> Structure:
+    if kind == "scope":
+        return build_scope_tree(profile)
+    if kind == "graph":
+        return build_graph_tree(profile, classic=classic)
+    if kind == "op":
+        return build_op_types(profile, classic=classic)
+    return build_code_tree(profile)
