@@ -19,7 +19,8 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.exporters.protos import view_to_proto
-from tfprof.inputs import GraphSource, default_graph
+from tfprof.capture.live_graph import default_graph
+from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.options.builder import ProfileOptionBuilder
@@ -73,12 +74,17 @@ class Profiler:
     def __init__(
         self, graph: Any = None, op_log: Source | None = None, *, classic: bool | None = None
     ) -> None:
+        self._start(graph, op_log, classic, one_shot=False)
+
+    def _start(
+        self, graph: Any, op_log: Source | None, classic: bool | None, *, one_shot: bool
+    ) -> None:
         self.classic = classic_by_default() if classic is None else classic
         self._lock = threading.RLock()
         self._profile = Profile(classic=self.classic)
         self._views = ViewBuilder(self._profile)
         self._source = GraphSource(
-            self._profile, default_graph() if graph is None else graph, op_log
+            self._profile, default_graph() if graph is None else graph, op_log, one_shot=one_shot
         )
 
     @property
@@ -125,6 +131,7 @@ class Profiler:
                 return
             self._source.complete_shapes(run.output_shapes)
             self._profile.add_run(step, run)
+            self._source.update()
 
     def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by name scope.
@@ -202,7 +209,9 @@ class Profiler:
                 raise
             # The original says so on stderr and answers with an empty message.
             warnings.warn(str(error), TfprofWarning, stacklevel=3)
-            if parsed is not None and parsed.output.type == "stdout":
+            if parsed is None:
+                self._views.structure(kind, classic=True)
+            elif parsed.output.type == "stdout":
                 sys.stdout.write(render_envelope(parsed, ""))
             in_tree = kind in ("scope", "graph")
             return pb.GraphNodeProto() if in_tree else pb.MultiGraphNodeProto()
@@ -253,7 +262,8 @@ def profile(
     kind = _view_kind(cmd)
     if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
         options = ProfileOptionBuilder.trainable_variables_parameter()
-    profiler = Profiler(graph, op_log, classic=classic)
+    profiler = Profiler.__new__(Profiler)
+    profiler._start(graph, op_log, classic, one_shot=True)
     if run_meta is not None and not _is_empty(run_meta):
         profiler.add_step(0, run_meta)
     return profiler._answer(kind, options)

@@ -1,29 +1,187 @@
-"""Keeps a profile in step with the graph it was made from."""
+"""Keeps a profile in step with the graph it belongs to: new ops, call stacks, shapes, FLOPs.
+
+It stands in for ``tensorflow/python/profiler/tfprof_logger.py``, which rebuilds all of this for
+every step; here each step costs only what is new. The user's graph and op log stay as they are.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from tfprof.model.profile import Profile
+import numpy as np
+
+from tfprof.analysis.registered_flops import count_registered_flops
+from tfprof.capture.live_graph import (
+    call_stacks,
+    live_graph,
+    trainable_variables,
+    user_registered_flops,
+)
+from tfprof.model.profile import OpLogColumns, Profile
+from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 
-
-def default_graph() -> Any:
-    return None
+if TYPE_CHECKING:
+    from tfprof.readers.open import Source
 
 
 class GraphSource:
-    def __init__(self, profile: Profile, graph: Any, op_log: Any) -> None:
+    """The graph and op log of a profile.
+
+    Args:
+        profile: The profile to fill; the graph and the op log go in at once.
+        graph: A live graph or anything that ``read_graph`` takes, or None.
+        op_log: Anything that ``read_op_log`` takes, or None.
+        one_shot: One run at most will follow, before any view: then the original knows its
+            shapes when it reads the graph, and classic mode shows them.
+    """
+
+    def __init__(
+        self, profile: Profile, graph: Any, op_log: Source | None, *, one_shot: bool = False
+    ) -> None:
         self._profile = profile
-        if graph is not None:
-            profile.add_graph(read_graph(graph))
-        if op_log is not None:
-            profile.add_op_log(read_op_log(op_log))
+        self._live = None if graph is None else live_graph(graph)
+        self._live_version = -1
+        self._n_traced = 0
+        # The original has neither formulas nor run-time shapes for a graph that is not live.
+        self._counts_flops = self._live is not None or not profile.classic
+        self._shapes_into_table = one_shot or not profile.classic
+        self._shape_ids = np.zeros(0, np.int64)
+        self._n_counted = 0
+        self._given_flops: set[str] = set()
 
-    def update(self) -> None: ...
-    def add_traces(self) -> None: ...
+        if self._live is None and graph is not None:
+            columns = read_graph(graph)
+            profile.add_graph(columns)
+            if columns.trainable_variables:
+                profile.add_trainable_variables(columns.trainable_variables)
+        # A given op log comes first: its call stacks and float operations win.
+        self._pending = OpLogColumns() if op_log is None else read_op_log(op_log)
+        # The original looks only once whether it knows the ops of an op log.
+        self._waits_for_ops = one_shot or not profile.classic
+        pairs = zip(self._pending.names, self._pending.float_ops, strict=True)
+        self._given_flops = {name for name, flops in pairs if flops}
+        self.update()
+        self._add_op_log()
+
+    def update(self) -> None:
+        """Take up the ops that a live graph gained since the last call."""
+        operations: Sequence[Any] = ()
+        if self._live is not None and self._live.version != self._live_version:
+            operations = self._add_live_ops()
+        if self._waits_for_ops:
+            self._add_op_log()
+        self._extend_shape_ids()
+        self._count_flops(range(self._n_counted, len(self._profile.ops)))
+        self._n_counted = len(self._profile.ops)
+        if operations:
+            counts = user_registered_flops(self._live, operations)
+            self._set_flops({self._profile.ops.row(name): n for name, n in counts.items()})
+
+    def add_traces(self) -> None:
+        """Record where the ops of a live graph were made; done only when a view needs it."""
+        if self._live is None:
+            return
+        operations = self._live.get_operations()
+        fresh = operations[self._n_traced :]
+        if fresh:
+            self._profile.add_op_log(call_stacks(fresh))
+            self._n_traced = len(operations)
+
     def ops_without_shapes(self) -> frozenset[str]:
-        return frozenset()
+        """Names of the ops whose output shapes a run could tell."""
+        if not self._counts_flops:
+            return frozenset()
+        ops = self._profile.ops
+        self._extend_shape_ids()
+        defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
+        lists = ops.shapes.lists.values
+        incomplete = np.array([not all(defined[s] for s in shapes) for shapes in lists] + [True])
+        rows = np.flatnonzero(incomplete[self._shape_ids])
+        return frozenset(ops.name(row) for row in rows.tolist())
 
-    def complete_shapes(self, shapes: Any) -> None: ...
+    def complete_shapes(self, seen: Mapping[str, Sequence[Shape]]) -> None:
+        """Fill in shapes that a run has shown, and count what they make countable."""
+        ops = self._profile.ops
+        changed = False
+        contradictions = 0
+        for name, shapes in seen.items():
+            row = ops.row(name)
+            static = ops.shapes.list_of(int(self._shape_ids[row]))
+            if not static and not self._profile.classic:
+                static = [None] * len(shapes)  # a graph written without shapes
+            if len(static) != len(shapes):
+                continue
+            try:
+                merged = [merge_shapes(a, b) for a, b in zip(static, shapes, strict=True)]
+            except ValueError:
+                contradictions += 1
+                continue
+            if merged != static:
+                self._shape_ids[row] = ops.shapes.intern_list(merged)
+                changed = True
+        self._profile.notices.add(
+            "contradicting-shape",
+            "ops ran with output shapes that contradict those of the graph; the graph's are kept",
+            contradictions,
+        )
+        if changed:
+            if self._shapes_into_table:
+                ops.output_shapes_ids.array[: len(self._shape_ids)] = self._shape_ids
+            self._count_flops(range(len(ops)))
+
+    def _add_op_log(self) -> None:
+        """Apply the entries of the op log whose ops are known by now."""
+        log = self._pending
+        if not log.names:
+            return
+        known = [self._profile.ops.row(name) >= 0 for name in log.names]
+        self._profile.add_op_log(log.select(known))
+        self._pending = log.select([not k for k in known]) if self._waits_for_ops else (
+            OpLogColumns()
+        )
+
+    def _add_live_ops(self) -> Sequence[Any]:
+        """Read what is new in the live graph; returns those operations."""
+        graph = self._live
+        version = graph.version
+        known = len(self._profile.ops)
+        since = self._live_version if self._live_version >= 0 else None
+        graph_def = graph.as_graph_def(from_version=since, add_shapes=True)
+        self._profile.add_graph(read_graph(graph_def))
+        self._live_version = version
+        fresh = [op for op in graph.get_operations() if self._profile.ops.row(op.name) >= known]
+        trainable = {op.name for op in fresh}.intersection(trainable_variables(graph))
+        self._profile.add_trainable_variables(sorted(trainable))
+        return fresh
+
+    def _extend_shape_ids(self) -> None:
+        known = len(self._shape_ids)
+        if known < len(self._profile.ops):
+            new = self._profile.ops.output_shapes_ids.array[known:]
+            self._shape_ids = np.concatenate([self._shape_ids, new])
+
+    def _count_flops(self, rows: range) -> None:
+        if not self._counts_flops or not rows:
+            return
+        counts, incomplete = count_registered_flops(
+            self._profile.ops, self._shape_ids, list(rows), classic=self._profile.classic
+        )
+        self._set_flops(counts)
+        self._profile.notices.add_once(
+            "incomplete-shape",
+            "ops have no float operations in this report, because a shape they depend on is "
+            "not fully known; add a step with run metadata, or give the graph static shapes",
+            incomplete,
+        )
+
+    def _set_flops(self, counts: Mapping[int, int]) -> None:
+        ops = self._profile.ops
+        float_ops = ops.float_ops.array
+        given = {ops.row(name) for name in self._given_flops}
+        for row, count in counts.items():
+            if row >= 0 and row not in given:
+                float_ops[row] = count
+        self._profile.version += 1

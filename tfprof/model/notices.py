@@ -37,7 +37,7 @@ class Notices:
             return
         old = self._by_code.get(code)
         if old is None:
-            _log.warning("%s (%d)", text, count)
+            _log.info("%s (%d)", text, count)
             self._by_code[code] = Notice(code, text, count)
         else:
             self._by_code[code] = Notice(code, old.text, old.count + count)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 
@@ -44,6 +45,17 @@ class OpLogColumns:
     stack_ids: list[int] = field(default_factory=list)
     stacks: StackTable = field(default_factory=StackTable)
     unknown_strings: int = 0
+
+    def select(self, wanted: Sequence[bool]) -> OpLogColumns:
+        """The wanted entries, with the same table of stacks."""
+        return OpLogColumns(
+            list(compress(self.names, wanted)),
+            list(compress(self.float_ops, wanted)),
+            list(compress(self.types, wanted)),
+            list(compress(self.stack_ids, wanted)),
+            self.stacks,
+            self.unknown_strings if all(wanted) else 0,
+        )
 
 
 class Profile:

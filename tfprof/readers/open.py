@@ -30,7 +30,7 @@ _CLASSES = {
     Format.OP_LOG: "OpLogProto",
     Format.PROFILE: "ProfileProto",
 }
-_DECOMPRESSORS = {Format.GZIP: gzip.GzipFile, Format.XZ: lzma.LZMAFile}
+_DECOMPRESSORS = {Format.GZIP: gzip.open, Format.XZ: lzma.open}
 _DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 

@@ -49,7 +49,7 @@ class ViewBuilder:
         """
         profile = self._profile
         # First of all, as in the original, where a refused query fixes the structure, too.
-        structure = self._structure(kind, options.classic)
+        structure = self.structure(kind, classic=options.classic)
         if options.step >= 0 and options.step not in profile.steps.records:
             steps = " ".join(map(str, profile.steps.steps)) or "none"
             raise UsageError(f"step {options.step} was not added; available steps: {steps}")
@@ -66,7 +66,7 @@ class ViewBuilder:
             self._graph(structure, options)
         )
 
-    def _structure(self, kind: ViewKind, classic: bool) -> Structure:
+    def structure(self, kind: ViewKind, *, classic: bool) -> Structure:
         """What does not depend on the options, made once per state of the profile.
 
         The original drops its structures only when a graph brings new ops: what arrives later

@@ -1,0 +1,1 @@
+"""Classic mode against TensorFlow's own engine, live and recorded."""

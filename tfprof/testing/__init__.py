@@ -1,0 +1,1 @@
+"""Helpers for tests of tfprof and of programs that use it."""
