@@ -119,7 +119,11 @@ class Profiler:
         step = _step_number(step)
         with self._lock:
             self._source.update()
-            run = read_run_metadata(run_meta, self._source.ops_without_shapes)
+            run = read_run_metadata(
+                run_meta,
+                known_names=self._profile.ops.names.ids,
+                shapes_wanted=self._source.ops_without_shapes,
+            )
             if run is None:
                 message = (
                     f"step {step}: the run metadata hold no step_stats, so the run was not "

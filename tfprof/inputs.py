@@ -49,6 +49,7 @@ class GraphSource:
         self._counts_flops = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
         self._shape_ids = np.zeros(0, np.int64)
+        self._without_shapes: frozenset[str] | None = None
         self._n_counted = 0
         self._given_flops: set[str] = set()
 
@@ -96,11 +97,14 @@ class GraphSource:
             return frozenset()
         ops = self._profile.ops
         self._extend_shape_ids()
+        if self._without_shapes is not None:
+            return self._without_shapes
         defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
         lists = ops.shapes.lists.values
         incomplete = np.array([not all(defined[s] for s in shapes) for shapes in lists] + [True])
         rows = np.flatnonzero(incomplete[self._shape_ids])
-        return frozenset(ops.name(row) for row in rows.tolist())
+        self._without_shapes = frozenset(ops.name(row) for row in rows.tolist())
+        return self._without_shapes
 
     def complete_shapes(self, seen: Mapping[str, Sequence[Shape]]) -> None:
         """Fill in shapes that a run has shown, and count what they make countable."""
@@ -121,6 +125,7 @@ class GraphSource:
                 continue
             if merged != static:
                 self._shape_ids[row] = ops.shapes.intern_list(merged)
+                self._without_shapes = None
                 changed = True
         self._profile.notices.add(
             "contradicting-shape",
@@ -162,6 +167,7 @@ class GraphSource:
         if known < len(self._profile.ops):
             new = self._profile.ops.output_shapes_ids.array[known:]
             self._shape_ids = np.concatenate([self._shape_ids, new])
+            self._without_shapes = None
 
     def _count_flops(self, rows: range) -> None:
         if not self._counts_flops or not rows:

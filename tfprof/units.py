@@ -38,3 +38,44 @@ def classic_memory(size_bytes: int) -> str:
     if size_bytes < _MILLION:
         return f"{size_bytes / 1e3:.2f}KB"
     return f"{size_bytes / 1e6:.2f}MB"
+
+
+_COUNT_SCALE = ((1, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"), (1e15, "P"))
+_TIME_SCALE = ((1, "µs"), (1e3, "ms"), (1e6, "s"))
+_BYTE_SCALE = ((1, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB"))
+
+
+def human_count(value: int) -> str:
+    """A count to three digits: ``999``, ``25.6 M``, ``197 G``; decimal prefixes."""
+    return _scaled(value, _COUNT_SCALE)
+
+
+def human_time(micros: int) -> str:
+    """Microseconds to three digits: ``87 µs``, ``541 ms``, ``1.78 s``."""
+    return _scaled(micros, _TIME_SCALE)
+
+
+def human_memory(size_bytes: int) -> str:
+    """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as ``classic_memory``."""
+    return _scaled(size_bytes, _BYTE_SCALE)
+
+
+def human_share(part: int, whole: int) -> str:
+    """``30.3 %``; ``<0.1 %`` for what is there but rounds to nothing."""
+    percent = 100 * part / whole
+    return "<0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
+
+
+def _scaled(value: int, scale: tuple[tuple[float, str], ...]) -> str:
+    for index, (factor, unit) in enumerate(scale):
+        text = _three_digits(value / factor) if factor > 1 else str(value)
+        # 999,999 rounds to "1000 k": it belongs to the next unit.
+        if len(text.lstrip("-").split(".")[0]) <= 3 or index == len(scale) - 1:
+            break
+    return f"{text} {unit}".rstrip()
+
+
+def _three_digits(value: float) -> str:
+    size = abs(value)
+    decimals = 2 if size < 9.995 else 1 if size < 99.95 else 0
+    return f"{value:.{decimals}f}"

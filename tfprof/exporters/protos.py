@@ -1,13 +1,11 @@
 """``ViewTree`` → ``GraphNodeProto`` (scope, graph) and ``MultiGraphNodeProto`` (op, code).
 
-Messages are built in place, so a result of any depth is complete; only beyond
-``MAX_PROTO_LEVELS`` is it cut, because protobuf's own runtime crashes when it serializes
-messages nested 50,000 deep.
+A result of any depth is complete; only beyond ``MAX_PROTO_LEVELS`` is it cut, because
+protobuf's own runtime crashes when it serializes messages nested 50,000 deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,11 +13,20 @@ import numpy as np
 from tfprof._wire import messages as pb
 from tfprof.analysis.accounting import METRICS
 from tfprof.analysis.input_shapes import CONTROL_INPUT
+from tfprof.exporters.wire_encoding import (
+    encode_int64_fields,
+    length_delimited,
+    length_delimited_tag,
+)
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.views.result import NO_OP, ViewTree
 
 MAX_PROTO_LEVELS = 5000
 """Deepest nesting of a returned message."""
+
+_PARSED_LEVELS = 90
+"""Height of subtrees that are parsed in one go: protobuf refuses more than 100 levels, and the
+input shapes of the innermost node need some."""
 
 _GRAPH_NODE_FIELDS = (*METRICS, *(f"total_{name}" for name in METRICS), "total_definition_count")
 _MULTI_FIELDS = tuple(
@@ -33,129 +40,161 @@ def view_to_proto(tree: ViewTree) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
     A cut at ``MAX_PROTO_LEVELS`` adds a notice to the profile; the ``ViewTree`` has every row.
     """
     if tree.kind in ("scope", "graph"):
-        root: Any = pb.GraphNodeProto(name=tree.name)
-        _fill_tree(tree, root, _graph_node_filler(tree))
+        root: Any = pb.GraphNodeProto()
+        heads = _graph_node_heads(tree)
     else:
-        root = pb.MultiGraphNodeProto(name=tree.name)
-        _fill_tree(tree, root, _multi_node_filler(tree))
+        root = pb.MultiGraphNodeProto()
+        heads = _multi_node_heads(tree)
+    _assemble(tree, root, heads)
     return root
 
 
-def _fill_tree(tree: ViewTree, root: Any, fill: Callable[[Any, int], None]) -> None:
-    """Fill the root and add every row below it, as deep as protobuf can take it."""
-    messages = [root]
-    fill(root, 0)
-    names = tree.names
+def _assemble(tree: ViewTree, root: Any, heads: list[bytes]) -> None:
+    """Merge the encoded nodes into the root, each under its parent.
+
+    From the leaves up, nodes are packed into their parent's bytes until a subtree is as high as
+    protobuf parses; the nodes above are messages of their own, which take those bytes in.
+
+    Args:
+        tree: The view.
+        root: An empty message.
+        heads: Encoded fields of each row but its children.
+    """
+    tag = length_delimited_tag(root.DESCRIPTOR.fields_by_name["children"].number)
     parents = tree.parent.tolist()
-    too_deep = _beyond(tree, MAX_PROTO_LEVELS)
-    for row in range(1, len(tree)):
-        if too_deep is not None and too_deep[row]:
-            messages.append(None)
+    left_out = _beyond(tree, MAX_PROTO_LEVELS)
+    below: list[list[bytes | int]] = [[] for _ in heads]  # a packed child, or its row
+    heights = [1] * len(heads)
+    for row in range(len(heads) - 1, 0, -1):
+        if left_out is not None and left_out[row]:
             continue
-        message = messages[parents[row]].children.add(name=names[row])
-        messages.append(message)
-        fill(message, row)
-    if too_deep is not None:
-        tree.profile.notices.add_once(
-            "proto-too-deep",
-            f"nodes below level {MAX_PROTO_LEVELS} are not in the returned message, which "
-            "protobuf could not serialize; view() has them all",
-            int(too_deep.sum()),
-        )
+        parent = parents[row]
+        heights[parent] = max(heights[parent], heights[row] + 1)
+        if heights[row] > _PARSED_LEVELS:
+            below[parent].append(row)
+            continue
+        children = below[row]
+        body = heads[row]
+        if children:
+            children.reverse()
+            body += b"".join(children)  # type: ignore[arg-type]  # rows stand only above
+            below[row] = []
+        below[parent].append(length_delimited(tag, body))
+
+    messages = {0: root}
+    for row in sorted({0, *(row for row in range(1, len(heads)) if below[row])}):
+        message = messages.pop(row)
+        message.MergeFromString(heads[row])
+        packed: list[bytes] = []
+        for child in reversed(below[row]):
+            if isinstance(child, bytes):
+                packed.append(child)
+                continue
+            message.MergeFromString(b"".join(packed))
+            packed = []
+            messages[child] = message.children.add()
+        message.MergeFromString(b"".join(packed))
+        below[row] = []
 
 
 def _beyond(tree: ViewTree, levels: int) -> BoolArray | None:
-    """Rows deeper than a level; None if there are none."""
+    """Rows deeper than a level, with a notice; None if there are none."""
     if len(tree) <= levels:
         return None
-    deep = tree.depth >= levels
-    return deep if deep.any() else None
-
-
-def _graph_node_filler(tree: ViewTree) -> Callable[[Any, int], None]:
-    values = np.concatenate([tree.own, tree.total, tree.definitions[None]])
-    rows = _nonzero_fields(_GRAPH_NODE_FIELDS, values)
-    op_rows = tree.op_rows.tolist()
-    describe = _OpDescriber(tree)
-
-    def fill(message: Any, row: int) -> None:
-        for name, value in rows[row]:
-            setattr(message, name, value)
-        if op_rows[row] != NO_OP:
-            describe(message, op_rows[row])
-
-    return fill
-
-
-def _multi_node_filler(tree: ViewTree) -> Callable[[Any, int], None]:
-    values = np.concatenate([tree.own[1:], tree.total[1:]])
-    rows = _nonzero_fields(_MULTI_FIELDS, values)
-    member_values = tree.op_metrics[:, tree.members]
-    ones = np.ones((1, member_values.shape[1]), np.int64)
-    members = _nonzero_fields(
-        _GRAPH_NODE_FIELDS, np.concatenate([member_values, member_values, ones])
+    deep: BoolArray = tree.depth >= levels
+    if not deep.any():
+        return None
+    tree.profile.notices.add_once(
+        "proto-too-deep",
+        f"nodes below level {levels} are not in the returned message, which protobuf could not "
+        "serialize; view() has them all",
+        int(deep.sum()),
     )
-    member_rows = tree.members.tolist()
-    offsets = tree.member_offsets.tolist()
-    describe = _OpDescriber(tree)
+    return deep
+
+
+def _field_numbers(message_class: Any, names: tuple[str, ...]) -> list[int]:
+    by_name = message_class.DESCRIPTOR.fields_by_name
+    return [by_name[name].number for name in names]
+
+
+def _named(message_class: Any, names: list[str]) -> list[bytes]:
+    """The encoded ``name`` field of each name."""
+    tag = length_delimited_tag(message_class.DESCRIPTOR.fields_by_name["name"].number)
+    return [length_delimited(tag, name.encode()) for name in names]
+
+
+def _graph_node_heads(tree: ViewTree) -> list[bytes]:
+    names = _named(pb.GraphNodeProto, list(tree.names))
+    values = np.concatenate([tree.own, tree.total, tree.definitions[None]])
+    numbers = encode_int64_fields(_field_numbers(pb.GraphNodeProto, _GRAPH_NODE_FIELDS), values)
+    described = _OpDescriber(tree)
+    ops = [b"" if row == NO_OP else described(row) for row in tree.op_rows.tolist()]
+    return [b"".join(parts) for parts in zip(names, numbers, ops, strict=True)]
+
+
+def _multi_node_heads(tree: ViewTree) -> list[bytes]:
+    names = _named(pb.MultiGraphNodeProto, list(tree.names))
+    values = np.concatenate([tree.own[1:], tree.total[1:]])
+    numbers = encode_int64_fields(_field_numbers(pb.MultiGraphNodeProto, _MULTI_FIELDS), values)
+    members = _member_fields(tree)
+    bounds = tree.member_offsets.tolist()
+    return [
+        b"".join((names[row], numbers[row], *members[bounds[row] : bounds[row + 1]]))
+        for row in range(len(tree))
+    ]
+
+
+def _member_fields(tree: ViewTree) -> list[bytes]:
+    """The ``graph_nodes`` of all rows: own values, total = own, one definition."""
     ops = tree.ops
-    names = ops.names.values
-    name_ids = ops.name_ids.array.tolist()
-
-    def fill(message: Any, row: int) -> None:
-        for name, value in rows[row]:
-            setattr(message, name, value)
-        for place in range(offsets[row], offsets[row + 1]):
-            op_row = member_rows[place]
-            node = message.graph_nodes.add(name=names[name_ids[op_row]])
-            for name, value in members[place]:
-                setattr(node, name, value)
-            describe(node, op_row)
-
-    return fill
-
-
-def _nonzero_fields(
-    names: tuple[str, ...], values: Int64Array
-) -> list[list[tuple[str, int]]]:
-    """For each column of ``values`` the fields to set: proto3 does not write zeros."""
-    fields: list[list[tuple[str, int]]] = [[] for _ in range(values.shape[1])]
-    columns, which = np.nonzero(values.T)
-    found = values[which, columns]
-    for column, field, value in zip(
-        columns.tolist(), which.tolist(), found.tolist(), strict=True
-    ):
-        fields[column].append((names[field], value))
-    return fields
+    rows = tree.members.tolist()
+    name_ids = ops.name_ids.array[tree.members].tolist()
+    names = _named(pb.GraphNodeProto, [ops.names[name_id] for name_id in name_ids])
+    own = tree.op_metrics[:, tree.members]
+    values: Int64Array = np.concatenate([own, own, np.ones((1, len(rows)), np.int64)])
+    numbers = encode_int64_fields(_field_numbers(pb.GraphNodeProto, _GRAPH_NODE_FIELDS), values)
+    described = _OpDescriber(tree)
+    tag = length_delimited_tag(
+        pb.MultiGraphNodeProto.DESCRIPTOR.fields_by_name["graph_nodes"].number
+    )
+    return [
+        length_delimited(tag, names[place] + numbers[place] + described(row))
+        for place, row in enumerate(rows)
+    ]
 
 
 class _OpDescriber:
-    """Adds what a GraphNodeProto says about an op besides numbers: device and input shapes."""
+    """What a GraphNodeProto says about an op besides numbers: its device and input shapes.
+
+    Ops with the same device and input shapes share their bytes.
+    """
 
     def __init__(self, tree: ViewTree) -> None:
-        self._strings = tree.ops.strings.values
-        self._device_ids = tree.ops.device_ids.array.tolist()
         shapes = tree.input_shapes
+        self._strings = tree.ops.strings
+        self._device_ids = tree.ops.device_ids.array.tolist()
         self._offsets = shapes.offsets.tolist()
+        self._shape_bytes = shapes.shape_ids.tobytes()
         self._shape_ids = shapes.shape_ids
         self._dims = shapes.dims
-        self._encoded: dict[bytes, bytes] = {}
+        self._known: dict[tuple[int, bytes], bytes] = {}
 
-    def __call__(self, message: Any, op_row: int) -> None:
-        device_id = self._device_ids[op_row]
-        if device_id >= 0:
-            message.devices.append(self._strings[device_id])
+    def __call__(self, op_row: int) -> bytes:
+        """The encoded fields of an op."""
         start, end = self._offsets[op_row], self._offsets[op_row + 1]
-        if start != end:
-            key = self._shape_ids[start:end].tobytes()
-            encoded = self._encoded.get(key)
-            if encoded is None:
-                encoded = self._encoded[key] = self._encode(self._shape_ids[start:end].tolist())
-            message.MergeFromString(encoded)
+        width = self._shape_ids.itemsize
+        key = (self._device_ids[op_row], self._shape_bytes[start * width : end * width])
+        encoded = self._known.get(key)
+        if encoded is None:
+            node = pb.GraphNodeProto()
+            if key[0] >= 0:
+                node.devices.append(self._strings[key[0]])
+            self._add_shapes(node, self._shape_ids[start:end].tolist())
+            encoded = self._known[key] = node.SerializeToString()
+        return encoded
 
-    def _encode(self, shape_ids: list[int]) -> bytes:
-        """The ``input_shapes`` field alone; ops with equal inputs share these bytes."""
-        node = pb.GraphNodeProto()
+    def _add_shapes(self, node: pb.GraphNodeProto, shape_ids: list[int]) -> None:
         for index, shape_id in enumerate(shape_ids):
             if shape_id == CONTROL_INPUT:
                 continue
@@ -165,5 +204,3 @@ class _OpDescriber:
                 shape.unknown_rank = True
             for size in dims:
                 shape.dim.add(size=size)
-        encoded: bytes = node.SerializeToString()
-        return encoded

@@ -164,7 +164,7 @@ class Profile:
         ops = self.ops
         get = ops.names.ids.get
         # A name that is known only as somebody's missing input is as new as an unknown one.
-        name_ids = np.fromiter((get(name, -1) for name in names), np.int64, len(names))
+        name_ids = np.array([get(name, -1) for name in names], np.int64)
         rows = np.where(name_ids >= 0, ops.row_of_name.array[name_ids], -1) if len(ops) else (
             np.full(len(names), -1, np.int64)
         )
@@ -175,7 +175,7 @@ class Profile:
             if row < 0:
                 if name in {"RecvTensor", "_SOURCE"} or "MEMCPY" in name:
                     continue
-                row = ops.add_run_time_op(name, label_op(run.labels[position]))
+                row = ops.add_run_time_op(name, label_op(run.labels.get(run.names[position], "")))
                 covering[position] = False  # as in the original: seen, but not yet covered
             rows[position] = row
         self._covered.resize(len(ops))

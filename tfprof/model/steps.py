@@ -27,7 +27,8 @@ class RunColumns:
     Attributes:
         devices: Device name and number of node stats of each device block.
         names: Node name of each stat, as written.
-        labels: Timeline label of each stat (``y = MatMul(x)``).
+        labels: Timeline label (``y = MatMul(x)``) by node name as written, for the names that
+            were not known.
         start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
         duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
         requested_bytes: Allocated in all, temporary and persistent memory included.
@@ -40,7 +41,7 @@ class RunColumns:
 
     devices: list[tuple[str, int]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
     start_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     duration_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     requested_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))

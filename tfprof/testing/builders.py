@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from tfprof._wire import messages as pb
+from tfprof.options.builder import ProfileOptionBuilder
 
 Shape = Sequence[int] | Literal["?"]
 """Dimensions, -1 for an unknown one; ``"?"`` is a shape of unknown rank."""
@@ -28,6 +29,11 @@ Executions = Mapping[str, "int | pb.NodeExecStats"] | Iterable["tuple[str, int |
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"
 GPU_STREAMS = "/device:GPU:0/stream:all"
+
+
+def options(**changes: Any) -> dict[str, Any]:
+    """Options that show everything and write nothing, changed as given."""
+    return ProfileOptionBuilder().with_empty_output().build() | changes
 
 
 def op(
@@ -79,7 +85,7 @@ def graph(*nodes: pb.NodeDef) -> pb.GraphDef:
     return pb.GraphDef(node=nodes)
 
 
-def stat(
+def stat(  # noqa: PLR0913 (one keyword per field of the message)
     micros: int = 1,
     *,
     start: int = 1000,
