@@ -120,9 +120,7 @@ class Profiler:
         with self._lock:
             self._source.update()
             run = read_run_metadata(
-                run_meta,
-                known_names=self._profile.ops.names.ids,
-                shapes_wanted=self._source.ops_without_shapes,
+                run_meta, self._profile.ops.names.ids, self._source.names_without_shapes()
             )
             if run is None:
                 message = (

@@ -18,6 +18,7 @@ from tfprof.capture.live_graph import (
     trainable_variables,
     user_registered_flops,
 )
+from tfprof.model.columns import BoolArray
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
@@ -49,7 +50,6 @@ class GraphSource:
         self._counts_flops = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
         self._shape_ids = np.zeros(0, np.int64)
-        self._without_shapes: frozenset[str] | None = None
         self._n_counted = 0
         self._given_flops: set[str] = set()
 
@@ -91,28 +91,25 @@ class GraphSource:
             self._profile.add_op_log(call_stacks(fresh))
             self._n_traced = len(operations)
 
-    def ops_without_shapes(self) -> frozenset[str]:
-        """Names of the ops whose output shapes a run could tell."""
-        if not self._counts_flops:
-            return frozenset()
+    def names_without_shapes(self) -> BoolArray:
+        """Which names belong to ops whose output shapes a run could tell, by name id."""
         ops = self._profile.ops
-        self._extend_shape_ids()
-        if self._without_shapes is not None:
-            return self._without_shapes
-        defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
-        lists = ops.shapes.lists.values
-        incomplete = np.array([not all(defined[s] for s in shapes) for shapes in lists] + [True])
-        rows = np.flatnonzero(incomplete[self._shape_ids])
-        self._without_shapes = frozenset(ops.name(row) for row in rows.tolist())
-        return self._without_shapes
+        wanted = np.zeros(len(ops.names) + 1, np.bool_)  # the last one is for unknown names
+        if self._counts_flops:
+            self._extend_shape_ids()
+            defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
+            lists = ops.shapes.lists.values
+            partial = [not all(defined[shape_id] for shape_id in shapes) for shapes in lists]
+            wanted[ops.name_ids.array] = np.array([*partial, True])[self._shape_ids]
+        return wanted
 
-    def complete_shapes(self, seen: Mapping[str, Sequence[Shape]]) -> None:
-        """Fill in shapes that a run has shown, and count what they make countable."""
+    def complete_shapes(self, seen: Mapping[int, Sequence[Shape]]) -> None:
+        """Fill in shapes that a run has shown, by name id, and count what becomes countable."""
         ops = self._profile.ops
         changed = False
         contradictions = 0
-        for name, shapes in seen.items():
-            row = ops.row(name)
+        for name_id, shapes in seen.items():
+            row = int(ops.row_of_name.array[name_id])
             static = ops.shapes.list_of(int(self._shape_ids[row]))
             if not static and not self._profile.classic:
                 static = [None] * len(shapes)  # a graph written without shapes
@@ -125,7 +122,6 @@ class GraphSource:
                 continue
             if merged != static:
                 self._shape_ids[row] = ops.shapes.intern_list(merged)
-                self._without_shapes = None
                 changed = True
         self._profile.notices.add(
             "contradicting-shape",
@@ -167,7 +163,6 @@ class GraphSource:
         if known < len(self._profile.ops):
             new = self._profile.ops.output_shapes_ids.array[known:]
             self._shape_ids = np.concatenate([self._shape_ids, new])
-            self._without_shapes = None
 
     def _count_flops(self, rows: range) -> None:
         if not self._counts_flops or not rows:

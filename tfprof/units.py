@@ -56,7 +56,7 @@ def human_time(micros: int) -> str:
 
 
 def human_memory(size_bytes: int) -> str:
-    """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as ``classic_memory``."""
+    """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as in the original."""
     return _scaled(size_bytes, _BYTE_SCALE)
 
 
@@ -67,10 +67,11 @@ def human_share(part: int, whole: int) -> str:
 
 
 def _scaled(value: int, scale: tuple[tuple[float, str], ...]) -> str:
-    for index, (factor, unit) in enumerate(scale):
+    text, unit = str(value), ""
+    for factor, unit in scale:  # noqa: B007  (the last one tried is the result's)
         text = _three_digits(value / factor) if factor > 1 else str(value)
         # 999,999 rounds to "1000 k": it belongs to the next unit.
-        if len(text.lstrip("-").split(".")[0]) <= 3 or index == len(scale) - 1:
+        if len(text.lstrip("-").split(".")[0]) <= 3:
             break
     return f"{text} {unit}".rstrip()
 

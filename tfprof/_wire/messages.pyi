@@ -1634,6 +1634,35 @@ class SaveSliceInfoDef(Message):
         var_shape: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
 
+class RunMetadataSlices(Message):
+    @property
+    def step_stats(self) -> StepStatsSlices: ...
+    def __init__(
+        self,
+        *,
+        step_stats: StepStatsSlices | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class StepStatsSlices(Message):
+    @property
+    def dev_stats(self) -> RepeatedCompositeFieldContainer[DeviceStepStatsSlices]: ...
+    def __init__(
+        self,
+        *,
+        dev_stats: collections.abc.Iterable[DeviceStepStatsSlices] | None = ...,
+    ) -> None: ...
+
+class DeviceStepStatsSlices(Message):
+    device: builtins.str
+    @property
+    def node_stats(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        device: builtins.str | None = ...,
+        node_stats: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
 class XSpace(Message):
     @property
     def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...

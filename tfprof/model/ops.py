@@ -64,6 +64,7 @@ class OpTable:
         attrs_ids: Id of the attributes kept for FLOP formulas.
         stack_ids: Call stack, ``NO_STACK`` without one.
         added_types: Types that op logs add to a row, in order.
+        names_with_colon: Ids of the odd names that no node stat can mean.
     """
 
     def __init__(self) -> None:
@@ -80,6 +81,7 @@ class OpTable:
         self.attrs_ids = Int64Column()
         self.stack_ids = Int64Column(fill=NO_STACK)
         self.added_types: dict[int, list[int]] = {}
+        self.names_with_colon: list[int] = []
         self.shapes = ShapeTable()
         self.attrs: InternTable[Attrs] = InternTable([()])
         self._rows_by_name: Int64Array = np.zeros(0, np.int64)
@@ -181,6 +183,9 @@ class OpTable:
                 fresh.append(position)
                 row += 1
         self.name_ids.extend([name_ids[position] for position in fresh])
+        self.names_with_colon += [
+            name_ids[position] for position in fresh if ":" in names[position]
+        ]
         return fresh
 
     def _add_inputs(self, inputs: Sequence[Sequence[str]]) -> None:

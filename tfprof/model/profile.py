@@ -158,26 +158,24 @@ class Profile:
 
     def _rows_of(self, run: RunColumns) -> Int64Array:
         """Op row of each stat, -1 to leave it out; names that no graph has become ops."""
-        names = run.names
-        if ":" in "\n".join(names):
-            names = [name.partition(":")[0] for name in names]
         ops = self.ops
-        get = ops.names.ids.get
-        # A name that is known only as somebody's missing input is as new as an unknown one.
-        name_ids = np.array([get(name, -1) for name in names], np.int64)
-        rows = np.where(name_ids >= 0, ops.row_of_name.array[name_ids], -1) if len(ops) else (
-            np.full(len(names), -1, np.int64)
-        )
-        covering = np.ones(len(names), np.bool_)
-        for position in np.flatnonzero(rows < 0).tolist():
-            name = names[position]
+        # The last entry is for unknown names, id -1.
+        rows = np.append(ops.row_of_name.array, -1)[run.name_ids]
+        if ops.names_with_colon:  # a stat's name ends before the colon
+            rows[np.isin(run.name_ids, ops.names_with_colon)] = -1
+        covering = np.ones(len(rows), np.bool_)
+        unknown = {place: (name, label) for place, name, label in run.unknown}
+        for place in np.flatnonzero(rows < 0).tolist():
+            # A name that is known only as somebody's missing input is as new as an unknown one.
+            name, label = unknown.get(place) or (ops.names[int(run.name_ids[place])], "")
+            name = name.partition(":")[0]
             row = ops.row(name)
             if row < 0:
                 if name in {"RecvTensor", "_SOURCE"} or "MEMCPY" in name:
                     continue
-                row = ops.add_run_time_op(name, label_op(run.labels.get(run.names[position], "")))
-                covering[position] = False  # as in the original: seen, but not yet covered
-            rows[position] = row
+                row = ops.add_run_time_op(name, label_op(label))
+                covering[place] = False  # as in the original: seen, but not yet covered
+            rows[place] = row
         self._covered.resize(len(ops))
         self._covered.array[rows[covering & (rows >= 0)]] = 1
         return rows

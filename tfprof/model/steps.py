@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,29 +27,52 @@ class RunColumns:
 
     Attributes:
         devices: Device name and number of node stats of each device block.
-        names: Node name of each stat, as written.
-        labels: Timeline label (``y = MatMul(x)``) by node name as written, for the names that
-            were not known.
+        name_ids: Name id of each stat's node, -1 for a name that was not known.
+        unknown: Place, node name and timeline label (``y = MatMul(x)``) of the stats whose name
+            was not known.
         start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
         duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
         requested_bytes: Allocated in all, temporary and persistent memory included.
         peak_bytes: Highest sum while the op ran.
         residual_bytes: Still held when the op ended.
         output_bytes: Size of the outputs.
-        output_shapes: Run-time shapes by node name, for the names that were asked for;
-            an output without a tensor description is None.
+        output_shapes: Run-time shapes by name id, for the names that were asked for; an output
+            without a tensor description is None.
     """
 
     devices: list[tuple[str, int]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)
+    name_ids: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    unknown: list[tuple[int, str, str]] = field(default_factory=list)
     start_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     duration_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     requested_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     peak_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     residual_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     output_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    output_shapes: dict[str, list[tuple[int, ...] | None]] = field(default_factory=dict)
+    output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
+
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:
+        """Stats one part after the other; devices are not taken over."""
+        whole = cls()
+        first = 0
+        for part in parts:
+            whole.unknown += [(first + place, *rest) for place, *rest in part.unknown]
+            whole.output_shapes |= part.output_shapes
+            first += len(part.name_ids)
+        for name in (
+            "name_ids",
+            "start_micros",
+            "duration_micros",
+            "requested_bytes",
+            "peak_bytes",
+            "residual_bytes",
+            "output_bytes",
+        ):
+            columns = [getattr(whole, name), *(getattr(part, name) for part in parts)]
+            setattr(whole, name, np.concatenate(columns))
+        return whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,5 +126,7 @@ class NameMatcher:
         """``matches`` of each name, shape (len(names),); give each distinct name once."""
         if self.everything:
             return np.ones(len(names), dtype=np.bool_)
+        if not self._tests:
+            return np.zeros(len(names), dtype=np.bool_)
         matches = self.matches
         return np.fromiter(map(matches, names), dtype=np.bool_, count=len(names))

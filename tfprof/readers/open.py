@@ -77,6 +77,23 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
     )
 
 
+def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes, str]:
+    """Open a source as the serialized bytes of one format, unparsed; and what to call it.
+
+    Arguments and errors as in ``open_message``.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)) or isinstance(source, (str, os.PathLike)):
+        is_path = isinstance(source, (str, os.PathLike))
+        label = str(Path(source)) if is_path else argument
+        data = decompressed(_read(Path(source)) if is_path else bytes(source), label)
+        if not check_expected(data, wanted, label):
+            return data, label
+        message = _parse_text(getattr(pb, _CLASSES[wanted]), data, label)
+        return message.SerializePartialToString(), label
+    opened = open_message(source, (wanted,), argument=argument)
+    return opened.message.SerializePartialToString(), opened.label
+
+
 def _from_message(message: Message, wanted: Sequence[Format], argument: str) -> Opened:
     name = message.DESCRIPTOR.full_name
     for kind in wanted:

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
-
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
 from tfprof._wire import messages as pb
-from tfprof.model.columns import Int64Array
+from tfprof._wire.lockstep import IrregularError, Messages, Occurrences, read_fields
+from tfprof._wire.parsing import parse
+from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.steps import RunColumns
-from tfprof.readers.open import open_message
+from tfprof.readers.open import open_bytes
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
+# Field numbers, by message.
+_NODE_NAME, _START_MICROS, _END_REL_MICROS = 1, 2, 4  # NodeExecStats
+_MEMORY, _OUTPUT, _LABEL, _MEMORY_STATS = 6, 7, 8, 12  # NodeExecStats
+_STAT_FIELDS = (
+    *(_NODE_NAME, _START_MICROS, _END_REL_MICROS),
+    *(_MEMORY, _OUTPUT, _LABEL, _MEMORY_STATS),
+)
+_TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES = 2, 3, 4  # AllocatorMemoryUsed
+_TEMPORARY, _PERSISTENT = 1, 3  # MemoryStats
+_TENSOR_DESCRIPTION = 3  # NodeOutput
+_ALLOCATION_DESCRIPTION = 4  # TensorDescription
+_REQUESTED_BYTES, _ALLOCATED_BYTES = 1, 2  # AllocationDescription
+
+_BATCH = 8192
+"""Node stats read together: many for NumPy, few enough for the processor's cache."""
+
 
 def read_run_metadata(
-    source: Source,
-    *,
-    known_names: Container[str] = frozenset(),
-    shapes_wanted: Callable[[], Container[str]] = frozenset,
+    source: Source, name_ids: Mapping[str, int], shapes_wanted: BoolArray
 ) -> RunColumns | None:
     """Read the node stats of one run; everything else in the message is passed over.
 
     Args:
         source: A RunMetadata as message, bytes or file (binary or text, also compressed).
-        known_names: Nodes whose timeline label is of no interest.
-        shapes_wanted: Gives the names of the nodes whose run-time output shapes are wanted.
+        name_ids: Id of each known node name.
+        shapes_wanted: Whether the run-time output shapes of a node are wanted, by name id.
 
     Returns:
         The stats, or None if the message has no ``step_stats`` (the run was not traced).
@@ -41,89 +52,191 @@ def read_run_metadata(
         UnknownFormatError: It is something else.
         MalformedProfileError: It is broken.
     """
-    run = open_message(source, (Format.RUN_METADATA,), argument="run_meta").message
+    data, label = open_bytes(source, Format.RUN_METADATA, argument="run_meta")
+    run = parse(pb.RunMetadataSlices, data, source=label)
     if not run.HasField("step_stats"):
         return None
     blocks = run.step_stats.dev_stats
-    stats = list(chain.from_iterable(block.node_stats for block in blocks))
-    names = [stat.node_name for stat in stats]
-    columns = RunColumns(
-        devices=[(block.device, len(block.node_stats)) for block in blocks],
-        names=names,
-        labels={
-            name: stat.timeline_label
-            for name, stat in zip(names, stats, strict=True)
-            if name not in known_names
-        },
-        start_micros=np.array([stat.all_start_micros for stat in stats], np.int64),
-        duration_micros=np.array([stat.op_end_rel_micros for stat in stats], np.int64),
-    )
-    _add_memory(columns, stats)
-    wanted = shapes_wanted()
-    columns.output_shapes = {
-        name: list(_run_time_shapes(stat))
-        for name, stat in zip(names, stats, strict=True)
-        if name in wanted and stat.output
-    }
+    stats = [stat for block in blocks for stat in block.node_stats[:]]
+    try:
+        columns = RunColumns.concatenate(
+            [
+                _read_together(stats[first : first + _BATCH], name_ids, shapes_wanted)
+                for first in range(0, len(stats), _BATCH)
+            ]
+        )
+    except IrregularError:
+        message = parse(pb.RunMetadata, data, source=label)
+        columns = _read_one_by_one(message, name_ids, shapes_wanted)
+    columns.devices = [(block.device, len(block.node_stats)) for block in blocks]
     return columns
 
 
-def _add_memory(columns: RunColumns, stats: list[pb.NodeExecStats]) -> None:
-    """Sums over allocators and outputs; temporary and persistent memory go on top.
+def _read_together(
+    stats: list[bytes], name_ids: Mapping[str, int], shapes_wanted: BoolArray
+) -> RunColumns:
+    """Columns of node stats, without the devices.
 
-    ``tfprof_node.cc``, ``ExecStep::AddMemoryStats``: requested and peak bytes hold both, what
-    is left after the op holds the persistent part. Repeated fields are sliced because that is
-    twice as fast as iterating over them.
+    Sums go over allocators and outputs; temporary and persistent memory go on top
+    (``tfprof_node.cc``, ``ExecStep::AddMemoryStats``): requested and peak bytes hold both, what
+    is left after the op holds the persistent part.
+
+    Raises:
+        IrregularError: ``lockstep`` can not read the stats.
     """
-    kept = [stat.memory_stats for stat in stats]
-    temporary = np.array([memory.temp_memory_size for memory in kept], np.int64)
-    persistent = np.array([memory.persistent_memory_size for memory in kept], np.int64)
+    messages = Messages.from_bytes(stats)
+    fields = read_fields(messages, *_STAT_FIELDS)
+    names = _Names(fields)
+    find = name_ids.get
+    ids = np.array([find(name, -1) for name in names.all()], np.int64)
 
-    repeated = [stat.memory for stat in stats]
-    used = [memory for field in repeated if field for memory in field[:]]
-    total, peak, live = _sums(
-        [
-            [memory.total_bytes for memory in used],
-            [memory.peak_bytes for memory in used],
-            [memory.live_bytes for memory in used],
+    temporary, persistent = _memory_stats(fields, len(stats))
+    owner, allocators = fields.nested(_MEMORY)
+    used = read_fields(allocators, _TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES)
+    total, peak, live = (
+        _summed(owner, used.last_int(number), len(stats))
+        for number in (_TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES)
+    )
+    owner, sizes, has_output = _output_sizes(fields)
+    wanted = shapes_wanted[ids] & (ids >= 0) & has_output
+    return RunColumns(
+        name_ids=ids,
+        unknown=[
+            (place, names.name(place), names.label(place))
+            for place in np.flatnonzero(ids < 0).tolist()
         ],
-        [len(field) for field in repeated],
+        start_micros=fields.last_int(_START_MICROS),
+        duration_micros=fields.last_int(_END_REL_MICROS),
+        requested_bytes=total + temporary + persistent,
+        peak_bytes=peak + temporary + persistent,
+        residual_bytes=live + persistent,
+        output_bytes=_summed(owner, sizes, len(stats)),
+        output_shapes=_shapes_of_wanted(ids, wanted, stats),
     )
-    columns.requested_bytes = total + temporary + persistent
-    columns.peak_bytes = peak + temporary + persistent
-    columns.residual_bytes = live + persistent
 
-    repeated = [stat.output for stat in stats]
-    # An output without a description has a default one, with sizes of 0.
-    described = [
-        output.tensor_description.allocation_description
-        for field in repeated
-        if field
-        for output in field[:]
-    ]
-    sizes = np.maximum(
-        np.array([description.allocated_bytes for description in described], np.int64),
-        np.array([description.requested_bytes for description in described], np.int64),
+
+class _Names:
+    """Node names and timeline labels, decoded when asked for."""
+
+    def __init__(self, fields: Occurrences) -> None:
+        self._data = fields.messages.data
+        self._names = fields.last_payload(_NODE_NAME)
+        self._labels = fields.last_payload(_LABEL)
+
+    def all(self) -> Iterator[str]:
+        data = self._data
+        starts, ends = self._names
+        try:
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                yield data[start:end].decode()
+        except UnicodeDecodeError:
+            raise IrregularError from None
+
+    def name(self, place: int) -> str:
+        return self._text(self._names, place)
+
+    def label(self, place: int) -> str:
+        return self._text(self._labels, place)
+
+    def _text(self, bounds: tuple[Int64Array, Int64Array], place: int) -> str:
+        try:
+            return self._data[int(bounds[0][place]) : int(bounds[1][place])].decode()
+        except UnicodeDecodeError:
+            raise IrregularError from None
+
+
+def _memory_stats(fields: Occurrences, n_stats: int) -> tuple[Int64Array, Int64Array]:
+    """Temporary and persistent bytes of each stat."""
+    owner, nested = fields.nested(_MEMORY_STATS)
+    memory = read_fields(nested, _TEMPORARY, _PERSISTENT)
+    temporary = np.zeros(n_stats, np.int64)
+    persistent = np.zeros(n_stats, np.int64)
+    temporary[owner] = memory.last_int(_TEMPORARY)
+    persistent[owner] = memory.last_int(_PERSISTENT)
+    if _has_repeats(owner):  # protobuf would merge them
+        raise IrregularError
+    return temporary, persistent
+
+
+def _output_sizes(fields: Occurrences) -> tuple[Int64Array, Int64Array, BoolArray]:
+    """Stat and size of every output with an allocation description; stats with any output."""
+    owner, outputs = fields.nested(_OUTPUT)
+    described, tensors = read_fields(outputs, _TENSOR_DESCRIPTION).nested(_TENSOR_DESCRIPTION)
+    allocated, allocations = read_fields(tensors, _ALLOCATION_DESCRIPTION).nested(
+        _ALLOCATION_DESCRIPTION
     )
-    (columns.output_bytes,) = _sums([sizes], [len(field) for field in repeated])
+    if _has_repeats(described) or _has_repeats(allocated):
+        raise IrregularError  # protobuf would merge them
+    sizes = read_fields(allocations, _REQUESTED_BYTES, _ALLOCATED_BYTES)
+    larger = np.maximum(sizes.last_int(_ALLOCATED_BYTES), sizes.last_int(_REQUESTED_BYTES))
+    has_output = np.zeros(len(fields.messages), np.bool_)
+    has_output[owner] = True
+    return owner[described[allocated]], larger, has_output
 
 
-def _sums(rows: Sequence[Sequence[int] | Int64Array], counts: list[int]) -> Int64Array:
-    """Sums of consecutive runs of each row.
+def _has_repeats(owner: Int64Array) -> bool:
+    return bool((np.bincount(owner) > 1).any())
 
-    Args:
-        rows: Rows of numbers, run after run.
-        counts: Length of each run.
 
-    Returns:
-        Shape (number of rows, number of runs).
-    """
-    running = np.zeros((len(rows), sum(counts) + 1), np.int64)
-    np.cumsum(np.array(rows, np.int64), axis=1, out=running[:, 1:])
-    lengths = np.array(counts, np.int64)
-    ends = np.cumsum(lengths, dtype=np.int64)
-    sums: Int64Array = running[:, ends] - running[:, ends - lengths]
+def _summed(owner: Int64Array, values: Int64Array, n_stats: int) -> Int64Array:
+    sums = np.zeros(n_stats, np.int64)
+    np.add.at(sums, owner, values)
     return sums
+
+
+def _shapes_of_wanted(
+    ids: Int64Array, wanted: BoolArray, stats: list[bytes]
+) -> dict[int, list[tuple[int, ...] | None]]:
+    """Run-time shapes by name id. These are few, and known after the first step."""
+    shapes: dict[int, list[tuple[int, ...] | None]] = {}
+    for place in np.flatnonzero(wanted).tolist():
+        stat = pb.NodeExecStats.FromString(stats[place])
+        shapes[int(ids[place])] = list(_run_time_shapes(stat))
+    return shapes
+
+
+def _read_one_by_one(
+    run: pb.RunMetadata, name_ids: Mapping[str, int], shapes_wanted: BoolArray
+) -> RunColumns:
+    """What ``_read_together`` does, by way of protobuf's objects."""
+    stats = [stat for block in run.step_stats.dev_stats for stat in block.node_stats]
+    ids = np.array([name_ids.get(stat.node_name, -1) for stat in stats], np.int64)
+    wanted = shapes_wanted[ids] & (ids >= 0)
+    columns = RunColumns(
+        name_ids=ids,
+        unknown=[
+            (place, stats[place].node_name, stats[place].timeline_label)
+            for place in np.flatnonzero(ids < 0).tolist()
+        ],
+        start_micros=np.array([stat.all_start_micros for stat in stats], np.int64),
+        duration_micros=np.array([stat.op_end_rel_micros for stat in stats], np.int64),
+        output_shapes={
+            int(ids[place]): list(_run_time_shapes(stats[place]))
+            for place in np.flatnonzero(wanted).tolist()
+            if stats[place].output
+        },
+    )
+    rows = np.array([_memory_of(stat) for stat in stats], np.int64).reshape(-1, 4).T
+    (
+        columns.requested_bytes,
+        columns.peak_bytes,
+        columns.residual_bytes,
+        columns.output_bytes,
+    ) = rows
+    return columns
+
+
+def _memory_of(stat: pb.NodeExecStats) -> tuple[int, int, int, int]:
+    """Requested, peak, residual and output bytes."""
+    temporary = stat.memory_stats.temp_memory_size
+    persistent = stat.memory_stats.persistent_memory_size
+    allocations = [out.tensor_description.allocation_description for out in stat.output]
+    return (
+        sum(used.total_bytes for used in stat.memory) + temporary + persistent,
+        sum(used.peak_bytes for used in stat.memory) + temporary + persistent,
+        sum(used.live_bytes for used in stat.memory) + persistent,
+        sum(max(a.allocated_bytes, a.requested_bytes) for a in allocations),
+    )
 
 
 def _run_time_shapes(stat: pb.NodeExecStats) -> Iterator[tuple[int, ...] | None]:

@@ -1,8 +1,8 @@
 """Aligned columns for the terminal, as one rich renderable.
 
 rich's own ``Table`` folds at the end of a cell and never leaves out a column; here names lose
-their middle, and columns go by priority, so that a view can be read at 80 cells and at 200. Cells are
-plain text: rich markup in them means nothing.
+their middle, and columns go by priority, so that a view can be read at 80 cells and at 200. Cells
+are plain text: rich markup in them means nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAP = 2
 
 _MIN_NAME = 24
 _MIN_TEXT = 12
-_BAR_WIDTHS = (6, 16)
+_BAR_WIDTHS = (6, 20)
 
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
@@ -68,6 +68,7 @@ class Column:
         guides: For names: what stands before each, such as tree lines.
         suffixes: For names: what stands after each, in grey.
         style: rich style of the cells.
+        header_style: rich style of the header, which is bold besides.
         leave_out: Columns with the highest number go first where width is short; 0 stays.
         about: What to call it among those left out.
     """
@@ -79,6 +80,7 @@ class Column:
     guides: Sequence[str] = ()
     suffixes: Sequence[str] = ()
     style: str = ""
+    header_style: str = ""
     leave_out: int = 0
     about: str = ""
 
@@ -132,7 +134,10 @@ class Grid:
         used = sum(width for _, width in layout) + GAP * (len(layout) - 1)
 
         yield margin
-        yield from _spaced(_header(column, width) for column, width in layout)
+        yield from _spaced(
+            _header(column, width, console.get_style(column.header_style) + bold)
+            for column, width in layout
+        )
         yield newline
         rule = [margin, Segment(self.glyphs.rule * used, grey), newline]
         yield from rule
@@ -142,7 +147,7 @@ class Grid:
             strong = bold if row in self.strong_rows else None
             yield margin
             yield from _spaced(
-                _cell(column, row, width, style, strong, self.glyphs)
+                _cell(column, row, width, (style, strong), self.glyphs)
                 for (column, width), style in zip(layout, styles, strict=True)
             )
             yield newline
@@ -268,18 +273,18 @@ def _spaced(cells: Iterable[list[Segment]]) -> Iterator[Segment]:
         yield from cell
 
 
-def _header(column: Column, width: int) -> list[Segment]:
+def _header(column: Column, width: int, style: Style) -> list[Segment]:
     text = folded(column.header, width)
     room = " " * (width - cell_len(text))
-    style = Style(bold=True)
     if column.kind == "number":
         return [Segment(room), Segment(text, style)]
     return [Segment(text, style), Segment(room)]
 
 
 def _cell(
-    column: Column, row: int, width: int, style: Style, strong: Style | None, glyphs: Glyphs
+    column: Column, row: int, width: int, styles: tuple[Style, Style | None], glyphs: Glyphs
 ) -> list[Segment]:
+    style, strong = styles
     if column.kind == "bar":
         share = column.shares[row]
         text = "" if share is None else bar(share, width, glyphs)

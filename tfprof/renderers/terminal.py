@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
-from rich.segment import Segment
-from rich.style import Style
+from rich.text import Text
 
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.analysis.input_shapes import CONTROL_INPUT
@@ -77,12 +76,14 @@ class ViewTable:
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         glyphs: What to draw with.
         hint: Where rows were left out, say how to see them.
+        own: Show what the rows of a tree cost by themselves, where there is room.
     """
 
     tree: ViewTree
     max_rows: int = 0
     glyphs: Glyphs = UNICODE
     hint: bool = True
+    own: bool = True
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, _Builder(self).grid())
@@ -94,8 +95,7 @@ class ViewTable:
         if not self.hint:
             return
         for remark in builder.remarks(grid.left_out(options.max_width)):
-            yield Segment(self.glyphs.text(remark), Style(dim=True))
-            yield Segment.line()
+            yield Text(self.glyphs.text(remark), style="dim")
 
 
 class _Builder:
@@ -104,6 +104,7 @@ class _Builder:
     def __init__(self, table: ViewTable) -> None:
         self.tree = table.tree
         self.glyphs = table.glyphs
+        self.own = table.own
         self.is_list = self.tree.kind == "op"
         self.has_runs = bool(self.tree.profile.steps.steps)
         self.has_flops = bool(self.tree.ops.float_ops.array.any())
@@ -111,6 +112,8 @@ class _Builder:
         self.primary = self._primary()
         self.rows = self._rows(table.max_rows)
         self.n_hidden = len(self.tree) - self.is_list - len(self.rows)
+        shown = self.tree.own[:, self.rows].sum(axis=1)
+        self.has_rest = self.is_list and bool((self.tree.total[:, 0] != shown).any())
 
     def grid(self) -> Grid:
         """The columns that the options select, for the rows that are shown."""
@@ -158,7 +161,7 @@ class _Builder:
         known = [metric for metric in self.metrics if self.tree.total[METRIC_ROW[metric.metric], 0]]
         order_by = self.tree.options.order_by
         ordered = [metric for metric in known if metric.select == order_by]
-        return (ordered or known or [None])[0]
+        return next(iter(ordered or known), None)
 
     def _primary_title(self) -> str:
         return self.primary.title if self.primary else "share"
@@ -181,9 +184,10 @@ class _Builder:
             if row < first:
                 continue
             path = []
-            while row >= first and row not in kept:
-                path.append(row)
-                row = int(tree.parent[row]) if not self.is_list else -1
+            ancestor = row
+            while ancestor >= first and ancestor not in kept:
+                path.append(ancestor)
+                ancestor = int(tree.parent[ancestor]) if not self.is_list else -1
             if len(kept) + len(path) <= max_rows:
                 kept.update(path)
             if len(kept) == max_rows:
@@ -196,9 +200,7 @@ class _Builder:
         header = _NAME_HEADERS[self.tree.kind]
         if self.is_list:
             names = [escaped(self.tree.names[row]) for row in self.rows]
-            if self.n_hidden:
-                names.append(f"{self.n_hidden} others")
-            return Column(header, "name", [*names, "total"])
+            return Column(header, "name", [*names, *["others"] * self.has_rest, "total"])
         names = ["total" if row == 0 else self._short_name(row) for row in self.rows]
         return Column(
             header, "name", names, guides=self._guides(), suffixes=self._hidden_children()
@@ -250,24 +252,26 @@ class _Builder:
         missing = NOT_AVAILABLE if self._is_unknown(metric) else None
         values = self._values(metric)
         cells = [missing or self._number(metric, value, i) for i, value in enumerate(values)]
-        columns = [Column(title, "number", cells, leave_out=leave_out, about=title)]
+        colour = metric.colour
+        columns = [Column(title, "number", cells, leave_out=leave_out, header_style=colour)]
         whole = int(self.tree.total[METRIC_ROW[metric.metric], 0])
         if metric is self.primary and whole > 0:
-            shares = [value / whole if value > 0 else None for value in values]
+            # Of a list the largest bar is full; a tree's root is the whole anyway.
+            longest = max(values[:-1], default=whole) if self.is_list else whole
+            shares = [value / longest if 0 < value <= longest else None for value in values]
             percents = [human_share(value, whole) if value > 0 else "" for value in values]
             columns += [
-                Column("share", "number", percents, leave_out=1),
-                Column("", "bar", percents, shares, style=metric.colour, leave_out=1),
+                Column("share", "number", percents, leave_out=1, header_style=colour),
+                Column("", "bar", percents, shares, style=colour, leave_out=1),
             ]
-        if not self.is_list and self.tree.kind != "graph":
+        if metric is self.primary and self.own and not self.is_list:
             own = self.tree.own[METRIC_ROW[metric.metric]][self.rows].tolist()
             accounted = self.tree.accounted[self.rows].tolist()
             cells = [
                 missing or (self._number(metric, value, i) if accounted[i] else self._dash())
                 for i, value in enumerate(own)
             ]
-            about = f"own {title}"
-            columns.append(Column("own", "number", cells, leave_out=20 + place, about=about))
+            columns.append(Column("own", "number", cells, leave_out=20, about=f"own {title}"))
         if metric.select == "occurrence":
             columns.append(self._definitions(leave_out))
         return columns
@@ -280,7 +284,7 @@ class _Builder:
             return values
         shown: list[int] = self.tree.own[index][self.rows].tolist()
         total = int(self.tree.total[index, 0])
-        return [*shown, *([total - sum(shown)] if self.n_hidden else []), total]
+        return [*shown, *[total - sum(shown)] * self.has_rest, total]
 
     def _is_unknown(self, metric: Metric) -> bool:
         if metric.select == "float_ops":
@@ -309,13 +313,21 @@ class _Builder:
         elif tree.kind == "op":
             counts = [len(tree.members_of(row)) for row in self.rows]
         else:
-            return Column("ops", "number", [NOT_AVAILABLE] * len(self.rows), leave_out=leave_out)
-        cells = [human_count(count) for count in counts]
+            return Column(
+                "defined", "number", [NOT_AVAILABLE] * len(self.rows), leave_out=leave_out
+            )
         if tree.kind == "op":
-            everything = sum(len(tree.members_of(row)) for row in range(1, len(tree)))
-            rest = [human_count(everything - sum(counts))] if self.n_hidden else []
-            cells += [*rest, human_count(everything)]
-        return Column("ops", "number", cells, leave_out=leave_out)
+            everything = int(self._n_accounted())
+            counts += [*[everything - sum(counts)] * self.has_rest, everything]
+        cells = [human_count(count) for count in counts]
+        return Column("defined", "number", cells, leave_out=leave_out)
+
+    def _n_accounted(self) -> int:
+        """Number of ops that the total of an op view counts."""
+        tree, options = self.tree, self.tree.options
+        if options.account_everything and not options.account_displayed_op_only:
+            return len(tree.ops)
+        return len(tree.members)
 
     # Texts
 
@@ -329,7 +341,7 @@ class _Builder:
         ):
             if name in select:
                 cells = [escaped(text_of(self._ops_of(row))) for row in self.rows]
-                cells += [""] * (self.is_list * (1 + bool(self.n_hidden)))
+                cells += [""] * (self.is_list + self.has_rest)
                 columns.append(Column(title, "text", cells, leave_out=30))
         return columns
 

@@ -114,9 +114,7 @@ def stat(  # noqa: PLR0913 (one keyword per field of the message)
     )
     if memory is not None:
         total, peak, live = memory
-        made.memory.add(
-            allocator_name="cpu", total_bytes=total, peak_bytes=peak, live_bytes=live
-        )
+        made.memory.add(allocator_name="cpu", total_bytes=total, peak_bytes=peak, live_bytes=live)
     if temporary or persistent:
         made.memory_stats.temp_memory_size = temporary
         made.memory_stats.persistent_memory_size = persistent
@@ -148,9 +146,7 @@ def run_on(blocks: Mapping[str, Executions]) -> pb.RunMetadata:
 Entry = tuple[str, tuple[str, ...] | None, int, tuple[str, ...]]
 
 
-def traced(
-    name: str, *lines: str, float_ops: int = 0, types: Iterable[str] = ()
-) -> Entry:
+def traced(name: str, *lines: str, float_ops: int = 0, types: Iterable[str] = ()) -> Entry:
     """An op log entry with a call stack, outermost line first, each ``file:line:function``."""
     return (name, lines, float_ops, tuple(types))
 

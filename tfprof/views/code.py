@@ -53,6 +53,9 @@ class _Builder:
 
     def node_of_stack(self, stack: int, gradient: bool) -> int:
         """The node at the innermost frame of a stack; missing ones are made on the way."""
+        known = self._of_stack.get((stack, gradient))
+        if known is not None:
+            return known
         missing = []
         rows = self.profile.stacks.rows
         while stack != EMPTY_STACK and (stack, gradient) not in self._of_stack:
@@ -83,20 +86,20 @@ def build_code_tree(profile: Profile) -> CodeTree:
     """
     ops = profile.ops
     builder = _Builder(profile)
-    stacks = ops.stack_ids.array
     traced = ops.rows_by_name()
-    traced = traced[stacks[traced] > EMPTY_STACK]
+    traced = traced[ops.stack_ids.array[traced] > EMPTY_STACK]
+    name_ids = ops.name_ids.array[traced].tolist()
+    stacks = ops.stack_ids.array[traced].tolist()
     nodes = np.full(len(traced), _NO_NODE, np.int64)
     gradients: dict[str, list[int]] = {}
     forward_stacks: dict[str, int] = {}
-    for place, row in enumerate(traced.tolist()):
-        name = ops.name(row)
+    for place, name in enumerate(map(ops.names.values.__getitem__, name_ids)):
         forward = forward_name(name)
         if forward:
             gradients.setdefault(forward, []).append(place)
             continue
-        stack = forward_stacks[name] = int(stacks[row])
-        nodes[place] = builder.node_of_stack(stack, gradient=False)
+        forward_stacks[name] = stacks[place]
+        nodes[place] = builder.node_of_stack(stacks[place], gradient=False)
     dropped = 0
     for forward in sorted(gradients):
         if forward in forward_stacks:

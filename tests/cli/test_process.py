@@ -1,0 +1,144 @@
+"""Real processes: pipes, terminals and what gets imported."""
+
+import os
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import environment
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+HEAVY = ("numpy", "google.protobuf", "rich", "tensorflow", "prompt_toolkit", "jinja2")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["op", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
+    program = (
+        "import sys\nsys.argv = ['tfprof', *sys.argv[1:]]\n"
+        "from tfprof.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True, text=True, encoding="utf-8", env=environment(), check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_module_and_errors(process):
+    assert process("--version").stdout.startswith("tfprof ")
+    failed = process("op", "--graph_path", "no/such")
+    assert (failed.returncode, failed.stdout) == (3, "")
+    assert re.fullmatch(r"tfprof: error: no/such: [^\n]*\n", failed.stderr)
+
+
+def test_no_terminal_means_text(process):
+    done = process("op", "--demo")
+    assert done.returncode == 0
+    assert done.stdout.startswith("\nDoc:\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_ascii_terminal_gets_ascii(process):
+    done = process("demo", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "\\u" not in done.stdout
+
+
+@posix
+def test_closed_pipe_is_quiet():
+    done = subprocess.run(
+        f"{sys.executable} -m tfprof scope --demo -max_depth 100 | head -1; "
+        'echo "${PIPESTATUS[0]}" >&2',
+        shell=True, executable="/bin/bash", capture_output=True, text=True, env=environment(),
+        check=False,
+    )  # fmt: skip
+    assert done.stderr == "0\n"
+
+
+@posix
+def test_closed_stdout_is_an_error_without_traceback():
+    done = subprocess.run(
+        f"{sys.executable} -m tfprof op --demo >&-",
+        shell=True, capture_output=True, text=True, env=environment(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr == ("tfprof: error: standard output is closed; open it, or give -o FILE\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk_is_an_error_without_traceback():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tfprof", "op", "--demo"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.startswith("tfprof: error: standard output: cannot be written: No space")
+    assert done.stderr.count("\n") == 1
+
+
+def terminal(*arguments, **extra):
+    """What a command writes to a pseudo-terminal."""
+    import pty
+
+    leader, follower = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tfprof", *arguments],
+        stdout=follower, stderr=follower, stdin=follower, env=environment(TERM="xterm-256color",
+                                                                           **extra),
+    )  # fmt: skip
+    os.close(follower)
+    data = b""
+    while select.select([leader], [], [], 30)[0]:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:  # Linux says EIO when the other side is closed
+            break
+        if not chunk:
+            break
+        data += chunk
+    os.close(leader)
+    assert child.wait(30) == 0
+    return data.decode()
+
+
+@posix
+def test_terminal_gets_a_coloured_table_of_limited_length():
+    shown = terminal("scope", "--demo", COLUMNS="90")
+    assert "\x1b[" in shown
+    assert "40 of " in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert max(map(len, plain.splitlines())) <= 90
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [(("op", "--demo"), {"NO_COLOR": "1"}), (("op", "--demo", "--color=never"), {})],
+)
+def test_terminal_without_colour(arguments, extra):
+    shown = terminal(*arguments, COLUMNS="80", **extra)
+    assert "\x1b" not in shown
+    assert "op type" in shown
+
+
+@posix
+def test_names_can_not_steer_the_terminal(tmp_path):
+    graph = tmp_path / "graph.pbtxt"
+    graph.write_text(r'node { name: "a\033[31mb\342\200\256c" op: "[red]NoOp\033]0;x\007" }')
+    for chosen in ("table", "text", "csv", "json"):
+        for view in ("op", "scope"):
+            shown = terminal(
+                view, "--graph_path", str(graph), "--format", chosen, "--color=never",
+                "-select", "micros,op_types",
+            )  # fmt: skip
+            assert "\x1b" not in shown
+            assert "\u202e" not in shown
+    assert "[red]NoOp" in terminal("op", "--graph_path", str(graph), "--color=never")

@@ -1,0 +1,266 @@
+import csv
+import io
+import json
+import shlex
+
+import pytest
+
+import tfprof
+from tfprof.cli.main import COMMANDS, cli
+from tfprof.cli.options import CLI_DEFAULTS, chosen_options
+from tfprof.errors import InputError
+from tfprof.options.spec import OPTIONS
+
+VIEWS = ("scope", "graph", "op", "code")
+VALUES = {"int": "3", "bool": "true", "str": "name", "list": "a,b"}
+PARSED = {"int": 3, "bool": True, "str": "name", "list": ["a", "b"]}
+
+
+def command(kind):
+    return cli.get_command(None, kind)
+
+
+def chosen(kind, words):
+    context = command(kind).make_context(kind, list(words))
+    return chosen_options(context.params)
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_defaults_are_the_builders_but_for_depth(kind):
+    expected = {o.name: o.builder_default for o in OPTIONS} | {"max_depth": 10}
+    assert chosen(kind, []) == expected == dict(CLI_DEFAULTS)
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda o: o.name)
+def test_every_option_in_every_spelling(option):
+    value = VALUES[option.kind]
+    dashed = option.name.replace("_", "-")
+    for words in (
+        [f"-{option.name}", value],
+        [f"-{option.name}={value}"],
+        [f"--{option.name}", value],
+        [f"--{option.name}={value}"],
+        [f"--{dashed}", value],
+        [f"--{dashed}={value}"],
+    ):
+        assert chosen("op", words) == {**CLI_DEFAULTS, option.name: PARSED[option.kind]}, words
+
+
+def test_lists_repeat_and_can_be_empty():
+    words = ["--show_name_regexes", "a", "--show_name_regexes", "b,c", "-select", "''"]
+    options = chosen("op", words)
+    assert options["show_name_regexes"] == ["a", "b", "c"]
+    assert options["select"] == []
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_help_mentions_every_option_and_two_examples(call, kind):
+    result = call(kind, "-h")
+    assert result.exit_code == 0
+    assert all(f"--{option.name} " in result.stdout for option in OPTIONS)
+    for name in ("graph_path", "run_meta_path", "op_log_path", "demo", "classic", "outfile",
+                 "force", "format", "max_rows", "color"):  # fmt: skip
+        assert f"--{name}" in result.stdout
+    assert result.stdout.count(f"  tfprof {kind} ") >= 2
+    assert call(kind, "--help").stdout == result.stdout
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_the_demo_example_of_the_help_runs(call, kind):
+    words = shlex.split(command(kind).examples[0])
+    assert words[:3] == ["tfprof", kind, "--demo"]
+    result = call(*words[1:])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Profile:\nnode name |" in result.stdout
+
+
+@pytest.mark.parametrize("classic", [True, False])
+@pytest.mark.parametrize("kind", ["scope", "graph", "op"])
+def test_text_is_the_report_without_its_envelope(call, graph, runs, kind, classic):
+    profiler = tfprof.Profiler(graph, classic=classic)
+    for step, run in enumerate(runs):
+        profiler.add_step(step, run)
+    report = profiler.report(kind, {**CLI_DEFAULTS, "select": ["micros", "params"]})
+    head, tail = "Model Analysis Report======================\n", "\n======================End of"
+    expected = report.partition(head)[2].partition(tail)[0]
+    assert "Profile:\n" in expected
+    flag = "--classic" if classic else "--no-classic"
+    result = call(
+        kind, flag, "--graph_path", graph, "--run_meta_path", ",".join(runs),
+        "-select", "micros,params",
+    )  # fmt: skip
+    assert (result.exit_code, result.stdout) == (0, expected)
+
+
+def test_file_i_is_step_i(call, graph, runs):
+    result = call(
+        "op", "--graph_path", graph, "--run_meta_path", ",".join(runs), "-step=1",
+        "--format=json",
+    )  # fmt: skip
+    answer = json.loads(result.stdout)
+    assert (answer["view"], answer["steps"]) == ("op", [0, 1])
+    assert {row["name"]: row["exec_micros"] for row in answer["rows"]}["MatMul"] == 30
+
+
+def test_csv_holds_the_rows_of_the_view(call, graph, runs):
+    arguments = ["scope", "--graph_path", graph, "--run_meta_path", runs[0], "--format=csv"]
+    result = call(*arguments)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    profiler = tfprof.Profiler(graph)
+    profiler.add_step(0, runs[0])
+    expected = profiler.view("scope", CLI_DEFAULTS).to_rows()
+    assert rows == [{key: str(value) for key, value in row.items()} for row in expected]
+    assert call(*arguments).stdout == result.stdout
+
+
+def test_table_marks_what_was_not_measured(call, graph):
+    result = call("op", "--graph_path", graph, "--format=table", "-select=micros,params")
+    lines = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line}
+    assert lines["MatMul"][:3] == ["MatMul", "n/a", "0"]
+    assert lines["VariableV2"][:3] == ["VariableV2", "n/a", "6"]
+    assert "\x1b" not in result.stdout
+
+
+def test_outfile_is_not_overwritten_without_force(call, graph, tmp_path):
+    out = tmp_path / "report.txt"
+    arguments = ["op", "--graph_path", graph]
+    assert call(*arguments, "-o", out).exit_code == 0
+    assert out.read_text() == call(*arguments, "-o", "-").stdout == call(*arguments).stdout
+    out.write_text("mine")
+    for words in (["-o", str(out)], ["-output", f"file:outfile={out}"]):
+        refused = call(*arguments, *words)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "--force" in refused.stderr
+        assert out.read_text() == "mine"
+    assert call(*arguments, "-output", f"file:outfile={out}", "--force").exit_code == 0
+    assert out.read_text() == call(*arguments).stdout
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.pbtxt", "report.txt"]
+
+
+def test_failed_write_leaves_nothing(call, graph, tmp_path, monkeypatch):
+    def interrupt(self, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.replace", interrupt)
+    result = call("op", "--graph_path", graph, "-o", tmp_path / "out.txt")
+    assert result.exit_code == 130
+    assert [p.name for p in tmp_path.iterdir()] == ["graph.pbtxt"]
+
+
+def test_output_none_prints_nothing(call, graph):
+    result = call("op", "--graph_path", graph, "-output", "none")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["op"], 2, "nothing to read"),
+        (["op", "--op_log_path", "x"], 2, "nothing to read"),
+        (["op", "--demo", "--graph_path", "x"], 2, "--demo brings its own files"),
+        (["op", "--graph_path", "no/such"], 3, "no/such"),
+        (["op", "--demo", "-max_depth", "x"], 2, "is not a whole number"),
+        (["op", "--demo", "-order_by", "micro"], 2, "did you mean 'micros'?"),
+        (["op", "--demo", "-select", "micros,byte"], 2, "did you mean 'bytes'?"),
+        (["op", "--demo", "-show_name_regexes", "("], 2, "regular expression '('"),
+        (["op", "--demo", "-step", "7"], 2, "7"),
+        (["op", "--demo", "-output", "pprof:outfile=x"], 2, "does not write pprof"),
+        (["op", "--demo", "-account_displayed_op_only=maybe"], 2, "neither true nor false"),
+        (["op", "--demo", "-max_dept=3"], 2, "did you mean --max_depth?"),
+        (["op", "--demo", "extra"], 2, "extra"),
+        (["op", "--demo", "-o", "no/such/folder.txt"], 3, "no such folder"),
+        (["op", "--demo", "-o", "x", "-output", "none"], 2, "contradict"),
+        (["op", "--demo", "--max_rows", "-1"], 2, "0 (all) or more"),
+        (["op", "--demo", "--format", "xml"], 2, "xml"),
+        (["opp"], 2, "did you mean 'op'?"),
+    ],
+)
+def test_errors(call, words, code, message):
+    result = call(*words)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.startswith("tfprof: error: ")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_wrong_file_says_what_it_looks_like(call, runs):
+    result = call("op", "--graph_path", runs[0])
+    assert result.exit_code == 3
+    assert "RunMetadata" in result.stderr
+
+
+def test_code_view_without_call_stacks_is_empty(call, graph):
+    assert call("code", "--graph_path", graph).exit_code == 4
+
+
+def test_interrupt_exits_with_130(call, graph, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tfprof.api.Profiler", interrupt)
+    assert call("op", "--graph_path", graph).exit_code == 130
+
+
+def test_library_error_while_running(call, graph, monkeypatch):
+    def fail(*arguments, **options):
+        raise InputError("broken \x1b[31m")
+
+    monkeypatch.setattr("tfprof.api.Profiler", fail)
+    result = call("op", "--graph_path", graph)
+    assert (result.exit_code, result.stderr) == (3, "tfprof: error: broken \\x1b[31m\n")
+
+
+def test_notices_follow_the_report(call, graph, runs, tmp_path):
+    broken = tmp_path / "log.pbtxt"
+    broken.write_text('log_entries { name: "w" code_def { traces { file_id: 9 } } }')
+    result = call("op", "--graph_path", graph, "--op_log_path", broken)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: ")
+    assert result.stderr.count("id_to_string") == 1
+
+
+def test_classic_warnings_are_notes(call, graph, tmp_path):
+    empty = tmp_path / "empty.pbtxt"
+    empty.write_text("cost_graph {}")
+    result = call("op", "--classic", "--graph_path", graph, "--run_meta_path", empty)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("tfprof: warning: step 0")
+
+
+def test_version(call):
+    assert call("--version").stdout == f"tfprof {tfprof.__version__}\n"
+
+
+def test_help_lists_every_command(call):
+    result = call("-h")
+    assert result.exit_code == 0
+    for name, entry in COMMANDS.items():
+        assert name in result.stdout
+        assert entry.short_help in result.stdout
+
+
+def test_demo_is_plain_and_deterministic(call):
+    first, second = call("demo"), call("demo")
+    assert first.exit_code == 0
+    assert first.stdout == second.stdout
+    assert "\x1b" not in first.stdout
+    assert max(map(len, first.stdout.splitlines()[:40])) <= 100
+    for text in ("ResNet-50", "25.6 M", "Conv2DBackpropFilter", "stage_3", "Try next",
+                 "--graph_path"):  # fmt: skip
+        assert text in first.stdout
+    files = tfprof.demo_files()
+    assert str(files.graph) in first.stdout
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 160])
+def test_demo_keeps_to_columns(call, width):
+    lines = call("demo", COLUMNS=str(width)).stdout.splitlines()
+    tables = [line for line in lines if "MB" in line or "─" in line]
+    assert tables
+    assert max(map(len, tables)) <= width
+
+
+def test_demo_in_colour(call):
+    assert "\x1b[" in call("demo", "--color=always").stdout
+    assert "\x1b[" in call("demo", FORCE_COLOR="1", TERM="xterm").stdout
+    assert "\x1b[" not in call("demo", FORCE_COLOR="1", NO_COLOR="1").stdout

@@ -1,0 +1,77 @@
+"""``tfprof demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tfprof.renderers.tables import Glyphs
+
+PLAIN_WIDTH = 100
+"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+
+def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:
+    """Profile the recorded step and print what a first look should show.
+
+    Args:
+        console: Where to print.
+        glyphs: What to draw with.
+        folder: Folder to name for the files of the step; None is where they are.
+    """
+    from tfprof.api import Profiler
+    from tfprof.cli.showcase import Showcase
+    from tfprof.demo import demo_files
+
+    files = demo_files()
+    profiler = Profiler(files.graph, files.op_log, classic=False)
+    profiler.add_step(0, files.run_meta)
+    paths: tuple[Path, ...] = (files.graph, files.run_meta, files.op_log)
+    if folder is not None:
+        paths = tuple(Path(folder, path.name) for path in paths)
+    console.print(
+        Showcase(
+            profiler.view,
+            title="ResNet-50, one training step",
+            subtitle="batch of 8, TensorFlow 2.21 on CPU; recorded, shipped with tfprof",
+            files=[path.as_posix() for path in paths],
+            glyphs=glyphs,
+        )
+    )
+
+
+def run(**given: Any) -> None:
+    """Show the recorded step."""
+    target = Target(colour=given["color"])
+    target.check()
+    console = target.console(PLAIN_WIDTH)
+    print_demo(console, target.glyphs())
+    target.write(console.file.getvalue())  # type: ignore[attr-defined]  # a StringIO
+
+
+command = Command(
+    "demo",
+    callback=run,
+    params=[
+        CommandOption(
+            ["--color"],
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            section="Result",
+            help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        )
+    ],
+    help="Profile a recorded training step of ResNet-50, which comes with tfprof, and show the "
+    "costliest op types and scopes. Times are in s, ms and µs, memory in decimal units; the "
+    "width is that of the terminal, or COLUMNS.",
+    examples=["tfprof demo", "tfprof demo --color always | less -R"],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

@@ -1,0 +1,142 @@
+"""The entry point: which commands there are, and how they end.
+
+A command's module is imported when the command runs or its help is asked for, so that
+``tfprof --help`` costs little more than Python and click.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from tfprof._version import __version__
+from tfprof.cli.output import deliver_quietly, note
+from tfprof.errors import TfprofError
+
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command lives, and its line in ``tfprof --help``."""
+
+    module: str
+    short_help: str
+
+
+COMMANDS = {
+    "op": Entry("tfprof.cli.commands.op", "Op types: what each kind of op costs in all."),
+    "scope": Entry("tfprof.cli.commands.scope", "Name scopes: what each part of the model costs."),
+    "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
+    "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
+    "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
+}
+"""All commands, in the order in which help lists them; a new command is one line and one file."""
+
+
+class LazyGroup(click.Group):
+    """The ``tfprof`` group: imports a command when it is used, and ends in one way."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names from the registry."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = importlib.import_module(entry.module).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a misspelt one gets a hint."""
+        if args and args[0] not in COMMANDS:
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ";"
+            raise click.UsageError(
+                f"no such command: {args[0]!r}{hint} Commands: {', '.join(COMMANDS)}", ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in COMMANDS.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run; errors become one line on stderr and an exit code."""
+        arguments = None if args is None else list(args)
+        name = prog_name or "tfprof"
+        if not standalone_mode:
+            return super().main(arguments, name, complete_var, standalone_mode=False, **extra)
+        try:
+            code = super().main(arguments, name, complete_var, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            _complain(_with_hint(error))
+            code = EXIT_USAGE if isinstance(error, click.UsageError) else error.exit_code
+        except TfprofError as error:
+            _complain(str(error))
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            code = EXIT_INTERRUPTED
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that went away is no error."""
+        return deliver_quietly(lambda: super(LazyGroup, self).invoke(ctx))
+
+
+def _with_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return error.format_message()
+    return f"{error.format_message()}\nTry '{context.command_path} --help'."
+
+
+def _complain(message: str) -> None:
+    note(message.strip(), "tfprof: error")
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"tfprof {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Every option may be written -max_depth 4, -max_depth=4, --max_depth=4 or "
+    "--max-depth 4. Start with: tfprof demo",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version,
+    help="Show the version and exit.",
+)  # fmt: skip
+def cli() -> None:
+    """Where a TensorFlow program spends its time, memory and float operations."""
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    try:
+        cli.main(prog_name="tfprof")
+    except KeyboardInterrupt:  # between two handlers
+        sys.exit(EXIT_INTERRUPTED)

@@ -1,0 +1,175 @@
+"""click options, made from the one table of options."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, canonical, key_of, split_list
+from tfprof.errors import UsageError
+from tfprof.options.spec import ALL_VIEWS, OPTIONS, Option
+
+CLI_DEFAULTS: Mapping[str, Any] = {
+    **{option.name: option.builder_default for option in OPTIONS},
+    "max_depth": 10,
+}
+"""Defaults on the command line: the builder's, but the original command's ``max_depth``."""
+
+_METAVARS = {"int": "N", "bool": "[BOOL]", "str": "TEXT", "list": "LIST"}
+
+
+# Generic in newer releases of click, which older ones can not subscribe.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class IntType(_ParamType):
+    """A whole number, in decimal digits."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read it; 64-bit limits are checked with the other options."""
+        if isinstance(value, int):
+            return value
+        if not re.fullmatch(r"[+-]?[0-9]{1,30}", value):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return int(value)
+
+
+class BoolType(_ParamType):
+    """The original's words for true and false."""
+
+    name = "BOOL"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read it."""
+        if isinstance(value, bool):
+            return value
+        if value.lower() in TRUE_WORDS + FALSE_WORDS:
+            return value.lower() in TRUE_WORDS
+        allowed = ", ".join(f"{t}/{f}" for t, f in zip(TRUE_WORDS, FALSE_WORDS, strict=True))
+        return self.fail(f"{value!r} is neither true nor false; use one of {allowed}", param, ctx)
+
+
+class CommandOption(click.Option):
+    """An option that knows its section of the help text."""
+
+    def __init__(self, *args: Any, section: str = "Other", **kwargs: Any) -> None:
+        self.section = section
+        super().__init__(*args, **kwargs)
+
+    @property
+    def flag(self) -> Flag:
+        """How its value is spelt."""
+        name = max(self.opts, key=len)
+        if isinstance(self.type, BoolType):
+            return Flag(name, "bool")
+        return Flag(name, "flag" if self.is_flag else "value")
+
+
+class Command(click.Command):
+    """A command that takes every spelling of its options and groups them in its help."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        self.examples = tuple(examples)
+        super().__init__(*args, **kwargs)
+
+    def flags(self, ctx: click.Context) -> dict[str, Flag]:
+        """All options by key, for ``canonical``."""
+        found: dict[str, Flag] = {}
+        for parameter in self.get_params(ctx):
+            if isinstance(parameter, CommandOption):
+                found |= {key_of(name): parameter.flag for name in parameter.opts}
+            names = parameter.secondary_opts
+            if not isinstance(parameter, CommandOption):
+                names = [*parameter.opts, *names]
+            found |= {key_of(name): Flag(name, "flag") for name in names}
+        return found
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, in any spelling."""
+        try:
+            words = canonical(args, self.flags(ctx))
+        except UsageError as error:
+            raise click.UsageError(str(error), ctx) from error
+        return super().parse_args(ctx, words)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options by section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                section = getattr(parameter, "section", "Other")
+                sections.setdefault(section, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records, col_max=28)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, each ready to be pasted."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(_example(example, formatter.width))
+
+
+def view_options() -> list[CommandOption]:
+    """One click option for each option of the views."""
+    return [_view_option(option) for option in OPTIONS]
+
+
+def chosen_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """An options dict for the library from click's parameters."""
+    chosen = {}
+    for option in OPTIONS:
+        value = given[option.name]
+        if option.kind == "list":
+            value = split_list(value) if value else list(CLI_DEFAULTS[option.name])
+        chosen[option.name] = value
+    return chosen
+
+
+def _view_option(option: Option) -> CommandOption:
+    types: dict[str, Callable[[], _ParamType]] = {
+        "int": IntType, "bool": BoolType, "str": lambda: click.STRING, "list": lambda: click.STRING,
+    }  # fmt: skip
+    is_list = option.kind == "list"
+    return CommandOption(
+        [f"--{option.name}"],
+        type=types[option.kind](),
+        multiple=is_list,
+        default=() if is_list else CLI_DEFAULTS[option.name],
+        metavar="REGEXES" if option.is_regex else _METAVARS[option.kind],
+        help=_help(option),
+        section="What to show",
+    )
+
+
+def _help(option: Option) -> str:
+    default = CLI_DEFAULTS[option.name]
+    if isinstance(default, list):
+        shown = ",".join(default) or "''"
+    else:
+        shown = str(default).lower() if isinstance(default, bool) else str(default)
+    facts = [f"{option.unit}, default {shown}" if option.unit else f"default {shown}"]
+    if option.views != ALL_VIEWS:
+        facts.append(f"in {', '.join(option.views)}")
+    choices = f" One of: {', '.join(option.choices)}." if option.choices else ""
+    if option.kind == "list" and choices:
+        choices = choices.replace("One of", "Any of")
+    return f"{option.help}{choices} [{'; '.join(facts)}]"
+
+
+def _example(text: str, width: int) -> str:
+    lines = textwrap.wrap(
+        text, width - 6, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return " \\\n".join(f"  {line}" for line in lines) + "\n"

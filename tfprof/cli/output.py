@@ -1,0 +1,234 @@
+"""Where results go: stdout or a file, in colour or not, and never half written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from tfprof.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tfprof.renderers.tables import Glyphs
+
+ColourChoice = Literal["auto", "always", "never"]
+
+T = TypeVar("T")
+
+PLAIN_WIDTH = 100_000
+"""Nothing is folded where no terminal says how wide it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a result goes.
+
+    Attributes:
+        path: The file; None is stdout.
+        force: Overwrite the file.
+        colour: What ``--color`` says.
+    """
+
+    path: Path | None = None
+    force: bool = False
+    colour: ColourChoice = "auto"
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether someone reads along."""
+        return self.path is None and _is_terminal(sys.stdout)
+
+    @property
+    def in_colour(self) -> bool:
+        """Whether to colour."""
+        if self.path is not None:
+            return self.colour == "always"
+        return wants_colour(self.colour, self.is_terminal, os.environ)
+
+    def check(self) -> None:
+        """Refuse what could not be written in the end, before the work is done.
+
+        Raises:
+            UsageError: The file exists and was not to be overwritten.
+            InputError: There is no stdout, or no such folder.
+        """
+        if self.path is None:
+            if sys.stdout is None:
+                raise InputError("standard output is closed; open it, or give -o FILE")
+            return
+        if self.path.is_dir():
+            raise UsageError(f"{self.path}: is a folder; give the name of a file")
+        if self.path.is_file() and not self.force:
+            raise UsageError(f"{self.path}: exists already; --force overwrites it")
+        if not self.path.parent.is_dir():
+            raise InputError(f"{self.path}: cannot be written: there is no such folder")
+
+    def console(self, width: int | None = None) -> Console:
+        """A console that keeps what is printed, for ``write``.
+
+        Args:
+            width: In cells, where neither ``COLUMNS`` nor a terminal says one.
+        """
+        import io
+
+        from rich.console import Console
+
+        return Console(
+            file=io.StringIO(),
+            width=self._width() or width or PLAIN_WIDTH,
+            force_terminal=self.in_colour,
+            color_system="auto" if self.in_colour else None,
+            no_color=not self.in_colour,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    def glyphs(self) -> Glyphs:
+        """What the target can show."""
+        from tfprof.renderers.tables import ASCII, UNICODE
+
+        if self.path is not None:
+            return UNICODE
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        try:
+            "…─├└│▏█–µ".encode(encoding)
+        except (UnicodeEncodeError, LookupError):
+            return ASCII
+        return UNICODE
+
+    def write(self, text: str) -> None:
+        """Write it all, or nothing.
+
+        Raises:
+            UsageError: The file appeared meanwhile.
+            InputError: It can not be written.
+        """
+        try:
+            if self.path is None:
+                _write_stdout(text)
+            else:
+                _write_file(self.path, text, self.force)
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            what = "standard output" if self.path is None else str(self.path)
+            reason = getattr(error, "strerror", None) or error
+            if self.path is None:
+                _silence_stdout()
+            raise InputError(f"{what}: cannot be written: {reason}") from error
+
+    def _width(self) -> int | None:
+        columns = os.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns) > 0:
+            return int(columns)
+        return shutil.get_terminal_size().columns if self.is_terminal else None
+
+
+def wants_colour(choice: ColourChoice, is_terminal: bool, environ: Mapping[str, str]) -> bool:
+    """Whether to colour: the option, then NO_COLOR, FORCE_COLOR, then what stdout is."""
+    if choice != "auto":
+        return choice == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal and environ.get("TERM") != "dumb"
+
+
+def harmless(text: str) -> str:
+    """The text with whatever could steer a terminal shown instead of sent."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    from tfprof.renderers.tables import escaped
+
+    return escaped(text, keep="\n\t")
+
+
+def note(text: str, kind: str = "note") -> None:
+    """Tell the user something beside the result."""
+    if sys.stderr is not None:  # None: closed by the caller
+        sys.stderr.write(f"{kind}: {harmless(text)}\n")
+        sys.stderr.flush()
+
+
+def deliver_quietly(work: Callable[[], T]) -> T | int:
+    """Do the work; if the reader of stdout goes away (``| head -1``), stop without a word."""
+    try:
+        result = work()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return result
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
+            raise
+        _silence_stdout()
+        return 0
+
+
+def _silence_stdout() -> None:
+    """Let Python's own flush at exit, which would fail once more, go nowhere."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):  # closed
+        return False
+
+
+def _write_stdout(text: str) -> None:
+    stream = sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(text)
+    stream.flush()
+
+
+def _write_file(path: Path, text: str, force: bool) -> None:
+    path = path.resolve()
+    if path.exists() and not path.is_file():  # a device or a pipe has no place to rename to
+        path.write_text(text, encoding="utf-8", newline="")
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as stream:  # noqa: PTH123
+            stream.write(text)
+        temporary.chmod(_permissions(path))
+        if path.exists() and not force:
+            raise UsageError(f"{path}: exists already; --force overwrites it")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _permissions(path: Path) -> int:
+    """Those of the file before, else what the umask leaves of them."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

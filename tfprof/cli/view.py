@@ -1,0 +1,175 @@
+"""What the commands ``scope``, ``graph``, ``op`` and ``code`` have in common."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
+from tfprof.cli.output import Target, harmless, note
+from tfprof.errors import TfprofWarning, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.views.result import ViewTree
+
+FORMATS = ("text", "table", "json", "csv")
+TERMINAL_ROWS = 40
+
+_ABOUT = """
+
+Lists are separated by commas and may be given several times; a backslash before a comma keeps
+it; '' is the empty list. Regexes are RE2 and match whole names. Every option may be written
+-max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4.
+"""
+
+
+def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
+    """The command of one view."""
+
+    def run(**given: Any) -> None:
+        run_view(kind, given)
+
+    return Command(
+        kind,
+        callback=run,
+        params=[*input_options(), *view_options(), *result_options()],
+        help=about + _ABOUT,
+        examples=examples,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def result_options() -> list[CommandOption]:
+    """The options that say how and where the result is shown."""
+    section = "Result"
+    return [
+        CommandOption(
+            ["-o", "--outfile"], metavar="FILE", section=section,
+            help="Write to a file, as with --output file:outfile=FILE; - is stdout.",
+        ),
+        CommandOption(
+            ["--force"], is_flag=True, section=section, help="Overwrite the file if it exists.",
+        ),
+        CommandOption(
+            ["--format"], type=click.Choice(FORMATS), default=None, section=section,
+            help="text: the classic report. table: aligned and coloured, with human units; a "
+            "dash means not measured. json, csv: all numbers, units in the column names. "
+            "[default: table on a terminal, else text]",
+        ),
+        CommandOption(
+            ["--max_rows"], type=IntType(), default=None, metavar="N", section=section,
+            help="Rows of a table, the largest first to stay; 0 is all. [default: "
+            f"{TERMINAL_ROWS} on a terminal, else all]",
+        ),
+        CommandOption(
+            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
+            section=section,
+            help="Colour of tables; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        ),
+    ]  # fmt: skip
+
+
+def run_view(kind: str, given: dict[str, Any]) -> None:
+    """Read, build the view, write it."""
+    options = chosen_options(given)
+    target = _target(given, options)
+    if target is not None:
+        target.check()
+    chosen_format = given["format"] or ("table" if target and target.is_terminal else "text")
+    max_rows = given["max_rows"]
+    if max_rows is None:
+        max_rows = TERMINAL_ROWS if target is not None and target.is_terminal else 0
+    elif max_rows < 0:
+        raise UsageError(f"option --max_rows={max_rows} must be 0 (all) or more")
+    with warnings_as_notes():
+        profiler = open_profiler(given)
+        tree = profiler.view(kind, options)
+    if target is not None:
+        target.write(_formatted(tree, chosen_format, target, max_rows))
+    for notice in tree.notices:
+        note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print the library's warnings as the command prints everything else."""
+    import logging
+
+    # Without a handler, logging itself would print notices to stderr a second time.
+    logging.getLogger("tfprof").addHandler(logging.NullHandler())
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TfprofWarning)
+            yield
+    finally:
+        for warning in caught:
+            note(str(warning.message), "tfprof: warning")
+
+
+def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
+    """Where the result goes; None for ``--output none``."""
+    from tfprof.options.output import parse_output
+
+    output = parse_output(options["output"])
+    outfile = given["outfile"]
+    if outfile is not None and output.type != "stdout":
+        raise UsageError(f"--outfile {outfile} and --output {output} contradict each other")
+    if output.type == "none":
+        return None
+    target = Target(force=given["force"], colour=given["color"])
+    path = outfile if outfile not in (None, "-") else output.outfile
+    if outfile == "":
+        raise UsageError("--outfile needs the name of a file, or - for stdout")
+    return replace(target, path=Path(path)) if path else target
+
+
+def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
+    if name == "table":
+        from tfprof.renderers.terminal import ViewTable
+
+        console = target.console()
+        console.print(ViewTable(tree, max_rows, target.glyphs()))
+        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
+    form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
+    text = form(tree)
+    return harmless(text) if target.is_terminal else text
+
+
+def _as_text(tree: ViewTree) -> str:
+    from tfprof.renderers.tfprof_text import render_report
+
+    return render_report(tree)
+
+
+def _as_json(tree: ViewTree) -> str:
+    """One object with one row a line, so that line tools can be used on it too."""
+    import json
+
+    notices = [
+        {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices
+    ]
+    rows = ",\n".join(json.dumps(row) for row in tree.to_rows())
+    return (
+        f'{{"view": {json.dumps(tree.kind)}, "steps": {json.dumps(tree.profile.steps.steps)}, '
+        f'"notices": {json.dumps(notices)}, "rows": [\n{rows}\n]}}\n'
+    )
+
+
+def _as_csv(tree: ViewTree) -> str:
+    import csv
+    import io
+
+    rows = tree.to_rows()
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
