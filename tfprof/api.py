@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
+from tfprof.capture.live_graph import default_graph
 from tfprof.errors import (
     EmptyProfileError,
     InputError,
@@ -19,7 +20,6 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.exporters.protos import view_to_proto
-from tfprof.capture.live_graph import default_graph
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile

@@ -140,13 +140,13 @@ class GraphSource:
             return
         known = [self._profile.ops.row(name) >= 0 for name in log.names]
         self._profile.add_op_log(log.select(known))
-        self._pending = log.select([not k for k in known]) if self._waits_for_ops else (
-            OpLogColumns()
+        self._pending = (
+            log.select([not k for k in known]) if self._waits_for_ops else (OpLogColumns())
         )
 
     def _add_live_ops(self) -> Sequence[Any]:
         """Read what is new in the live graph; returns those operations."""
-        graph = self._live
+        graph: Any = self._live
         version = graph.version
         known = len(self._profile.ops)
         since = self._live_version if self._live_version >= 0 else None

@@ -1,8 +1,8 @@
 """Float operations of single ops by TensorFlow's own registered formulas.
 
 The table restates ``tensorflow/python/profiler/internal/flops_registry.py`` and the formulas
-registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, and nothing else. An op counts once per multiplication and once per
-addition (a multiply-add is 2).
+registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, nothing else. An
+op counts once per multiplication and once per addition (a multiply-add is 2).
 """
 
 from __future__ import annotations

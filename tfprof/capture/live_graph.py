@@ -93,7 +93,8 @@ def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, in
     own_types = {
         key.rpartition(",")[0]
         for key in registry.list()
-        if key.endswith(",flops") and not registry.lookup(key).__module__.startswith(_FORMULA_MODULES)
+        if key.endswith(",flops")
+        and not registry.lookup(key).__module__.startswith(_FORMULA_MODULES)
     }
     counts: dict[str, int] = {}
     for operation in operations:

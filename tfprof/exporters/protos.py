@@ -40,13 +40,12 @@ def view_to_proto(tree: ViewTree) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
     A cut at ``MAX_PROTO_LEVELS`` adds a notice to the profile; the ``ViewTree`` has every row.
     """
     if tree.kind in ("scope", "graph"):
-        root: Any = pb.GraphNodeProto()
-        heads = _graph_node_heads(tree)
-    else:
-        root = pb.MultiGraphNodeProto()
-        heads = _multi_node_heads(tree)
-    _assemble(tree, root, heads)
-    return root
+        node = pb.GraphNodeProto()
+        _assemble(tree, node, _graph_node_heads(tree))
+        return node
+    group = pb.MultiGraphNodeProto()
+    _assemble(tree, group, _multi_node_heads(tree))
+    return group
 
 
 def _assemble(tree: ViewTree, root: Any, heads: list[bytes]) -> None:

@@ -8,6 +8,7 @@ faster.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,7 @@ def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes
     per_record = np.bincount(records, minlength=values.shape[1])
     bounds = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(per_record)])].tolist()
     encoded = data.tobytes()
-    return [encoded[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+    return [encoded[start:end] for start, end in pairwise(bounds)]
 
 
 def _varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:

@@ -1,1 +1,1 @@
-"""The one vocabulary of tfprof: interned strings, columns with units, graphs and trees as arrays."""
+"""The one vocabulary: interned strings, columns with units, graphs and trees as arrays."""

@@ -51,14 +51,13 @@ class RunColumns:
     output_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
 
-
     @classmethod
     def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:
         """Stats one part after the other; devices are not taken over."""
         whole = cls()
         first = 0
         for part in parts:
-            whole.unknown += [(first + place, *rest) for place, *rest in part.unknown]
+            whole.unknown += [(first + place, name, label) for place, name, label in part.unknown]
             whole.output_shapes |= part.output_shapes
             first += len(part.name_ids)
         for name in (

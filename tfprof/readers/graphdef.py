@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 from tfprof._wire import messages as pb
@@ -78,7 +79,7 @@ class _AttrReader:
         self._list_ids: dict[bytes, int] = {}
         self._attrs_ids: dict[tuple[bytes, ...], int] = {}
 
-    def append(self, attr: pb.AttrMap) -> None:
+    def append(self, attr: MutableMapping[str, pb.AttrValue]) -> None:
         columns = self._columns
         shape_id = list_id = -1
         if "shape" in attr:
@@ -108,7 +109,7 @@ class _AttrReader:
             found = self._list_ids[key] = self._shapes.intern_list(shapes)
         return found
 
-    def _attrs_id(self, attr: pb.AttrMap) -> int:
+    def _attrs_id(self, attr: MutableMapping[str, pb.AttrValue]) -> int:
         present = [name for name in KEPT_ATTRS if name in attr]
         if not present:
             return 0

@@ -30,7 +30,7 @@ _CLASSES = {
     Format.OP_LOG: "OpLogProto",
     Format.PROFILE: "ProfileProto",
 }
-_DECOMPRESSORS = {Format.GZIP: gzip.open, Format.XZ: lzma.open}
+_DECOMPRESSORS: dict[Format, Any] = {Format.GZIP: gzip.open, Format.XZ: lzma.open}
 _DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
@@ -66,13 +66,18 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
     """
     if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
         return _from_message(source, wanted, argument)
+    return _from_bytes(*_contents(source, wanted[0], argument), wanted)
+
+
+def _contents(source: object, wanted: Format, argument: str) -> tuple[bytes, str]:
+    """Unpacked bytes of a file or of bytes, and what to call them."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _from_bytes(bytes(source), wanted, argument)
+        return decompressed(bytes(source), argument), argument
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        return _from_bytes(_read(path), wanted, str(path))
+        return decompressed(_read(path), str(path)), str(path)
     raise UsageError(
-        f"{argument} must be a {wanted[0].value} message, its bytes or a path; "
+        f"{argument} must be a {wanted.value} message, its bytes or a path; "
         f"got {type(source).__name__}"
     )
 
@@ -82,19 +87,16 @@ def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes,
 
     Arguments and errors as in ``open_message``.
     """
-    if isinstance(source, (bytes, bytearray, memoryview)) or isinstance(source, (str, os.PathLike)):
-        is_path = isinstance(source, (str, os.PathLike))
-        label = str(Path(source)) if is_path else argument
-        data = decompressed(_read(Path(source)) if is_path else bytes(source), label)
-        if not check_expected(data, wanted, label):
-            return data, label
-        message = _parse_text(getattr(pb, _CLASSES[wanted]), data, label)
-        return message.SerializePartialToString(), label
-    opened = open_message(source, (wanted,), argument=argument)
-    return opened.message.SerializePartialToString(), opened.label
+    if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
+        opened = _from_message(source, (wanted,), argument)
+        return opened.message.SerializePartialToString(), opened.label
+    data, label = _contents(source, wanted, argument)
+    if not check_expected(data, wanted, label):
+        return data, label
+    return _parse_text(getattr(pb, _CLASSES[wanted]), data, label).SerializeToString(), label
 
 
-def _from_message(message: Message, wanted: Sequence[Format], argument: str) -> Opened:
+def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Opened:
     name = message.DESCRIPTOR.full_name
     for kind in wanted:
         ours = getattr(pb, _CLASSES[kind])
@@ -106,8 +108,7 @@ def _from_message(message: Message, wanted: Sequence[Format], argument: str) -> 
     raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
 
 
-def _from_bytes(data: bytes, wanted: Sequence[Format], label: str) -> Opened:
-    data = decompressed(data, label)
+def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
     kind = wanted[0]
     if len(wanted) > 1:
         guess = sniff(data, label).format

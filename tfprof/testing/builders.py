@@ -85,7 +85,7 @@ def graph(*nodes: pb.NodeDef) -> pb.GraphDef:
     return pb.GraphDef(node=nodes)
 
 
-def stat(  # noqa: PLR0913 (one keyword per field of the message)
+def stat(
     micros: int = 1,
     *,
     start: int = 1000,

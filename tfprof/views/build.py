@@ -62,8 +62,10 @@ class ViewBuilder:
                     "graph, or an op log written with add_trace=True"
                 )
             return self._code(structure, options)
-        return self._scope(structure, options) if kind == "scope" else (
-            self._graph(structure, options)
+        return (
+            self._scope(structure, options)
+            if kind == "scope"
+            else (self._graph(structure, options))
         )
 
     def structure(self, kind: ViewKind, *, classic: bool) -> Structure:

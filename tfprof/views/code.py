@@ -126,9 +126,7 @@ def forward_name(name: str) -> str:
     return name[start:end] if end >= start else name[start:]
 
 
-def _in_preorder(
-    builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped: int
-) -> CodeTree:
+def _in_preorder(builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped: int) -> CodeTree:
     """Renumber nodes from order of creation to preorder; siblings keep their order."""
     below: list[list[int]] = [[] for _ in builder.names]
     for node, parent in enumerate(builder.parents[1:], start=1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tfprof.model.columns import Int64Array
@@ -78,7 +80,7 @@ def _reversed_inputs(offsets: Int64Array, producers: Int64Array) -> list[list[in
     """Known producers of each op, last input first."""
     flat = producers.tolist()
     bounds = offsets.tolist()
-    lists = [flat[start:end][::-1] for start, end in zip(bounds, bounds[1:], strict=False)]
+    lists = [flat[start:end][::-1] for start, end in pairwise(bounds)]
     if len(producers) and int(producers.min()) < 0:
         lists = [[op for op in row if op >= 0] if -1 in row else row for row in lists]
     return lists

@@ -50,7 +50,10 @@ def build_op_types(profile: Profile, *, classic: bool) -> OpTypes:
 
 
 def show_op_types(
-    names: list[str], own: Int64Array, occurrence: Int64Array, accounted: BoolArray,
+    names: list[str],
+    own: Int64Array,
+    occurrence: Int64Array,
+    accounted: BoolArray,
     options: ProfileOptions,
 ) -> ShownOpTypes:
     """Order, account and filter op types.
@@ -75,9 +78,7 @@ def show_op_types(
     stop = first + min(len(listed) - first, max(options.max_depth + 1, 0))
     stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
     walked = slice(first, stop)
-    passed = within_bounds(
-        options, total[:, walked], total[:, walked], occurrence[order[walked]]
-    )
+    passed = within_bounds(options, total[:, walked], total[:, walked], occurrence[order[walked]])
     passed &= named_to_show(options, listed[walked])
     shown = np.arange(first, stop)[passed]
     total = total[:, shown]

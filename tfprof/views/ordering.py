@@ -40,7 +40,8 @@ def sort_keys(
     if not order_by:
         return np.zeros(len(names), np.int64)
     if order_by in _METRIC_OF_ORDER:
-        return ~total[METRIC_ROW[_METRIC_OF_ORDER[order_by]]]  # ~x falls as x rises, no overflow
+        keys: Int64Array = ~total[METRIC_ROW[_METRIC_OF_ORDER[order_by]]]
+        return keys  # ~x falls as x rises, without the overflow of -x
     if order_by == "occurrence" and occurrence is not None:
         return ~occurrence
     return name_ranks(names)

@@ -45,9 +45,7 @@ def build_scope_tree(profile: Profile) -> OpTree:
     parent = [-1]
     parent += [position_of[name[: name.rfind("/")]] if "/" in name else 0 for name in ordered]
     op_rows = [NO_OP] + [row_of.get(name, NO_OP) for name in ordered]
-    return OpTree(
-        Tree.from_parents(parent), [ROOT_NAME, *ordered], np.array(op_rows, np.int64)
-    )
+    return OpTree(Tree.from_parents(parent), [ROOT_NAME, *ordered], np.array(op_rows, np.int64))
 
 
 def _scope_key(names: set[str]):  # type: ignore[no-untyped-def]
