@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         MultiGraphNodeProto,
         OpLogProto,
     )
-    from tfprof.api import Profiler, profile
+    from tfprof.api import Profiler, profile, write_op_log
     from tfprof.demo import demo_files
     from tfprof.errors import (
         EmptyProfileError,
@@ -54,6 +54,7 @@ _HOME = {
     "ViewTree": "tfprof.views.result",
     "demo_files": "tfprof.demo",
     "profile": "tfprof.api",
+    "write_op_log": "tfprof.api",
 }
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "__version__",
     "demo_files",
     "profile",
+    "write_op_log",
 ]
 
 

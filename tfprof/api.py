@@ -19,6 +19,7 @@ from tfprof.errors import (
     TfprofWarning,
     UsageError,
 )
+from tfprof.exporters.op_log import profile_to_op_log
 from tfprof.exporters.protos import view_to_proto
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
@@ -68,7 +69,7 @@ class Profiler:
         >>> profiler = tfprof.Profiler(graph)
         >>> options = tfprof.ProfileOptionBuilder().with_empty_output().build()
         >>> profiler.profile_operations(options).children[0].name
-        'Add'
+        'Abs'
     """
 
     def __init__(
@@ -269,6 +270,47 @@ def profile(
     if run_meta is not None and not _is_empty(run_meta):
         profiler.add_step(0, run_meta)
     return profiler._answer(kind, options)
+
+
+def write_op_log(
+    graph: Any,
+    log_dir: str | os.PathLike[str],
+    op_log: Source | None = None,
+    run_meta: Source | None = None,
+    add_trace: bool = True,
+    *,
+    classic: bool | None = None,
+) -> None:
+    """Write what tfprof knows of a graph besides its nodes to ``<log_dir>/tfprof_log``.
+
+    That is: types, float operations and call stacks, for use with the graph elsewhere. The
+    file is an OpLogProto; one that is there is overwritten.
+
+    Args:
+        graph: As for ``Profiler``.
+        log_dir: A folder that exists.
+        op_log: Types, float operations and call stacks to add; they win over what is found.
+        run_meta: A RunMetadata whose run-time shapes make more ops countable.
+        add_trace: Write call stacks, too.
+        classic: As for ``Profiler``.
+
+    Raises:
+        InputError: An input is unusable, or the file can not be written.
+    """
+    profiler = Profiler.__new__(Profiler)
+    profiler._start(graph, op_log, classic, one_shot=True)
+    if run_meta is not None and not _is_empty(run_meta):
+        profiler.add_step(0, run_meta)
+    if add_trace:
+        profiler._source.add_traces()
+    log = profile_to_op_log(profiler._profile, profiler._source.pending)
+    path = Path(log_dir) / "tfprof_log"
+    try:
+        path.write_bytes(log.SerializeToString(deterministic=True))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written: {error.strerror or error}. Make the folder first"
+        ) from error
 
 
 def _view_kind(cmd: str) -> ViewKind:

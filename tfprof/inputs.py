@@ -37,6 +37,9 @@ class GraphSource:
         op_log: Anything that ``read_op_log`` takes, or None.
         one_shot: One run at most will follow, before any view: then the original knows its
             shapes when it reads the graph, and classic mode shows them.
+
+    Attributes:
+        pending: Entries of the op log whose ops are not known yet.
     """
 
     def __init__(
@@ -59,10 +62,10 @@ class GraphSource:
             if columns.trainable_variables:
                 profile.add_trainable_variables(columns.trainable_variables)
         # A given op log comes first: its call stacks and float operations win.
-        self._pending = OpLogColumns() if op_log is None else read_op_log(op_log)
+        self.pending = OpLogColumns() if op_log is None else read_op_log(op_log)
         # The original looks only once whether it knows the ops of an op log.
         self._waits_for_ops = one_shot or not profile.classic
-        pairs = zip(self._pending.names, self._pending.float_ops, strict=True)
+        pairs = zip(self.pending.names, self.pending.float_ops, strict=True)
         self._given_flops = {name for name, flops in pairs if flops}
         self.update()
         self._add_op_log()
@@ -135,12 +138,12 @@ class GraphSource:
 
     def _add_op_log(self) -> None:
         """Apply the entries of the op log whose ops are known by now."""
-        log = self._pending
+        log = self.pending
         if not log.names:
             return
         known = [self._profile.ops.row(name) >= 0 for name in log.names]
         self._profile.add_op_log(log.select(known))
-        self._pending = (
+        self.pending = (
             log.select([not k for k in known]) if self._waits_for_ops else (OpLogColumns())
         )
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.model.columns import BoolArray, Int64Array
-
+BoolArray = npt.NDArray[np.bool_]
+Int64Array = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 
 _VARINT = 0

@@ -39,15 +39,25 @@ class Tree:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def subtree_sums(self, values: Int64Array) -> Int64Array:
+    def subtree_sums(self, values: Int64Array | BoolArray) -> Int64Array:
         """Sum of ``values`` over each subtree, its top included.
 
         Args:
-            values: Shape (..., n). Sums wrap at 64 bits, as the original's do.
+            values: Shape (n,) or (k, n). Sums wrap at 64 bits, as the original's do.
         """
-        running = np.zeros((*values.shape[:-1], len(self) + 1), np.int64)
-        np.cumsum(values, axis=-1, out=running[..., 1:])
-        return running[..., self.end] - running[..., :-1]
+        if values.ndim == 1:
+            total: Int64Array = self.subtree_sums(values[None])[0]
+            return total
+        sums = np.empty(values.shape, np.int64)
+        running = np.zeros(len(self) + 1, np.int64)
+        for row in range(len(values)):  # one at a time: the running sum stays in the cache
+            np.cumsum(values[row], out=running[1:])
+            np.subtract(running[self.end], running[:-1], out=sums[row])
+        return sums
+
+    def subtree_counts(self, marked: BoolArray) -> Int64Array:
+        """Number of marked positions in each subtree, its top included."""
+        return self.subtree_sums(marked)
 
     def path_sums(self, values: Int64Array) -> Int64Array:
         """Sum of ``values``, shape (n,), from the root down to each position, both included."""

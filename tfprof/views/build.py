@@ -86,7 +86,7 @@ class ViewBuilder:
     def _scope(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
         accounted = self._accounted(options, tree, SCOPE_PARENT_TYPE)
-        kept = tree.tree.subtree_sums(accounted.astype(np.int64)) > 0
+        kept = tree.tree.subtree_counts(accounted) > 0
         # The original lets a scope that is a real but unaccounted op add its own numbers when
         # something below it is accounted.
         contributes = kept if options.classic else kept & (accounted | is_scope)
@@ -115,10 +115,12 @@ class ViewBuilder:
         contributes: BoolArray,
     ) -> ViewTree:
         metrics = op_metrics(self._profile, options.step, classic=options.classic)
-        own = np.concatenate([metrics, np.zeros((len(METRICS), 1), np.int64)], axis=1)
-        own = own[:, tree.op_rows]
-        if not options.classic:
-            own = own * accounted
+        own = np.zeros((len(METRICS), len(tree.op_rows)), np.int64)
+        if metrics.size:
+            np.take(metrics, tree.op_rows, axis=1, out=own, mode="wrap")
+            own[:, tree.op_rows == NO_OP] = 0
+        if not options.classic and not accounted[1:].all():
+            own *= accounted
         contributes = contributes.copy()
         contributes[0] = False
         data = Accounted(tree.tree, tree.names, own, accounted, kept, contributes, None)
@@ -128,7 +130,7 @@ class ViewBuilder:
             options=options,
             names=[tree.names[position] for position in shown.positions.tolist()],
             parent=shown.parent,
-            own=own[:, shown.positions],
+            own=shown.own,
             total=shown.total,
             definitions=shown.definitions,
             accounted=accounted[shown.positions],
@@ -178,7 +180,7 @@ class ViewBuilder:
         own = groups.sums(metrics, counts)
         accounted = (groups.sizes > 0) | options.account_everything
         accounted[0] = False
-        kept = tree.tree.subtree_sums(accounted.astype(np.int64)) > 0
+        kept = tree.tree.subtree_counts(accounted) > 0
         data = Accounted(tree.tree, tree.names, own, accounted, kept, kept, groups.sizes)
         shown = show(data, options, by_code_line=True)
         below_root = shown.positions[1:]
@@ -187,7 +189,7 @@ class ViewBuilder:
             options,
             names=[tree.names[position] for position in below_root.tolist()],
             parent=shown.parent,
-            own=own[:, below_root],
+            own=shown.own[:, 1:],
             total=shown.total,
             accounted=accounted[below_root],
             groups=groups.take(below_root),

@@ -23,26 +23,34 @@ _BOUNDS_ON_TOTALS = (
 
 def within_bounds(
     options: ProfileOptions,
+    positions: Int64Array,
     total: Int64Array,
     counted: Int64Array,
     occurrence: Int64Array | None,
 ) -> BoolArray:
-    """Nodes that pass every ``min_*`` option.
+    """Which of some nodes pass every ``min_*`` option.
 
     Args:
         options: The bounds.
-        total: Total metrics, shape (len(METRICS), n).
+        positions: The nodes to look at, shape (m,).
+        total: Total metrics of every node, shape (len(METRICS), n).
         counted: Metrics that ``min_params`` and ``min_float_ops`` look at: own metrics in scope
             and graph view, totals in op and code view.
         occurrence: What ``min_occurrence`` looks at, shape (n,); None where it has no effect.
+
+    Returns:
+        Shape (m,).
     """
-    passed = np.ones(total.shape[1], np.bool_)
-    for option, metric in _BOUNDS_ON_TOTALS:
-        passed &= total[METRIC_ROW[metric]] >= options.minimum(option)
-    passed &= counted[METRIC_ROW["parameters"]] >= options.minimum("params")
-    passed &= counted[METRIC_ROW["float_ops"]] >= options.minimum("float_ops")
+    bounded = [(total[METRIC_ROW[metric]], option) for option, metric in _BOUNDS_ON_TOTALS]
+    bounded.append((counted[METRIC_ROW["parameters"]], "params"))
+    bounded.append((counted[METRIC_ROW["float_ops"]], "float_ops"))
     if occurrence is not None:
-        passed &= occurrence >= options.minimum("occurrence")
+        bounded.append((occurrence, "occurrence"))
+    passed = np.ones(len(positions), np.bool_)
+    for values, option in bounded:
+        minimum = options.minimum(option)
+        if len(values) and int(values.min()) < minimum:
+            passed &= values[positions] >= minimum
     return passed
 
 

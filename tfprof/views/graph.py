@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from tfprof.model.columns import Int64Array
@@ -49,9 +47,13 @@ def _depth_first(
     Returns:
         Ops in preorder, and for the root and each op the position of its parent.
     """
-    inputs = _reversed_inputs(offsets, producers)
-    n_ops = len(offsets) - 1
-    visited = bytearray(n_ops)
+    known = producers >= 0
+    bounds = np.concatenate([[0], np.cumsum(known)])[offsets]
+    # A stack hands out last what it was given first, so inputs are kept from last to first.
+    inputs = producers[known][::-1].tolist()
+    first = (len(inputs) - bounds[1:]).tolist()
+    stop = (len(inputs) - bounds[:-1]).tolist()
+    visited = bytearray(len(first))
     order: list[int] = []
     parent = [-1]
     pending: list[int] = []
@@ -69,18 +71,8 @@ def _depth_first(
             visited[op] = 1
             order.append(op)
             parent.append(consumer)
-            below = inputs[op]
+            below = inputs[first[op] : stop[op]]
             if below:
                 pending += below
                 consumers += [len(order)] * len(below)
     return order, parent
-
-
-def _reversed_inputs(offsets: Int64Array, producers: Int64Array) -> list[list[int]]:
-    """Known producers of each op, last input first."""
-    flat = producers.tolist()
-    bounds = offsets.tolist()
-    lists = [flat[start:end][::-1] for start, end in pairwise(bounds)]
-    if len(producers) and int(producers.min()) < 0:
-        lists = [[op for op in row if op >= 0] if -1 in row else row for row in lists]
-    return lists

@@ -53,12 +53,14 @@ class Shown:
     Attributes:
         positions: Position in the accounted tree, shape (m,); the root is first.
         parent: Row of the shown parent, shape (m,), -1 for the root.
+        own: Own metrics, shape (len(METRICS), m).
         total: Total metrics, shape (len(METRICS), m).
         definitions: Number of definitions in the subtree, shape (m,).
     """
 
     positions: Int64Array
     parent: Int64Array
+    own: Int64Array
     total: Int64Array
     definitions: Int64Array
 
@@ -77,11 +79,10 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
     total, definitions = _totals(tree, data.own, data.contributes)
     candidate, depth = _reached(data, options, by_code_line)
     if by_code_line:
-        passed = within_bounds(options, total[:, candidate], total[:, candidate], None)
+        passed = within_bounds(options, candidate, total, total, None)
     else:
-        own = data.own[:, candidate]
-        run_count = own[METRIC_ROW["run_count"]]
-        passed = within_bounds(options, total[:, candidate], own, run_count)
+        run_count = data.own[METRIC_ROW["run_count"]]
+        passed = within_bounds(options, candidate, total, data.own, run_count)
     passed &= depth[candidate] <= options.max_depth
     passed &= named_to_show(options, _take(data.names, candidate))
 
@@ -89,16 +90,18 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
     shown[candidate[passed]] = True
     shown[0] = True
     if options.account_displayed_op_only and not by_code_line:
-        displayed = shown & (data.contributes | _is_root(len(tree)))
-        total, definitions = _totals(tree, data.own, displayed)
+        displayed = shown & data.contributes
+        if (displayed != data.contributes).any():
+            total, definitions = _totals(tree, data.own, displayed)
+        definitions[0] += 1  # the original counts the root itself here
     return _laid_out(data, options, shown, total, definitions)
 
 
 def _totals(tree: Tree, own: Int64Array, counted: BoolArray) -> tuple[Int64Array, Int64Array]:
     """Sums over subtrees of the own metrics, and of 1 per position, where ``counted``."""
-    if not counted[1:].all():
+    if not counted[1:].all():  # the root has nothing of its own
         own = own * counted
-    return tree.subtree_sums(own), tree.subtree_sums(counted.astype(np.int64))
+    return tree.subtree_sums(own), tree.subtree_counts(counted)
 
 
 def _reached(
@@ -140,21 +143,19 @@ def _laid_out(
     row_of = np.full(len(shown), -1, np.int64)
     row_of[positions] = np.arange(len(positions))
     parent = np.where(ancestors >= 0, row_of[ancestors], -1)
-    keys = sort_keys(
-        options.order_by,
-        _take(data.names, positions),
-        total[:, positions],
-        None if data.occurrence is None else data.occurrence[positions],
-    )
+    keys = sort_keys(options.order_by, positions, data.names, total, data.occurrence)
     order = reorder_preorder(parent, keys)
     new_row = np.empty_like(order)
     new_row[order] = np.arange(len(order))
     moved = parent[order]
     positions = positions[order]
+    # Big arrays cost as much to copy as to compute; often everything is shown, in order.
+    unchanged = len(positions) == len(shown) and bool((positions[1:] > positions[:-1]).all())
     return Shown(
         positions,
         np.where(moved >= 0, new_row[moved], -1),
-        total[:, positions],
+        data.own if unchanged else data.own[:, positions],
+        total if unchanged else total[:, positions],
         definitions[positions],
     )
 

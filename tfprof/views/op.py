@@ -68,7 +68,9 @@ def show_op_types(
         accounted: Types that have accounted ops, shape (n,).
         options: The options.
     """
-    order = np.argsort(sort_keys(options.order_by, names, own, occurrence), kind="stable")
+    everything = np.arange(len(names), dtype=np.int64)
+    keys = sort_keys(options.order_by, everything, names, own, occurrence)
+    order = np.argsort(keys, kind="stable")
     order = order[accounted[order]]
     total = _suffix_sums(own[:, order])
     root_total = total[:, 0] if len(order) else np.zeros(len(own), np.int64)
@@ -77,10 +79,10 @@ def show_op_types(
     first = _first(options.start.mask(listed)) if _restricts(options) else 0
     stop = first + min(len(listed) - first, max(options.max_depth + 1, 0))
     stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
-    walked = slice(first, stop)
-    passed = within_bounds(options, total[:, walked], total[:, walked], occurrence[order[walked]])
-    passed &= named_to_show(options, listed[walked])
-    shown = np.arange(first, stop)[passed]
+    walked = np.arange(first, stop)
+    passed = within_bounds(options, walked, total, total, occurrence[order])
+    passed &= named_to_show(options, listed[first:stop])
+    shown = walked[passed]
     total = total[:, shown]
     if options.account_displayed_op_only:
         total = _suffix_sums(own[:, order[shown]])

@@ -24,27 +24,32 @@ _METRIC_OF_ORDER = {
 
 def sort_keys(
     order_by: str,
+    positions: Int64Array,
     names: Sequence[str],
     total: Int64Array,
     occurrence: Int64Array | None,
 ) -> Int64Array:
-    """A key per node that is ascending in the wanted order, shape (n,); equal keys are ties.
+    """A key per node that is ascending in the wanted order; equal keys are ties.
 
     Args:
         order_by: The option; empty keeps the order of appearance.
-        names: Node names, shape (n,).
-        total: Total metrics, shape (len(METRICS), n).
-        occurrence: Number of ops of a node, shape (n,); None sorts by name instead, as the
+        positions: The nodes to sort, shape (m,).
+        names: Name of every node, shape (n,).
+        total: Total metrics of every node, shape (len(METRICS), n).
+        occurrence: Number of ops of every node, shape (n,); None sorts by name instead, as the
             original's scope and graph views do.
+
+    Returns:
+        Shape (m,).
     """
     if not order_by:
-        return np.zeros(len(names), np.int64)
+        return np.zeros(len(positions), np.int64)
     if order_by in _METRIC_OF_ORDER:
-        keys: Int64Array = ~total[METRIC_ROW[_METRIC_OF_ORDER[order_by]]]
+        keys: Int64Array = ~total[METRIC_ROW[_METRIC_OF_ORDER[order_by]]][positions]
         return keys  # ~x falls as x rises, without the overflow of -x
     if order_by == "occurrence" and occurrence is not None:
-        return ~occurrence
-    return name_ranks(names)
+        return ~occurrence[positions]
+    return name_ranks([names[position] for position in positions.tolist()])
 
 
 def name_ranks(names: Sequence[str]) -> Int64Array:

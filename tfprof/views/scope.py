@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,22 +35,40 @@ def build_scope_tree(profile: Profile) -> OpTree:
     ``p/`` and ``p``. Siblings are in byte order.
     """
     ops = profile.ops
-    row_of = {ops.names[name_id]: row for row, name_id in enumerate(ops.name_ids.array.tolist())}
-    names = set(row_of)
-    orphans = names
-    while orphans:
-        orphans = {name[: name.rfind("/")] for name in orphans if "/" in name} - names
-        names |= orphans
-    ordered = sorted(names, key=_scope_key(names))
-    position_of = {name: position for position, name in enumerate(ordered, start=1)}
+    names = [ops.names[name_id] for name_id in ops.name_ids.array.tolist()]
+    tree_names = [ROOT_NAME]
     parent = [-1]
-    parent += [position_of[name[: name.rfind("/")]] if "/" in name else 0 for name in ordered]
-    op_rows = [NO_OP] + [row_of.get(name, NO_OP) for name in ordered]
-    return OpTree(Tree.from_parents(parent), [ROOT_NAME, *ordered], np.array(op_rows, np.int64))
+    op_rows = [NO_OP]
+    # The scopes that the last name lies in, each with the slash behind it, and their positions.
+    open_scopes = [""]
+    open_positions = [0]
+    for row in _rows_in_preorder(names):
+        name = names[row]
+        while not name.startswith(open_scopes[-1]):
+            open_scopes.pop()
+            open_positions.pop()
+        slash = name.find("/", len(open_scopes[-1]))
+        while slash >= 0:
+            parent.append(open_positions[-1])
+            open_positions.append(len(tree_names))
+            open_scopes.append(name[: slash + 1])
+            tree_names.append(name[:slash])
+            op_rows.append(NO_OP)
+            slash = name.find("/", slash + 1)
+        parent.append(open_positions[-1])
+        open_positions.append(len(tree_names))
+        open_scopes.append(name + "/")
+        tree_names.append(name)
+        op_rows.append(row)
+    return OpTree(Tree.from_parents(parent), tree_names, np.array(op_rows, np.int64))
 
 
-def _scope_key(names: set[str]):  # type: ignore[no-untyped-def]
-    """Sort key that gives preorder: ``/`` comes before every other character."""
+def _rows_in_preorder(names: list[str]) -> list[int]:
+    """Rows so that each op stands before what lies in it, and siblings are in byte order.
+
+    That is the order of the names when ``/`` comes before every other character.
+    """
+    keys: Sequence[str | list[str]] = [name.replace("/", "\0") for name in names]
     if any("\0" in name for name in names):
-        return lambda name: tuple(name.split("/"))
-    return lambda name: name.replace("/", "\0")
+        keys = [name.split("/") for name in names]
+    return sorted(range(len(names)), key=keys.__getitem__)

@@ -1,0 +1,73 @@
+"""``tf.compat.v1.profiler``, name for name, in classic mode.
+
+    from tfprof.compat import v1 as profiler    # was: tf.compat.v1.profiler
+
+The answers are TensorFlow's, its mistakes included (docs/differences.md). Programs that want the
+right numbers use ``tfprof.Profiler`` and ``tfprof.profile``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tfprof import api
+from tfprof._wire.messages import (
+    AdviceProto,
+    GraphNodeProto,
+    MultiGraphNodeProto,
+    OpLogProto,
+)
+from tfprof.options.builder import ProfileOptionBuilder
+
+if TYPE_CHECKING:
+    import os
+
+    from tfprof.readers.open import Source
+
+__all__ = [
+    "AdviceProto",
+    "GraphNodeProto",
+    "MultiGraphNodeProto",
+    "OpLogProto",
+    "ProfileOptionBuilder",
+    "Profiler",
+    "profile",
+    "write_op_log",
+]
+
+
+class Profiler(api.Profiler):
+    """``tf.compat.v1.profiler.Profiler``: see ``tfprof.Profiler``."""
+
+    def __init__(self, graph: Any = None, op_log: Source | None = None) -> None:
+        super().__init__(graph, op_log, classic=True)
+        self._graph = graph
+        self._coverage = 0.0
+
+    def add_step(self, step: int, run_meta: Source) -> None:
+        """Add the run metadata of a step."""
+        super().add_step(step, run_meta)
+        self._coverage = self.coverage
+
+
+def profile(
+    graph: Any = None,
+    run_meta: Source | None = None,
+    op_log: Source | None = None,
+    cmd: str = "scope",
+    options: Mapping[str, Any] | None = None,
+) -> GraphNodeProto | MultiGraphNodeProto:
+    """``tf.compat.v1.profiler.profile``: see ``tfprof.profile``."""
+    return api.profile(graph, run_meta, op_log, cmd, options, classic=True)
+
+
+def write_op_log(
+    graph: Any,
+    log_dir: str | os.PathLike[str],
+    op_log: Source | None = None,
+    run_meta: Source | None = None,
+    add_trace: bool = True,
+) -> None:
+    """``tf.compat.v1.profiler.write_op_log``: see ``tfprof.write_op_log``."""
+    api.write_op_log(graph, log_dir, op_log, run_meta, add_trace, classic=True)
