@@ -31,8 +31,8 @@ NO_OP = -1
 class ViewTree:
     """What a view shows: one row per shown node in display order, the root first.
 
-    It also stands for its root: ``name``, ``columns``, ``children`` and ``to_rows()`` work on
-    it as on every ``ViewNode``.
+    It also stands for its root: ``name``, ``children``, ``to_rows()`` and the metrics
+    (``tree.total_exec_micros``) work on it as on every ``ViewNode``.
 
     Attributes:
         kind: Which view.
@@ -149,6 +149,12 @@ class ViewTree:
             cached = input_shapes(self.ops, classic=self.options.classic)
             self._caches["input_shapes"] = cached
         return cached  # type: ignore[return-value]
+
+    def __getattr__(self, name: str) -> int:
+        # Only for metrics: everything else is found before Python comes here.
+        if name.removeprefix("total_") in {*METRIC_ROW, "definition_count"}:
+            return int(getattr(self.root, name))
+        raise AttributeError(f"a view has no attribute {name!r}")
 
     def to_rows(self) -> list[Row]:
         """All shown nodes as flat dicts: ``name``, ``depth``, and every metric."""

@@ -1,0 +1,165 @@
+"""What holds for the package as a whole."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+import tokenize
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import tfprof
+
+ROOT = Path(tfprof.__file__).parent
+SOURCES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages([str(ROOT)], "tfprof.")
+    if not info.name.endswith("__main__")
+)
+MOST_LINES = 450
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def run_python(program):
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_importing_tfprof_imports_nothing_heavy():
+    done = run_python(
+        "import sys, tfprof\n"
+        "heavy = {'numpy', 'google.protobuf', 'tensorflow', 'rich', 'click', 'jinja2',\n"
+        "         'prompt_toolkit'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_profiling_never_imports_tensorflow():
+    done = run_python(
+        "import sys, tfprof\n"
+        "profiler = tfprof.Profiler(tfprof.demo_files().graph)\n"
+        "profiler.view('op')\n"
+        "print('tensorflow' in sys.modules)\n"
+    )
+    assert done.stdout == "False\n"
+
+
+def test_public_names():
+    assert tfprof.__all__ == [
+        "EmptyProfileError",
+        "GraphNodeProto",
+        "InputError",
+        "MalformedProfileError",
+        "MissingDependencyError",
+        "MultiGraphNodeProto",
+        "Notice",
+        "OpLogProto",
+        "ProfileOptionBuilder",
+        "Profiler",
+        "TfprofError",
+        "TfprofWarning",
+        "UnknownFormatError",
+        "UsageError",
+        "ViewNode",
+        "ViewTree",
+        "__version__",
+        "demo_files",
+        "profile",
+        "write_op_log",
+    ]
+
+
+@pytest.mark.parametrize("name", [n for n in tfprof.__all__ if n != "__version__"])
+def test_public_names_are_importable_and_documented(name):
+    value = getattr(tfprof, name)
+    assert name in dir(tfprof)
+    if not name.endswith("Proto"):  # protobuf makes these classes
+        assert value.__doc__.strip()
+        for key, member in vars(value).items() if isinstance(value, type) else ():
+            if not key.startswith("_") and (callable(member) or isinstance(member, property)):
+                assert member.__doc__, f"{name}.{key}"
+
+
+def test_names_that_do_not_exist():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        tfprof.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_each_module_has_a_docstring_and_is_short(path):
+    text = path.read_text("utf-8")
+    assert ast.get_docstring(ast.parse(text))
+    assert text.count("\n") < MOST_LINES
+
+
+def calls_of(tree, name):
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_nothing_is_printed_past_sys_stdout(path):
+    assert calls_of(ast.parse(path.read_text("utf-8")), "print") == []
+
+
+def docstrings(tree):
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {
+        node.body[0].lineno
+        for node in ast.walk(tree)
+        if isinstance(node, documented)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+        and isinstance(node.body[0].value, ast.Constant)
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_no_code_holds_an_address_of_the_web(path):
+    documentation = docstrings(ast.parse(path.read_text("utf-8")))
+    with path.open("rb") as file:
+        found = [
+            token.string
+            for token in tokenize.tokenize(file.readline)
+            if token.type != tokenize.COMMENT
+            and token.start[0] not in documentation
+            and token.type == tokenize.STRING
+            and ("http://" in token.string or "https://" in token.string)
+        ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    module = importlib.import_module(name)
+    results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert results.failed == 0
+
+
+def test_some_doctests_were_found():
+    finder = doctest.DocTestFinder()
+    examples = sum(
+        len(t.examples) for t in finder.find(importlib.import_module("tfprof.model.strings"))
+    )
+    assert examples == 3
+
+
+def test_the_version_is_the_installed_one():
+    assert tfprof.__version__ == metadata.version("tfprof")
+    assert all(part.isdigit() for part in tfprof.__version__.split(".")[:2])
+
+
+def test_the_package_is_typed():
+    assert (ROOT / "py.typed").exists()
