@@ -8,6 +8,7 @@ Needs grpcio-tools (in the ``dev`` extra); users of tfprof never run this.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +20,6 @@ from google.protobuf.descriptor_pb2 import (
     FieldDescriptorProto,
     FileDescriptorSet,
 )
-from grpc_tools import protoc
 
 PROTOS = Path(__file__).resolve().parent
 WIRE = PROTOS.parent / "tfprof" / "_wire"
@@ -63,8 +63,10 @@ def compile_protos() -> FileDescriptorSet:
     names = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.glob("tfprof/*.proto"))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "set.binpb"
-        arguments = ["protoc", f"-I{PROTOS}", f"--descriptor_set_out={target}", *names]
-        if protoc.main(arguments) != 0:
+        # A process of its own: the compiler's native code does not share one with TensorFlow's.
+        protoc = [sys.executable, "-m", "grpc_tools.protoc"]
+        arguments = [f"-I{PROTOS}", f"--descriptor_set_out={target}", *names]
+        if subprocess.run([*protoc, *arguments], check=False).returncode != 0:
             raise SystemExit("protoc refused the sources (its message is above)")
         files = FileDescriptorSet.FromString(target.read_bytes())
     for file in files.file:

@@ -118,23 +118,27 @@ class Profiler:
             InputError: The run metadata can not be read, are something else or are broken.
         """
         step = _step_number(step)
+        if self._add_step(step, run_meta):
+            return
+        message = (
+            f"step {step}: the run metadata hold no step_stats, so the run was not traced; "
+            "pass RunOptions(trace_level=FULL_TRACE) to Session.run"
+        )
+        if not self.classic:
+            raise EmptyProfileError(message)
+        warnings.warn(message, TfprofWarning, stacklevel=2)
+
+    def _add_step(self, step: int, run_meta: Source) -> bool:
+        """Add a step; False if the run metadata hold no stats."""
         with self._lock:
             self._source.update()
-            run = read_run_metadata(
-                run_meta, self._profile.ops.names.ids, self._source.names_without_shapes()
-            )
+            run = read_run_metadata(run_meta, self._source.known_names())
             if run is None:
-                message = (
-                    f"step {step}: the run metadata hold no step_stats, so the run was not "
-                    "traced; pass RunOptions(trace_level=FULL_TRACE) to Session.run"
-                )
-                if not self.classic:
-                    raise EmptyProfileError(message)
-                warnings.warn(message, TfprofWarning, stacklevel=2)
-                return
+                return False
             self._source.complete_shapes(run.output_shapes)
             self._profile.add_run(step, run)
             self._source.update()
+            return True
 
     def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by name scope.
@@ -179,7 +183,9 @@ class Profiler:
         kind = _view_kind(cmd)
         if options is None:
             options = ProfileOptionBuilder().build()
-        parsed = parse_options({**options, "output": "none"}, classic=self.classic)
+        if isinstance(options, Mapping):
+            options = {**options, "output": "none"}
+        parsed = parse_options(options, classic=self.classic)
         with self._lock:
             return self._build(kind, parsed)
 
@@ -267,8 +273,8 @@ def profile(
         options = ProfileOptionBuilder.trainable_variables_parameter()
     profiler = Profiler.__new__(Profiler)
     profiler._start(graph, op_log, classic, one_shot=True)
-    if run_meta is not None and not _is_empty(run_meta):
-        profiler.add_step(0, run_meta)
+    if run_meta is not None:
+        profiler._add_step(0, run_meta)
     return profiler._answer(kind, options)
 
 
@@ -299,8 +305,8 @@ def write_op_log(
     """
     profiler = Profiler.__new__(Profiler)
     profiler._start(graph, op_log, classic, one_shot=True)
-    if run_meta is not None and not _is_empty(run_meta):
-        profiler.add_step(0, run_meta)
+    if run_meta is not None:
+        profiler._add_step(0, run_meta)
     if add_trace:
         profiler._source.add_traces()
     log = profile_to_op_log(profiler._profile, profiler._source.pending)
@@ -328,9 +334,3 @@ def _step_number(step: int) -> int:
     if not -_INT64 <= number < _INT64:
         raise UsageError(f"step={step!r} does not fit into 64 bits")
     return number
-
-
-def _is_empty(run_meta: Source) -> bool:
-    if isinstance(run_meta, (bytes, bytearray, memoryview)):
-        return len(run_meta) == 0
-    return hasattr(run_meta, "ByteSize") and run_meta.ByteSize() == 0

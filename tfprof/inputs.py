@@ -21,11 +21,14 @@ from tfprof.capture.live_graph import (
 from tfprof.model.columns import BoolArray
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
+from tfprof.model.steps import KnownNames
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
+
+_INT64_MAX = (1 << 63) - 1
 
 
 class GraphSource:
@@ -94,7 +97,13 @@ class GraphSource:
             self._profile.add_op_log(call_stacks(fresh))
             self._n_traced = len(operations)
 
-    def names_without_shapes(self) -> BoolArray:
+    def known_names(self) -> KnownNames:
+        """What a reader of run metadata should know of the ops."""
+        ops = self._profile.ops
+        is_op = np.append(ops.row_of_name.array >= 0, np.False_)
+        return KnownNames(ops.names.ids, is_op, self._names_without_shapes())
+
+    def _names_without_shapes(self) -> BoolArray:
         """Which names belong to ops whose output shapes a run could tell, by name id."""
         ops = self._profile.ops
         wanted = np.zeros(len(ops.names) + 1, np.bool_)  # the last one is for unknown names
@@ -187,5 +196,10 @@ class GraphSource:
         given = {ops.row(name) for name in self._given_flops}
         for row, count in counts.items():
             if row >= 0 and row not in given:
-                float_ops[row] = count
+                float_ops[row] = min(count, _INT64_MAX)
+        self._profile.notices.add(
+            "flops-too-many",
+            "ops have more float operations than a 64-bit number can say; the largest is shown",
+            sum(count > _INT64_MAX for count in counts.values()),
+        )
         self._profile.version += 1

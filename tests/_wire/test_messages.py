@@ -180,7 +180,7 @@ def messages_reserved(descriptor):
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("name", messages.message_names())
+@pytest.mark.parametrize("name", [n for n in messages.message_names() if "Slices" not in n])
 def test_message_equals_tensorflows(name):
     ours = getattr(messages, name).DESCRIPTOR
     compare_messages(ours, tensorflow_pool().FindMessageTypeByName(ours.full_name))

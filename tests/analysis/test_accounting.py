@@ -4,12 +4,10 @@ import pytest
 import tfprof
 from tfprof.analysis.accounting import (
     METRIC_ROW,
-    match_counts,
     op_metrics,
-    op_type_ids,
     parameter_count,
-    types_of,
 )
+from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.profile import Profile
 from tfprof.options.regex import NameMatcher
 from tfprof.testing.builders import GPU_STREAMS, graph, logged, op, op_log, run, run_on, stat
@@ -75,8 +73,8 @@ def test_an_op_that_was_idle_in_the_step_has_no_float_ops():
 
 
 def matches(profile, *patterns):
-    type_ids = op_type_ids(profile, classic=False)
-    return match_counts(profile, type_ids, [NameMatcher([p]) for p in patterns]).tolist()
+    facts = OpFacts.from_profile(profile, classic=False)
+    return facts.match_counts([NameMatcher([p]) for p in patterns]).tolist()
 
 
 def test_types_are_op_type_device_and_what_op_logs_added():
@@ -85,10 +83,10 @@ def test_types_are_op_type_device_and_what_op_logs_added():
         log=op_log(logged("b", types=["_trainable_variables", "MatMul"])),
         step0=run({"c": 1}, device="/cpu:0"),
     )  # fmt: skip
-    type_ids = op_type_ids(profile, classic=False)
-    assert types_of(profile, type_ids, 0) == {"MatMul"}
-    assert types_of(profile, type_ids, 1) == {"Relu", "_trainable_variables", "MatMul"}
-    assert types_of(profile, type_ids, 2) == {"MatMul", "/cpu:0"}
+    facts = OpFacts.from_profile(profile, classic=False)
+    assert facts.types(0) == {"MatMul"}
+    assert facts.types(1) == {"Relu", "_trainable_variables", "MatMul"}
+    assert facts.types(2) == {"MatMul", "/cpu:0"}
     assert matches(profile, "MatMul") == [1, 1, 1]
     assert matches(profile, "Relu") == [0, 1, 0]
     assert matches(profile, "/cpu.*") == [0, 0, 1]

@@ -1,4 +1,4 @@
-"""Live graphs: the same answers as TensorFlow's own Python layer, and nothing of the user's changed."""
+"""Live graphs: the answers of TensorFlow's own Python layer, and nothing of the user's changed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tfprof.capture.live_graph import default_graph, live_graph
 from tfprof.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow
-tf = pytest.importorskip("tensorflow")
-model_analyzer = pytest.importorskip("tensorflow.python.profiler.model_analyzer")
+tf: Any = None
+model_analyzer: Any = None
 
 METHODS = {
     "scope": "profile_name_scope",
@@ -27,6 +27,14 @@ PRESETS = {
     "flops": tfprof.ProfileOptionBuilder.float_operation(),
     "params": tfprof.ProfileOptionBuilder.trainable_variables_parameter(),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tensorflow() -> None:
+    """Import TensorFlow when the first test runs, not when tests are collected."""
+    global tf, model_analyzer
+    tf = pytest.importorskip("tensorflow")
+    model_analyzer = pytest.importorskip("tensorflow.python.profiler.model_analyzer")
 
 
 def build() -> Any:

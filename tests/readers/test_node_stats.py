@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 from tfprof._wire import messages as pb
 from tfprof._wire.lockstep import IrregularError
-from tfprof.model.steps import RunColumns
+from tfprof.model.steps import KnownNames, RunColumns
 from tfprof.readers.run_metadata import _read_one_by_one, _read_together, read_run_metadata
 
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
 names = st.sampled_from(["a", "b", "scope/c", "new", "_arg_x", "größe"])
-KNOWN = {"a": 0, "b": 1, "scope/c": 2}
-WANTED = np.array([True, False, True, False])
+KNOWN = KnownNames(
+    ids={"a": 0, "b": 1, "scope/c": 2},
+    is_op=np.array([True, False, True, False]),
+    shapes_wanted=np.array([True, False, True, False]),
+)
 
 
 @st.composite
@@ -65,12 +68,12 @@ def as_dict(columns: RunColumns) -> dict[str, object]:
 def one_by_one(stats: list[pb.NodeExecStats]) -> RunColumns:
     run = pb.RunMetadata()
     run.step_stats.dev_stats.add(device="/cpu:0", node_stats=stats)
-    return _read_one_by_one(run, KNOWN, WANTED)
+    return _read_one_by_one(run, KNOWN)
 
 
 @given(st.lists(node_stats(), max_size=6))
 def test_both_ways_agree(stats: list[pb.NodeExecStats]) -> None:
-    together = _read_together([stat.SerializeToString() for stat in stats], KNOWN, WANTED)
+    together = _read_together([stat.SerializeToString() for stat in stats], KNOWN)
     assert as_dict(together) == as_dict(one_by_one(stats))
 
 
@@ -82,7 +85,7 @@ def test_damaged_bytes_are_read_alike_or_declined(
     place = data.draw(st.integers(0, len(texts[0])))
     texts[0] = texts[0][:place] + data.draw(st.binary(max_size=3)) + texts[0][place + 1 :]
     try:
-        together = as_dict(_read_together(texts, KNOWN, WANTED))
+        together = as_dict(_read_together(texts, KNOWN))
     except IrregularError:
         return
     try:
@@ -104,7 +107,7 @@ def test_merged_parts_of_one_field_are_left_to_protobuf() -> None:
         device="/cpu:0", node_stats=[half.SerializeToString() + other.SerializeToString()]
     )
     for source in (run, slices.SerializeToString()):
-        columns = read_run_metadata(source, KNOWN, WANTED)
+        columns = read_run_metadata(source, KNOWN)
         assert columns is not None
         assert columns.requested_bytes.tolist() == [11]
         assert columns.residual_bytes.tolist() == [6]

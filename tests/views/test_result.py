@@ -66,7 +66,6 @@ def test_a_view_is_a_snapshot(tree):
     ]  # fmt: skip
 
 
-@pytest.mark.xfail(strict=True, reason="devices and types of an old view are read from the profile")
 def test_devices_of_a_view_are_a_snapshot_too():
     from tfprof.renderers.tfprof_text import render_body
 

@@ -172,7 +172,7 @@ class _OpDescriber:
     def __init__(self, tree: ViewTree) -> None:
         shapes = tree.input_shapes
         self._strings = tree.ops.strings
-        self._device_ids = tree.ops.device_ids.array.tolist()
+        self._device_ids = tree.facts.device_ids.tolist()
         self._offsets = shapes.offsets.tolist()
         self._shape_bytes = shapes.shape_ids.tobytes()
         self._shape_ids = shapes.shape_ids

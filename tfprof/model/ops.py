@@ -16,6 +16,9 @@ from tfprof.model.frames import NO_STACK
 from tfprof.model.shapes import ShapeTable
 from tfprof.model.strings import InternTable, StringTable
 
+_NO_SUCH_PORT = (1 << 31) - 1
+"""No op has so many outputs."""
+
 AttrValue = str | int | bool | tuple[int, ...]
 Attrs = tuple[tuple[str, AttrValue], ...]
 
@@ -199,6 +202,7 @@ class OpTable:
                 if ":" in name:
                     name, _, suffix = name.partition(":")
                     port = int(suffix) if suffix.isascii() and suffix.isdigit() else 0
+                    port = min(port, _NO_SUCH_PORT)
                 if name[:1] == "^":
                     name = name[1:]
                     port = -1

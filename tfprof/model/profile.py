@@ -166,7 +166,6 @@ class Profile:
         covering = np.ones(len(rows), np.bool_)
         unknown = {place: (name, label) for place, name, label in run.unknown}
         for place in np.flatnonzero(rows < 0).tolist():
-            # A name that is known only as somebody's missing input is as new as an unknown one.
             name, label = unknown.get(place) or (ops.names[int(run.name_ids[place])], "")
             name = name.partition(":")[0]
             row = ops.row(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,21 @@ MEASURES = (
 """Rows of ``StepRecords.values``, in order."""
 
 
+class KnownNames(NamedTuple):
+    """What a reader of run metadata has to know of the ops so far.
+
+    Attributes:
+        ids: Id of each name.
+        is_op: Whether a name is that of an op, by name id; other names are only mentioned as
+            somebody's input. The last element stands for unknown names, id -1.
+        shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
+    """
+
+    ids: Mapping[str, int]
+    is_op: BoolArray
+    shapes_wanted: BoolArray
+
+
 @dataclass(slots=True)
 class RunColumns:
     """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
@@ -29,7 +45,7 @@ class RunColumns:
         devices: Device name and number of node stats of each device block.
         name_ids: Name id of each stat's node, -1 for a name that was not known.
         unknown: Place, node name and timeline label (``y = MatMul(x)``) of the stats whose name
-            was not known.
+            was not that of an op.
         start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
         duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
         requested_bytes: Allocated in all, temporary and persistent memory included.

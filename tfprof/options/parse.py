@@ -186,7 +186,7 @@ def _without_shortcut(patterns: Iterable[str]) -> tuple[str, ...]:
 def _matcher(option: Option, patterns: tuple[str, ...], classic: bool) -> NameMatcher:
     if option.name in {"trim_name_regexes", "hide_name_regexes"}:
         patterns = _without_shortcut(patterns)
-    matcher = NameMatcher(patterns, on_error="never_match" if classic else "raise")
+    matcher = NameMatcher(patterns, on_error="never_match")
     for error in matcher.errors:
         _refuse(classic, f"option {option.name}: {error}")
     return matcher
@@ -195,7 +195,7 @@ def _matcher(option: Option, patterns: tuple[str, ...], classic: bool) -> NameMa
 def _unknown(what: str, value: str, allowed: Iterable[str]) -> str:
     names = list(allowed)
     close = difflib.get_close_matches(value, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"unknown {what} {value!r}{hint} Allowed: {', '.join(names)}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 from tfprof._wire import messages as pb
+from tfprof._wire.parsing import parse
 from tfprof.errors import EmptyProfileError
 from tfprof.model.ops import Attrs, AttrValue, GraphColumns
 from tfprof.model.shapes import Shape, ShapeTable
@@ -38,23 +39,25 @@ def read_graph(source: Source) -> GraphColumns:
     if opened.format is Format.GRAPH_DEF:
         return _from_graph_def(opened.message)
     if opened.format is Format.META_GRAPH_DEF:
-        return _from_meta_graph(opened.message)
+        return _from_meta_graph(opened.message, opened.label)
     meta_graphs = opened.message.meta_graphs
     if not meta_graphs:
         raise EmptyProfileError(f"{opened.label}: this SavedModel holds no graph")
     serving = [graph for graph in meta_graphs if "serve" in graph.meta_info_def.tags]
-    return _from_meta_graph((serving or meta_graphs)[0])
+    return _from_meta_graph((serving or meta_graphs)[0], opened.label)
 
 
-def _from_meta_graph(meta_graph: pb.MetaGraphDef) -> GraphColumns:
+def _from_meta_graph(meta_graph: pb.MetaGraphDef, label: str) -> GraphColumns:
     columns = _from_graph_def(meta_graph.graph_def)
     if "trainable_variables" in meta_graph.collection_def:
         variables = meta_graph.collection_def["trainable_variables"].bytes_list.value
-        columns.trainable_variables = [
-            pb.VariableDef.FromString(variable).variable_name.partition(":")[0]
-            for variable in variables
-        ]
+        columns.trainable_variables = [_variable_op(variable, label) for variable in variables]
     return columns
+
+
+def _variable_op(data: bytes, label: str) -> str:
+    variable = parse(pb.VariableDef, data, source=f"{label}, collection trainable_variables")
+    return str(variable.variable_name.partition(":")[0])
 
 
 def _from_graph_def(graph: pb.GraphDef) -> GraphColumns:

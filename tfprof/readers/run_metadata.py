@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
 from tfprof._wire.lockstep import IrregularError, Messages, Occurrences, read_fields
 from tfprof._wire.parsing import parse
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.steps import RunColumns
+from tfprof.model.steps import KnownNames, RunColumns
 from tfprof.readers.open import open_bytes
 from tfprof.readers.sniff import Format
 
@@ -35,15 +36,12 @@ _BATCH = 8192
 """Node stats read together: many for NumPy, few enough for the processor's cache."""
 
 
-def read_run_metadata(
-    source: Source, name_ids: Mapping[str, int], shapes_wanted: BoolArray
-) -> RunColumns | None:
+def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
     """Read the node stats of one run; everything else in the message is passed over.
 
     Args:
         source: A RunMetadata as message, bytes or file (binary or text, also compressed).
-        name_ids: Id of each known node name.
-        shapes_wanted: Whether the run-time output shapes of a node are wanted, by name id.
+        names: What is known of the ops so far.
 
     Returns:
         The stats, or None if the message has no ``step_stats`` (the run was not traced).
@@ -61,20 +59,18 @@ def read_run_metadata(
     try:
         columns = RunColumns.concatenate(
             [
-                _read_together(stats[first : first + _BATCH], name_ids, shapes_wanted)
+                _read_together(stats[first : first + _BATCH], names)
                 for first in range(0, len(stats), _BATCH)
             ]
         )
     except IrregularError:
         message = parse(pb.RunMetadata, data, source=label)
-        columns = _read_one_by_one(message, name_ids, shapes_wanted)
+        columns = _read_one_by_one(message, names)
     columns.devices = [(block.device, len(block.node_stats)) for block in blocks]
     return columns
 
 
-def _read_together(
-    stats: list[bytes], name_ids: Mapping[str, int], shapes_wanted: BoolArray
-) -> RunColumns:
+def _read_together(stats: list[bytes], names: KnownNames) -> RunColumns:
     """Columns of node stats, without the devices.
 
     Sums go over allocators and outputs; temporary and persistent memory go on top
@@ -86,9 +82,9 @@ def _read_together(
     """
     messages = Messages.from_bytes(stats)
     fields = read_fields(messages, *_STAT_FIELDS)
-    names = _Names(fields)
-    find = name_ids.get
-    ids = np.array([find(name, -1) for name in names.all()], np.int64)
+    texts = _Texts(fields)
+    find = names.ids.get
+    ids = np.array([find(name, -1) for name in texts.names()], np.int64)
 
     temporary, persistent = _memory_stats(fields, len(stats))
     owner, allocators = fields.nested(_MEMORY)
@@ -98,12 +94,12 @@ def _read_together(
         for number in (_TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES)
     )
     owner, sizes, has_output = _output_sizes(fields)
-    wanted = shapes_wanted[ids] & (ids >= 0) & has_output
+    wanted = names.shapes_wanted[ids] & has_output
     return RunColumns(
         name_ids=ids,
         unknown=[
-            (place, names.name(place), names.label(place))
-            for place in np.flatnonzero(ids < 0).tolist()
+            (place, texts.name(place), texts.label(place))
+            for place in np.flatnonzero(~names.is_op[ids]).tolist()
         ],
         start_micros=fields.last_int(_START_MICROS),
         duration_micros=fields.last_int(_END_REL_MICROS),
@@ -115,7 +111,7 @@ def _read_together(
     )
 
 
-class _Names:
+class _Texts:
     """Node names and timeline labels, decoded when asked for."""
 
     def __init__(self, fields: Occurrences) -> None:
@@ -123,7 +119,7 @@ class _Names:
         self._names = fields.last_payload(_NODE_NAME)
         self._labels = fields.last_payload(_LABEL)
 
-    def all(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         data = self._data
         starts, ends = self._names
         try:
@@ -190,23 +186,24 @@ def _shapes_of_wanted(
     """Run-time shapes by name id. These are few, and known after the first step."""
     shapes: dict[int, list[tuple[int, ...] | None]] = {}
     for place in np.flatnonzero(wanted).tolist():
-        stat = pb.NodeExecStats.FromString(stats[place])
+        try:
+            stat = pb.NodeExecStats.FromString(stats[place])
+        except DecodeError:
+            raise IrregularError from None
         shapes[int(ids[place])] = list(_run_time_shapes(stat))
     return shapes
 
 
-def _read_one_by_one(
-    run: pb.RunMetadata, name_ids: Mapping[str, int], shapes_wanted: BoolArray
-) -> RunColumns:
+def _read_one_by_one(run: pb.RunMetadata, names: KnownNames) -> RunColumns:
     """What ``_read_together`` does, by way of protobuf's objects."""
     stats = [stat for block in run.step_stats.dev_stats for stat in block.node_stats]
-    ids = np.array([name_ids.get(stat.node_name, -1) for stat in stats], np.int64)
-    wanted = shapes_wanted[ids] & (ids >= 0)
+    ids = np.array([names.ids.get(stat.node_name, -1) for stat in stats], np.int64)
+    wanted = names.shapes_wanted[ids]
     columns = RunColumns(
         name_ids=ids,
         unknown=[
             (place, stats[place].node_name, stats[place].timeline_label)
-            for place in np.flatnonzero(ids < 0).tolist()
+            for place in np.flatnonzero(~names.is_op[ids]).tolist()
         ],
         start_micros=np.array([stat.all_start_micros for stat in stats], np.int64),
         duration_micros=np.array([stat.op_end_rel_micros for stat in stats], np.int64),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRICS, match_counts, op_metrics, op_type_ids
+from tfprof.analysis.accounting import METRICS, op_metrics
+from tfprof.analysis.op_facts import OpFacts
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
@@ -38,6 +39,7 @@ class ViewBuilder:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
+        self._kept_facts: tuple[tuple[int, bool], OpFacts] | None = None
         self._structures: dict[ViewKind, tuple[tuple[int, ...], Structure]] = {}
 
     def build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
@@ -80,8 +82,24 @@ class ViewBuilder:
             state += (len(profile.ops), profile.trace_version)
         kept = self._structures.get(kind)
         if kept is None or kept[0] != state:
-            kept = self._structures[kind] = (state, _make_structure(kind, profile, classic))
+            kept = self._structures[kind] = (state, self._make_structure(kind, classic))
         return kept[1]
+
+    def _make_structure(self, kind: ViewKind, classic: bool) -> Structure:
+        if kind == "scope":
+            return build_scope_tree(self._profile)
+        if kind == "graph":
+            return build_graph_tree(self._profile, classic=classic)
+        if kind == "op":
+            return build_op_types(self._profile, self._facts(classic))
+        return build_code_tree(self._profile)
+
+    def _facts(self, classic: bool) -> OpFacts:
+        """The facts of the ops, taken anew when the profile has changed."""
+        state = (self._profile.version, classic)
+        if self._kept_facts is None or self._kept_facts[0] != state:
+            self._kept_facts = (state, OpFacts.from_profile(self._profile, classic=classic))
+        return self._kept_facts[1]
 
     def _scope(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
@@ -98,8 +116,7 @@ class ViewBuilder:
 
     def _accounted(self, options: ProfileOptions, tree: OpTree, type_of_rest: str) -> BoolArray:
         """Positions that match ``account_type_regexes``; the root never does."""
-        type_ids = op_type_ids(self._profile, classic=options.classic)
-        counts = match_counts(self._profile, type_ids, options.account)
+        counts = self._facts(options.classic).match_counts(options.account)
         rest = any(pattern.matches(type_of_rest) for pattern in options.account)
         accounted = np.append(counts > 0, rest)[tree.op_rows]  # NO_OP picks the last
         accounted[0] = False
@@ -138,14 +155,13 @@ class ViewBuilder:
             member_offsets=np.zeros(len(shown.positions) + 1, np.int64),
             members=_NO_ROWS,
             op_metrics=metrics,
-            type_ids=op_type_ids(self._profile, classic=options.classic),
+            facts=self._facts(options.classic),
             profile=self._profile,
         )
 
     def _counts(self, options: ProfileOptions) -> Int64Array:
         """How often each op counts: the original counts an op once per regex that matches."""
-        type_ids = op_type_ids(self._profile, classic=options.classic)
-        counts = match_counts(self._profile, type_ids, options.account)
+        counts = self._facts(options.classic).match_counts(options.account)
         return counts if options.classic else np.minimum(counts, 1)
 
     def _op(self, types: OpTypes, options: ProfileOptions) -> ViewTree:
@@ -225,17 +241,7 @@ class ViewBuilder:
             member_offsets=np.concatenate([[0], groups.offsets]),
             members=groups.rows,
             op_metrics=metrics,
-            type_ids=op_type_ids(self._profile, classic=options.classic),
+            facts=self._facts(options.classic),
             profile=self._profile,
             is_empty=is_empty,
         )
-
-
-def _make_structure(kind: ViewKind, profile: Profile, classic: bool) -> Structure:
-    if kind == "scope":
-        return build_scope_tree(profile)
-    if kind == "graph":
-        return build_graph_tree(profile, classic=classic)
-    if kind == "op":
-        return build_op_types(profile, classic=classic)
-    return build_code_tree(profile)

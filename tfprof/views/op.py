@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.analysis.accounting import op_type_ids
+from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
@@ -38,11 +38,11 @@ class ShownOpTypes:
     root_total: Int64Array
 
 
-def build_op_types(profile: Profile, *, classic: bool) -> OpTypes:
+def build_op_types(profile: Profile, facts: OpFacts) -> OpTypes:
     """Sort the ops of a profile by type."""
     ops = profile.ops
     rows = ops.rows_by_name()
-    type_ids = op_type_ids(profile, classic=classic)[rows]
+    type_ids = facts.type_ids[rows]
     distinct, keys = np.unique(type_ids, return_inverse=True)
     texts = [ops.strings[type_id] for type_id in distinct.tolist()]
     ranks = name_ranks(texts)

@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW, METRICS, types_of
-from tfprof.analysis.input_shapes import InputShapes, input_shapes
+from tfprof.analysis.accounting import METRIC_ROW, METRICS
+from tfprof.analysis.input_shapes import InputShapes
+from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.notices import Notice
 from tfprof.model.ops import OpTable
@@ -48,8 +49,8 @@ class ViewTree:
         member_offsets: Start of each row's ops in ``members``, shape (n + 1,); op and code.
         members: Ops that belong to the rows; op and code.
         op_metrics: Metrics of every op, shape (len(METRICS), n ops).
-        type_ids: Op type of every op.
-        profile: The profile.
+        facts: Types, device and input shapes of every op.
+        profile: The profile, which may have grown since.
         is_empty: The profile holds nothing that this view could show.
     """
 
@@ -65,7 +66,7 @@ class ViewTree:
     member_offsets: Int64Array
     members: Int64Array
     op_metrics: Int64Array
-    type_ids: Int64Array
+    facts: OpFacts
     profile: Profile
     is_empty: bool = False
     _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
@@ -134,21 +135,16 @@ class ViewTree:
 
     def op_types(self, op_row: int) -> set[str]:
         """All types of an op."""
-        return types_of(self.profile, self.type_ids, op_row)
+        return self.facts.types(op_row)
 
     def device(self, op_row: int) -> str:
         """Canonical device of an op, lower case; empty if none was seen."""
-        device_id = int(self.ops.device_ids.array[op_row])
-        return "" if device_id < 0 else self.ops.strings[device_id]
+        return self.facts.device(op_row)
 
     @property
     def input_shapes(self) -> InputShapes:
         """Input shapes of every op."""
-        cached = self._caches.get("input_shapes")
-        if cached is None:
-            cached = input_shapes(self.ops, classic=self.options.classic)
-            self._caches["input_shapes"] = cached
-        return cached  # type: ignore[return-value]
+        return self.facts.input_shapes
 
     def __getattr__(self, name: str) -> int:
         # Only for metrics: everything else is found before Python comes here.

@@ -1,0 +1,258 @@
+"""What the documentation says is so: its code runs, its links lead somewhere, nothing is missing."""
+
+import importlib.util
+import inspect
+import re
+import shlex
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tfprof
+from tfprof.cli.main import COMMANDS, cli
+from tfprof.options.spec import OPTIONS
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), ROOT / "examples" / "README.md",
+     ROOT / "changelog.d" / "README.md", ROOT / "benchmarks" / "README.md",
+     ROOT / "protos" / "README.md", ROOT / "tfprof" / "demo" / "README.md"]
+)  # fmt: skip
+EXECUTED = [README, DOCS / "tutorial.md", DOCS / "migrating.md"]
+
+PUBLIC_SITES = (
+    "https://docs.python.org/",
+    "https://github.com/google/re2/",
+    "https://semver.org",
+    "https://towncrier.readthedocs.io",
+)
+
+_BLOCK = re.compile(
+    r"(?P<marker><!-- needs TensorFlow -->\n)?```(?P<language>\w+)\n(?P<code>.*?)\n```", re.DOTALL
+)
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_TEST_NAME = re.compile(r"`(?P<file>[\w/]*\.py)?(?:::)?(?P<name>test_\w+)`")
+
+
+def page_id(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(page, language):
+    """Code of a page's blocks in a language, each with whether it needs TensorFlow."""
+    return [
+        (match["code"], match["marker"] is not None)
+        for match in _BLOCK.finditer(page.read_text("utf-8"))
+        if match["language"] == language
+    ]
+
+
+def commands(page):
+    """Words of each ``tfprof …`` line in the shell blocks of a page."""
+    found = []
+    for code, _ in blocks(page, "sh"):
+        for line in code.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            found += [words[1:]] if words[:1] == ["tfprof"] else []
+    return found
+
+
+@pytest.mark.parametrize("page", EXECUTED, ids=page_id)
+def test_python_without_tensorflow_runs(page, tmp_path, monkeypatch, capsys):
+    """All such blocks of a page, in order, as one program."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TFPROF_CLASSIC", raising=False)
+    program = [code for code, needs_tensorflow in blocks(page, "python") if not needs_tensorflow]
+    assert program
+    namespace = {}
+    for code in program:
+        exec(compile(code, page_id(page), "exec"), namespace)
+    if page == README:
+        assert capsys.readouterr().out.rstrip().endswith("Conv2DBackpropFilter 540584 us")
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("page", EXECUTED[1:], ids=page_id)
+def test_python_with_tensorflow_runs(page, tmp_path, monkeypatch):
+    if importlib.util.find_spec("tensorflow") is None:
+        pytest.skip("needs an installed TensorFlow")
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TensorFlow's own
+        import tensorflow  # noqa: F401
+
+        for code, needs_tensorflow in blocks(page, "python"):
+            if needs_tensorflow:
+                exec(compile(code, page_id(page), "exec"), {})
+    if page.name == "tutorial.md":
+        names = ["graph.pb", "run_meta.pb", "tfprof_log"]
+        assert [path.name for path in sorted(tmp_path.iterdir())] == names
+        profiler = tfprof.Profiler(*[str(tmp_path / name) for name in ("graph.pb", "tfprof_log")])
+        profiler.add_step(0, str(tmp_path / "run_meta.pb"))
+        assert profiler.view("code").root.total_float_ops > 0
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        pytest.param(page, words, id=f"{page.stem}-{' '.join(words)}")
+        for page in EXECUTED
+        for words in commands(page)
+    ],
+)
+def test_command_lines_run(page, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC"):
+        monkeypatch.delenv(name, raising=False)
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    assert result.output or list(tmp_path.iterdir())
+
+
+def test_there_are_command_lines():
+    assert len(commands(README)) >= 2
+    assert len(commands(DOCS / "tutorial.md")) >= 7
+
+
+def test_the_readmes_two_commands_can_be_found_by_the_checks():
+    text = README.read_text("utf-8")
+    for name in ("demo", "test"):
+        pattern = rf"<!-- ci: {name} -->\s*```sh\n([^\n]+)\n```"
+        assert len(re.findall(pattern, text)) == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_lead_somewhere(page):
+    broken = []
+    for target in _LINK.findall(page.read_text("utf-8")):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        if not place.exists() or (anchor and f"# {anchor}\n" not in place.read_text("utf-8")):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_addresses_are_of_public_documentation(page):
+    found = re.findall(r"https?://[^\s)\"'`>]+", page.read_text("utf-8"))
+    assert [address for address in found if not address.startswith(PUBLIC_SITES)] == []
+
+
+def test_every_option_is_described():
+    page = (DOCS / "options.md").read_text("utf-8")
+    assert [o.name for o in OPTIONS if f"\n## {o.name}\n" not in page] == []
+    assert [o.name for o in OPTIONS if o.help not in page] == []
+
+
+def test_the_page_of_options_is_fresh(monkeypatch, capsys, tmp_path):
+    spec = importlib.util.spec_from_file_location("options_page", DOCS / "generate_options.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.main(["--check"]) == 0, capsys.readouterr().out
+    assert script.main(["--what"]) == 2
+    monkeypatch.setattr(script, "TARGET", tmp_path / "options.md")
+    assert script.main(["--check"]) == 1
+    assert script.main([]) == 0
+    assert script.main(["--check"]) == 0
+
+
+def test_every_public_name_is_mentioned():
+    text = "".join(page.read_text("utf-8") for page in (README, *DOCS.glob("*.md")))
+    assert [name for name in tfprof.__all__ if f"`{name}`" not in text] == []
+
+
+def test_every_name_of_compat_v1_is_mentioned():
+    from tfprof.compat import v1
+
+    text = (DOCS / "migrating.md").read_text("utf-8")
+    assert [name for name in v1.__all__ if f"`{name}`" not in text] == []
+
+
+def test_every_exit_code_is_mentioned():
+    text = (DOCS / "tutorial.md").read_text("utf-8")
+    for error in vars(tfprof.errors).values():
+        if inspect.isclass(error) and issubclass(error, tfprof.TfprofError):
+            if error is tfprof.TfprofError:
+                continue
+            assert re.search(rf"\| `{error.__name__}`.*\| {error.exit_code} \|", text), error
+
+
+def test_every_command_is_mentioned():
+    text = "".join(page.read_text("utf-8") for page in EXECUTED)
+    missing = [name for name in COMMANDS if not re.search(rf"tfprof {name}\b", text)]
+    # The graph view is described, but needs no example of its own.
+    assert [name for name in missing if f"`{name}`" not in text] == []
+
+
+def test_every_module_has_its_place_in_the_architecture():
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    package = ROOT / "tfprof"
+    missing = []
+    for path in package.rglob("*.py"):
+        module = path.relative_to(package)
+        if path.name == "__init__.py" and path.parent != package:
+            continue
+        section = re.search(
+            rf"^## [^\n]*`{module.parts[0]}`.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE
+        )
+        where = section[0] if section else text
+        if f"`{path.name}`" not in where and f"`{module.as_posix()}`" not in where:
+            missing.append(module.as_posix())
+    assert missing == []
+
+
+def test_every_module_in_the_architecture_exists():
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    names = {path.name for path in (ROOT / "tfprof").rglob("*.py")}
+    mentioned = {name.rpartition("/")[2] for name in re.findall(r"`([\w/]+\.py)`", text)}
+    assert mentioned - names == set()
+
+
+def test_every_test_named_in_the_differences_exists():
+    page = DOCS / "differences.md"
+    missing = []
+    for line in page.read_text("utf-8").splitlines():
+        if not line.startswith("|"):
+            continue
+        cell = line.rstrip(" |").rpartition("|")[2]
+        file = "test_crash_list.py"
+        named = re.findall(r"`(?:([\w/]+\.py))?(?:::)?(test_\w+)`", cell)
+        for path, name in named:
+            file = path or file
+            source = (ROOT / "tests" / file).read_text("utf-8")
+            if f"def {name}(" not in source:
+                missing.append(f"{file}::{name}")
+        assert named or not re.match(r"\| (Q\d+|–) ", line), f"no test in: {line}"
+    assert missing == []
+
+
+def test_every_decision_is_in_the_index():
+    index = (DOCS / "adr" / "README.md").read_text("utf-8")
+    pages = sorted(path.name for path in (DOCS / "adr").glob("0*.md"))
+    assert re.findall(r"\]\((0\d+-[\w-]+\.md)\)", index) == pages
+    assert [int(name[:4]) for name in pages] == list(range(1, len(pages) + 1))
+    for name in pages:
+        text = (DOCS / "adr" / name).read_text("utf-8")
+        for heading in ("Status: ", "## Context", "## Decision", "## Consequences"):
+            assert heading in text, (name, heading)
+
+
+def test_the_picture_of_the_demo_is_fresh(monkeypatch, tmp_path):
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC"):
+        monkeypatch.delenv(name, raising=False)
+    script = tmp_path / "make_demo_svg.py"
+    shutil.copy(DOCS / "images" / "make_demo_svg.py", script)
+    spec = importlib.util.spec_from_file_location("make_demo_svg", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    words = re.findall(r">([^<>\n]+)</text>", module.picture())
+    shown = re.findall(r">([^<>\n]+)</text>", (DOCS / "images" / "demo.svg").read_text("utf-8"))
+    # Positions and colours may differ between releases of rich, what is said may not.
+    assert words == shown

@@ -1,0 +1,61 @@
+"""Every example runs, from any folder, without a warning of ours."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SHOWN = {
+    "profile_demo.py": "Parameters: 25,557,032",
+    "compare_steps.py": "From step 10 to 12 SaveV2 grew most: +5000 us.",
+    "parameters_of_saved_model.py": "101,632  in all",
+    "light_object.py": "wrote scopes.csv",
+    "train_and_profile_v1.py": "Parameters: 15,752",
+}
+NEED_TENSORFLOW = {"train_and_profile_v1.py"}
+
+
+def run_example(name, folder, *arguments):
+    environment = {k: v for k, v in os.environ.items() if k != "TFPROF_CLASSIC"}
+    environment |= {"PYTHONPATH": str(EXAMPLES.parent), "PYTHONIOENCODING": "utf-8"}
+    warnings = [] if name in NEED_TENSORFLOW else ["-W", "error"]
+    return subprocess.run(
+        [sys.executable, *warnings, EXAMPLES / name, *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8",
+        timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.tensorflow if name in NEED_TENSORFLOW else [])
+        for name in SHOWN
+    ],
+)
+def test_example_runs(name, tmp_path):
+    if name in NEED_TENSORFLOW and find_spec("tensorflow") is None:
+        pytest.skip("needs an installed TensorFlow")
+    result = run_example(name, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert SHOWN[name] in result.stdout
+
+
+def test_every_example_has_a_test_and_a_line_in_the_readme():
+    names = {path.name for path in EXAMPLES.glob("*.py")}
+    assert names == set(SHOWN)
+    readme = (EXAMPLES / "README.md").read_text("utf-8")
+    assert [name for name in names if f"`{name}`" not in readme] == []
+
+
+def test_parameters_of_a_model_that_is_given(tmp_path):
+    (tmp_path / "saved_model.pbtxt").write_text(
+        'meta_graphs { graph_def { node { name: "w" op: "VariableV2" attr { key: "shape" '
+        "value { shape { dim { size: 3 } dim { size: 4 } } } } } } }"
+    )
+    result = run_example("parameters_of_saved_model.py", tmp_path, str(tmp_path))
+    assert result.stdout.split() == ["12", "w", "12", "in", "all"], result.stderr
