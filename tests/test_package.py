@@ -55,6 +55,7 @@ def test_profiling_never_imports_tensorflow():
 
 def test_public_names():
     assert tfprof.__all__ == [
+        "AdviceProto",
         "EmptyProfileError",
         "GraphNodeProto",
         "InputError",
@@ -72,6 +73,7 @@ def test_public_names():
         "ViewNode",
         "ViewTree",
         "__version__",
+        "advise",
         "demo_files",
         "profile",
         "write_op_log",

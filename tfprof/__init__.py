@@ -15,11 +15,12 @@ from tfprof._version import __version__
 
 if TYPE_CHECKING:
     from tfprof._wire.messages import (
+        AdviceProto,
         GraphNodeProto,
         MultiGraphNodeProto,
         OpLogProto,
     )
-    from tfprof.api import Profiler, profile, write_op_log
+    from tfprof.api import Profiler, advise, profile, write_op_log
     from tfprof.demo import demo_files
     from tfprof.errors import (
         EmptyProfileError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tfprof.views.result import ViewNode, ViewTree
 
 _HOME = {
+    "AdviceProto": "tfprof._wire.messages",
     "EmptyProfileError": "tfprof.errors",
     "GraphNodeProto": "tfprof._wire.messages",
     "InputError": "tfprof.errors",
@@ -52,12 +54,14 @@ _HOME = {
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
     "ViewTree": "tfprof.views.result",
+    "advise": "tfprof.api",
     "demo_files": "tfprof.demo",
     "profile": "tfprof.api",
     "write_op_log": "tfprof.api",
 }
 
 __all__ = [
+    "AdviceProto",
     "EmptyProfileError",
     "GraphNodeProto",
     "InputError",
@@ -75,6 +79,7 @@ __all__ = [
     "ViewNode",
     "ViewTree",
     "__version__",
+    "advise",
     "demo_files",
     "profile",
     "write_op_log",

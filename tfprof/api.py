@@ -7,11 +7,12 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
+from tfprof.advisor.checkers import CHECKERS, WITHOUT_RESULT
 from tfprof.capture.live_graph import default_graph
 from tfprof.errors import (
     EmptyProfileError,
@@ -27,7 +28,12 @@ from tfprof.model.profile import Profile
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import ProfileOptions, parse_options
 from tfprof.readers.run_metadata import read_run_metadata
-from tfprof.renderers.tfprof_text import render_envelope, render_report, render_stdout
+from tfprof.renderers.tfprof_text import (
+    render_advice,
+    render_envelope,
+    render_report,
+    render_stdout,
+)
 from tfprof.views.build import ViewBuilder
 from tfprof.views.result import ViewKind, ViewTree
 
@@ -168,6 +174,41 @@ class Profiler:
         """
         return self._answer("code", options)  # type: ignore[return-value]
 
+    def advise(self, checkers: Mapping[str, Any] | Iterable[str] | None = None) -> pb.AdviceProto:
+        """Check the run; the reports are printed to ``sys.stdout`` and returned.
+
+        Args:
+            checkers: Names of checkers, as a list or as TensorFlow's dict (whose values have
+                never meant anything); by default all.
+
+        Raises:
+            UsageError: There is no checker of that name.
+        """
+        names = self._checker_names(checkers)
+        with self._lock:
+            self._source.update()
+            self._source.add_traces()
+            reports = {name: CHECKERS[name](self._profile, self._views) for name in names}
+        advice = pb.AdviceProto()
+        for name, lines in reports.items():
+            advice.checkers[name].reports.extend(lines)
+        sys.stdout.write(render_advice(reports))
+        return advice
+
+    def _checker_names(self, checkers: Mapping[str, Any] | Iterable[str] | None) -> list[str]:
+        """The wanted checkers, in the order in which they run."""
+        if checkers is None:
+            return list(CHECKERS)
+        wanted = [checkers] if isinstance(checkers, str) else list(checkers)
+        for name in wanted:
+            if name in CHECKERS or name in WITHOUT_RESULT:
+                continue
+            message = f"unknown checker {name!r}. Allowed: {', '.join(CHECKERS)}"
+            if not self.classic:
+                raise UsageError(message)
+            warnings.warn(message, TfprofWarning, stacklevel=3)
+        return [name for name in CHECKERS if name in wanted]
+
     def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
         """A view as a light object: columns and rows, no protobuf, nothing written.
 
@@ -271,11 +312,41 @@ def profile(
     kind = _view_kind(cmd)
     if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
         options = ProfileOptionBuilder.trainable_variables_parameter()
+    return _one_shot(graph, op_log, run_meta, classic)._answer(kind, options)
+
+
+def advise(
+    graph: Any = None,
+    run_meta: Source | None = None,
+    checkers: Mapping[str, Any] | Iterable[str] | int | None = None,
+    *,
+    classic: bool | None = None,
+) -> pb.AdviceProto:
+    """Check a graph and, if given, one run of it.
+
+    Args:
+        graph: As for ``Profiler``.
+        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
+        checkers: As for ``Profiler.advise``; 0, TensorFlow's default, means all.
+        classic: As for ``Profiler``.
+
+    Raises:
+        UsageError: There is no checker of that name.
+        InputError: An input is unusable.
+    """
+    profiler = _one_shot(graph, None, run_meta, classic)
+    return profiler.advise(None if isinstance(checkers, int) else checkers)
+
+
+def _one_shot(
+    graph: Any, op_log: Source | None, run_meta: Source | None, classic: bool | None
+) -> Profiler:
+    """A profiler with one step at most, which is known before anybody asks."""
     profiler = Profiler.__new__(Profiler)
     profiler._start(graph, op_log, classic, one_shot=True)
     if run_meta is not None:
         profiler._add_step(0, run_meta)
-    return profiler._answer(kind, options)
+    return profiler
 
 
 def write_op_log(
@@ -303,10 +374,7 @@ def write_op_log(
     Raises:
         InputError: An input is unusable, or the file can not be written.
     """
-    profiler = Profiler.__new__(Profiler)
-    profiler._start(graph, op_log, classic, one_shot=True)
-    if run_meta is not None:
-        profiler._add_step(0, run_meta)
+    profiler = _one_shot(graph, op_log, run_meta, classic)
     if add_trace:
         profiler._source.add_traces()
     log = profile_to_op_log(profiler._profile, profiler._source.pending)

@@ -11,13 +11,13 @@ def records(**micros_by_row):
     values = np.zeros((len(MEASURES), len(rows)), np.int64)
     values[0] = 1
     values[2] = list(micros_by_row.values())
-    return StepRecords.from_stats(rows, values)
+    return StepRecords.from_stats(rows, values, np.zeros((2, len(rows)), np.int64))
 
 
 def test_stats_of_the_same_op_add_up():
     rows = np.array([2, 0, 2], np.int64)
     values = np.arange(3 * len(MEASURES)).reshape(len(MEASURES), 3)
-    made = StepRecords.from_stats(rows, values)
+    made = StepRecords.from_stats(rows, values, np.zeros((2, len(rows)), np.int64))
     assert made.rows.tolist() == [0, 2]
     assert made.values[0].tolist() == [1, 0 + 2]
     assert made.values[1].tolist() == [4, 3 + 5]
@@ -75,8 +75,8 @@ def test_total_time_is_averaged_by_itself():
     values[1], values[2] = 1, 1
     table = StepTable()
     row = np.zeros(1, np.int64)
-    table.add(0, StepRecords(row, values))
-    table.add(1, StepRecords(row, np.zeros_like(values)))
+    table.add(0, StepRecords(row, values, np.zeros((2, 1), np.int64)))
+    table.add(1, StepRecords(row, np.zeros_like(values), np.zeros((2, 1), np.int64)))
     measures = table.measures(-1, 1)
     # accelerator 1 / 2 = 0 and CPU 1 / 2 = 0, but both together 2 / 2 = 1.
     assert measures.values[1:3].tolist() == [[0], [0]]
@@ -91,8 +91,17 @@ def test_merging_equals_reading_both_at_once(first, second):
     def made(pairs):
         rows = np.array([row for row, _ in pairs], np.int64)
         values = np.tile(np.array([v for _, v in pairs], np.int64), (len(MEASURES), 1))
-        return StepRecords.from_stats(rows, values)
+        return StepRecords.from_stats(rows, values, np.zeros((2, len(rows)), np.int64))
 
     merged, whole = made(first).merge(made(second)), made(first + second)
     assert merged.rows.tolist() == whole.rows.tolist()
     assert merged.values.tolist() == whole.values.tolist()
+
+
+def test_the_window_goes_from_the_first_start_to_the_last_end():
+    rows = np.array([4, 2, 4, 4])
+    values = np.zeros((len(MEASURES), 4), np.int64)
+    window = np.array([[30, 0, 10, 0], [35, 0, 12, 0]])
+    records = StepRecords.from_stats(rows, values, window)
+    assert records.rows.tolist() == [2, 4]
+    assert records.window.tolist() == [[0, 10], [0, 35]]

@@ -32,6 +32,7 @@ __all__ = [
     "OpLogProto",
     "ProfileOptionBuilder",
     "Profiler",
+    "advise",
     "profile",
     "write_op_log",
 ]
@@ -51,15 +52,24 @@ class Profiler(api.Profiler):
         self._coverage = self.coverage
 
 
+def advise(
+    graph: Any = None, run_meta: Source | None = None, options: Mapping[str, Any] | int | None = 0
+) -> AdviceProto:
+    """``tf.compat.v1.profiler.advise``: 0 means all checkers; ``{}`` and None mean none."""
+    checkers: Mapping[str, Any] | None = options if isinstance(options, Mapping) else {}
+    return api.advise(graph, run_meta, None if options == 0 else checkers, classic=True)
+
+
 def profile(
     graph: Any = None,
     run_meta: Source | None = None,
     op_log: Source | None = None,
     cmd: str = "scope",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | int = 0,
 ) -> GraphNodeProto | MultiGraphNodeProto:
     """``tf.compat.v1.profiler.profile``: see ``tfprof.profile``."""
-    return api.profile(graph, run_meta, op_log, cmd, options, classic=True)
+    chosen: Any = None if options == 0 else options
+    return api.profile(graph, run_meta, op_log, cmd, chosen, classic=True)
 
 
 def write_op_log(

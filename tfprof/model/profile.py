@@ -181,8 +181,8 @@ class Profile:
 
     def _measured_stats(
         self, run: RunColumns, devices: list[Device], rows: Int64Array
-    ) -> tuple[Int64Array, Int64Array]:
-        """Rows and measures of the stats that count, by device class.
+    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Rows, measures and time windows of the stats that count, by device class.
 
         The first canonical device of an op wins for ever: what other canonical devices report
         about it is dropped (and noted).
@@ -233,7 +233,9 @@ class Profile:
                 np.where(sized, run.output_bytes, 0),
             ]
         )
-        return rows[keep], values[:, keep]
+        start = np.where(timed, run.start_micros, 0)
+        window = np.stack([start, np.where(timed, start + duration, 0)])
+        return rows[keep], values[:, keep], window[:, keep]
 
     def _durations(self, micros: Int64Array, counted: np.ndarray) -> Int64Array:
         """Durations with 0 taken as 1 µs; negative ones count as 0 unless classic."""

@@ -21,6 +21,8 @@ MEASURES = (
 )
 """Rows of ``StepRecords.values``, in order."""
 
+_NEVER = np.iinfo(np.int64).max
+
 
 class KnownNames(NamedTuple):
     """What a reader of run metadata has to know of the ops so far.
@@ -97,30 +99,38 @@ class StepRecords:
     Attributes:
         rows: Op rows, ascending, shape (k,).
         values: Sums, shape (len(MEASURES), k); times in microseconds, sizes in bytes.
+        window: First start (0 if no stat has a time) and last end, shape (2, k), microseconds.
     """
 
     rows: Int64Array
     values: Int64Array
+    window: Int64Array
 
     @classmethod
-    def from_stats(cls, rows: Int64Array, values: Int64Array) -> StepRecords:
+    def from_stats(cls, rows: Int64Array, values: Int64Array, window: Int64Array) -> StepRecords:
         """Sum stats per op.
 
         Args:
             rows: Op row of each stat, shape (m,), any order, repeats allowed.
             values: Measures of each stat, shape (len(MEASURES), m).
+            window: Start (0 without a time) and end of each stat, shape (2, m).
         """
         distinct, place = np.unique(rows, return_inverse=True)
         sums = np.zeros((len(MEASURES), len(distinct)), np.int64)
         for measure in range(len(MEASURES)):
             np.add.at(sums[measure], place, values[measure])
-        return cls(distinct, sums)
+        start = np.full(len(distinct), _NEVER, np.int64)
+        np.minimum.at(start, place, np.where(window[0] > 0, window[0], _NEVER))
+        end = np.zeros(len(distinct), np.int64)
+        np.maximum.at(end, place, window[1])
+        return cls(distinct, sums, np.stack([np.where(start == _NEVER, 0, start), end]))
 
     def merge(self, other: StepRecords) -> StepRecords:
         """Sum of two parts of the same step."""
         return StepRecords.from_stats(
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.values, other.values], axis=1),
+            np.concatenate([self.window, other.window], axis=1),
         )
 
 

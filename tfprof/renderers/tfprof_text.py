@@ -6,7 +6,7 @@ Legends, columns and number formats follow ``tfprof_show.cc``, ``tfprof_show_mul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -85,6 +85,14 @@ def render_envelope(options: ProfileOptions, report: str) -> str:
         f"\n==================Model Analysis Report======================\n"
         f"{report}"
         f"\n======================End of Report==========================\n"
+    )
+
+
+def render_advice(reports: Mapping[str, Sequence[str]]) -> str:
+    """The reports of each checker below its name."""
+    return "".join(
+        f"\n{checker}:\n" + "".join(f"{line}\n" for line in lines)
+        for checker, lines in reports.items()
     )
 
 

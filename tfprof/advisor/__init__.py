@@ -1,0 +1,1 @@
+"""Checks of a run, and what they advise. They print nothing."""
