@@ -120,12 +120,16 @@ def render_options(options: ProfileOptions) -> str:
 def render_body(tree: ViewTree) -> str:
     """The legend and one line per shown node."""
     if tree.kind in ("scope", "graph"):
-        return _tree_legend(tree) + "".join(_tree_lines(tree))
+        occurrence = "op count (run|defined)"
+        legend = _legend(tree.options.select, numbers_first=True, occurrence=occurrence)
+        return legend + "".join(_tree_lines(tree))
+    occurrence = "op occurrence (run|defined)"
+    legend = _legend(tree.options.select, numbers_first=False, occurrence=occurrence)
     if tree.kind == "op":
         if tree.is_empty:
             return "".join(_op_lines(tree, range(1)))
-        return _group_legend(tree) + "".join(_op_lines(tree, range(1, len(tree))))
-    return _group_legend(tree) + "".join(_code_lines(tree))
+        return legend + "".join(_op_lines(tree, range(1, len(tree))))
+    return legend + "".join(_code_lines(tree))
 
 
 def _explanations(tree: ViewTree) -> str:
@@ -175,31 +179,24 @@ def _selected_memory(select: tuple[str, ...]) -> list[tuple[str, str]]:
     return [_MEMORY[name] for name in _MEMORY if name in select]
 
 
-# Scope and graph view
-
-
-def _legend(parts: list[str]) -> str:
+def _legend(select: tuple[str, ...], *, numbers_first: bool, occurrence: str) -> str:
+    """The line above the report: the selected columns in their fixed order."""
+    numbers = {"params": "# parameters", "float_ops": "# float_ops"}
+    parts = [legend for _, legend in _selected_memory(select)]
+    parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
+    counted = [legend for name, legend in numbers.items() if name in select]
+    parts = counted + parts if numbers_first else parts + counted
+    rest = {
+        "device": "assigned devices",
+        "op_types": "op types",
+        "occurrence": occurrence,
+        "input_shapes": "input shapes",
+    }
+    parts += [legend for name, legend in rest.items() if name in select]
     return "node name | " + " | ".join(parts) + "\n"
 
 
-def _tree_legend(tree: ViewTree) -> str:
-    select = tree.options.select
-    parts = []
-    if "params" in select:
-        parts.append("# parameters")
-    if "float_ops" in select:
-        parts.append("# float_ops")
-    parts += [legend for _, legend in _selected_memory(select)]
-    parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
-    if "device" in select:
-        parts.append("assigned devices")
-    if "op_types" in select:
-        parts.append("op types")
-    if "occurrence" in select:
-        parts.append("op count (run|defined)")
-    if "input_shapes" in select:
-        parts.append("input shapes")
-    return _legend(parts)
+# Scope and graph view
 
 
 def _tree_lines(tree: ViewTree) -> Iterable[str]:
@@ -278,25 +275,6 @@ def _input_shapes_text(tree: ViewTree, op_row: int) -> str:
 
 
 # Op and code view
-
-
-def _group_legend(tree: ViewTree) -> str:
-    select = tree.options.select
-    parts = [legend for _, legend in _selected_memory(select)]
-    parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
-    if "params" in select:
-        parts.append("# parameters")
-    if "float_ops" in select:
-        parts.append("# float_ops")
-    if "device" in select:
-        parts.append("assigned devices")
-    if "op_types" in select:
-        parts.append("op types")
-    if "occurrence" in select:
-        parts.append("op occurrence (run|defined)")
-    if "input_shapes" in select:
-        parts.append("input shapes")
-    return _legend(parts)
 
 
 def _devices(tree: ViewTree, row: int) -> list[str]:
