@@ -62,38 +62,43 @@ def _assemble(tree: ViewTree, root: Any, heads: list[bytes]) -> None:
     tag = length_delimited_tag(root.DESCRIPTOR.fields_by_name["children"].number)
     parents = tree.parent.tolist()
     left_out = _beyond(tree, MAX_PROTO_LEVELS)
-    below: list[list[bytes | int]] = [[] for _ in heads]  # a packed child, or its row
-    heights = [1] * len(heads)
+    below: dict[int, list[bytes | int]] = {}  # packed children, or their rows; last one first
+    heights: dict[int, int] = {}
     for row in range(len(heads) - 1, 0, -1):
         if left_out is not None and left_out[row]:
             continue
         parent = parents[row]
-        heights[parent] = max(heights[parent], heights[row] + 1)
-        if heights[row] > _PARSED_LEVELS:
-            below[parent].append(row)
+        height = heights.get(row, 1)
+        if height >= heights.get(parent, 1):
+            heights[parent] = height + 1
+        if height > _PARSED_LEVELS:
+            below.setdefault(parent, []).append(row)
             continue
-        children = below[row]
         body = heads[row]
+        children = below.pop(row, None)
         if children:
             children.reverse()
             body += b"".join(children)  # type: ignore[arg-type]  # rows stand only above
-            below[row] = []
-        below[parent].append(length_delimited(tag, body))
+        packed = length_delimited(tag, body)
+        siblings = below.get(parent)
+        if siblings is None:
+            below[parent] = [packed]
+        else:
+            siblings.append(packed)
 
     messages = {0: root}
-    for row in sorted({0, *(row for row in range(1, len(heads)) if below[row])}):
+    for row in sorted({0, *below}):
         message = messages.pop(row)
         message.MergeFromString(heads[row])
-        packed: list[bytes] = []
-        for child in reversed(below[row]):
+        run: list[bytes] = []
+        for child in reversed(below.get(row, ())):
             if isinstance(child, bytes):
-                packed.append(child)
+                run.append(child)
                 continue
-            message.MergeFromString(b"".join(packed))
-            packed = []
+            message.MergeFromString(b"".join(run))
+            run = []
             messages[child] = message.children.add()
-        message.MergeFromString(b"".join(packed))
-        below[row] = []
+        message.MergeFromString(b"".join(run))
 
 
 def _beyond(tree: ViewTree, levels: int) -> BoolArray | None:

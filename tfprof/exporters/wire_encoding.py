@@ -39,8 +39,10 @@ def length_delimited_tag(field: int) -> bytes:
 def length_delimited(tag: bytes, payload: bytes) -> bytes:
     """A string, bytes or message field."""
     size = len(payload)
-    if size < _MORE:
+    if size < 1 << 7:
         return b"%b%c%b" % (tag, size, payload)
+    if size < 1 << 14:
+        return b"%b%c%c%b" % (tag, size & 0x7F | _MORE, size >> 7, payload)
     return tag + encode_varint(size) + payload
 
 
