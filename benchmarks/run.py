@@ -111,9 +111,8 @@ def add_step_rows(bench: Bench, scale: int) -> None:
     peer = bench.median(python, scale, "first")
     bench.seconds(f"{name}, first, imported graph", peer, ours, goal)
     bench.seconds(f"{name}, later steps", bench.median(python, scale, "later"), later)
-    if scale == 1:
-        built = "tensorflow_cases:add_step_built"
-        bench.seconds(f"{name}, first, graph as built", bench.median(built, 1, "first"), ours)
+    built = bench.median("tensorflow_cases:add_step_built", scale, "first")
+    bench.seconds(f"{name}, first, graph as built", built, ours, goal)
     bench.seconds(f"{name}, TF's C++ core", bench.median(core, scale, "add_step"), ours)
     alone = bench.median(core, scale, "run_meta_only")
     bench.seconds(f"{name}, TF's C++ core, no graph or op log", alone, ours)

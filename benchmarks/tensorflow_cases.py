@@ -82,12 +82,28 @@ def add_step_python(folder: Path, repeat: int) -> Result:
 
 def add_step_built(folder: Path, repeat: int) -> Result:
     """Through Python on the graph as the training script builds it, its own call stacks kept."""
+    graph = built_graph(int(folder.name.rpartition("x")[2]))
+    return add_steps(graph, tf1.RunMetadata.FromString(Input.load(folder).run_meta), repeat)
+
+
+def built_graph(towers: int) -> Any:
+    """The training step, built some times side by side under the names of the generator."""
     from record_resnet50 import training_step
 
     graph = tf.Graph()
+    collections: dict[str, list[Any]] = {}
     with graph.as_default():
-        training_step(batch=8)
-    return add_steps(graph, tf1.RunMetadata.FromString(Input.load(folder).run_meta), repeat)
+        for tower in range(towers):
+            with tf1.variable_scope(f"rep_{tower}" if towers > 1 else tf1.get_variable_scope()):
+                training_step(batch=8)
+            # Each tower sees its own variables only, as if it were a script of its own.
+            for key in graph.get_all_collection_keys():
+                collections.setdefault(key, []).extend(graph.get_collection(key))
+                graph.clear_collection(key)
+    for key, values in collections.items():
+        for value in values:
+            graph.add_to_collection(key, value)
+    return graph
 
 
 def parse(view: str, answer: bytes) -> bool:
