@@ -212,7 +212,7 @@ def test_every_module_in_the_architecture_exists():
     text = (DOCS / "architecture.md").read_text("utf-8")
     names = {path.name for path in (ROOT / "tfprof").rglob("*.py")}
     mentioned = {name.rpartition("/")[2] for name in re.findall(r"`([\w/]+\.py)`", text)}
-    assert mentioned - names == set()
+    assert {name for name in mentioned - names if not name.startswith("test_")} == set()
 
 
 def test_every_test_named_in_the_differences_exists():

@@ -16,13 +16,15 @@ SHOWN = {
     "light_object.py": "wrote scopes.csv",
     "train_and_profile_v1.py": "Parameters: 15,752",
 }
+# Said by protobuf 4.25 when it is imported by Python 3.12 or newer.
+PROTOBUF_4 = "ignore:Type google._upb:DeprecationWarning"
 NEED_TENSORFLOW = {"train_and_profile_v1.py"}
 
 
 def run_example(name, folder, *arguments):
     environment = {k: v for k, v in os.environ.items() if k != "TFPROF_CLASSIC"}
     environment |= {"PYTHONPATH": str(EXAMPLES.parent), "PYTHONIOENCODING": "utf-8"}
-    warnings = [] if name in NEED_TENSORFLOW else ["-W", "error"]
+    warnings = [] if name in NEED_TENSORFLOW else ["-W", "error", "-W", PROTOBUF_4]
     return subprocess.run(
         [sys.executable, *warnings, EXAMPLES / name, *arguments],
         cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8",

@@ -57,6 +57,8 @@ class GraphSource:
         self._shapes_into_table = one_shot or not profile.classic
         self._shape_ids = np.zeros(0, np.int64)
         self._n_counted = 0
+        self._counted_version = -1
+        self._incomplete: set[int] = set()
         self._given_flops: set[str] = set()
 
         if self._live is None and graph is not None:
@@ -80,9 +82,12 @@ class GraphSource:
             operations = self._add_live_ops()
         if self._waits_for_ops:
             self._add_op_log()
-        self._extend_shape_ids()
-        self._count_flops(range(self._n_counted, len(self._profile.ops)))
-        self._n_counted = len(self._profile.ops)
+        if self._counted_version != self._profile.graph_version:
+            # Ops that only a run has named have no formula: their type is their own name.
+            self._counted_version = self._profile.graph_version
+            self._extend_shape_ids()
+            self._count_flops(range(self._n_counted, len(self._profile.ops)))
+            self._n_counted = len(self._profile.ops)
         if operations:
             counts = user_registered_flops(self._live, operations)
             self._set_flops({self._profile.ops.row(name): n for name, n in counts.items()})
@@ -183,11 +188,13 @@ class GraphSource:
             self._profile.ops, self._shape_ids, list(rows), classic=self._profile.classic
         )
         self._set_flops(counts)
-        self._profile.notices.add_once(
+        self._incomplete.difference_update(rows)
+        self._incomplete.update(incomplete)
+        self._profile.notices.set(
             "incomplete-shape",
             "ops have no float operations in this report, because a shape they depend on is "
             "not fully known; add a step with run metadata, or give the graph static shapes",
-            incomplete,
+            len(self._incomplete),
         )
 
     def _set_flops(self, counts: Mapping[int, int]) -> None:

@@ -12,12 +12,12 @@ def test_repeated_notices_add_up_and_keep_the_first_text():
 def test_nothing_is_recorded_zero_times():
     notices = Notices()
     notices.add("a", "text", 0)
-    notices.add_once("b", "text", 0)
+    notices.set("b", "text", 0)
     assert notices.as_tuple() == ()
 
 
 def test_a_state_replaces_the_one_before():
     notices = Notices()
-    notices.add_once("a", "first", 2)
-    notices.add_once("a", "second", 7)
+    notices.set("a", "first", 2)
+    notices.set("a", "second", 7)
     assert notices.as_tuple() == (Notice("a", "second", 7),)

@@ -68,7 +68,7 @@ def _parameters(profile: Profile, classic: bool) -> Int64Array:
         counts = [(count + 2**63) % 2**64 - 2**63 for count in counts]
     else:
         limit = _INT64_MAX // max(len(profile.ops), 1)
-        profile.notices.add_once(
+        profile.notices.set(
             "parameters-too-many",
             "a shape has so many elements that totals would not fit into 64 bits; ops with "
             "such a shape count 0 parameters",

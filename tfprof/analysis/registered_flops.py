@@ -210,7 +210,7 @@ FORMULAS: dict[str, Callable[[_Op], int]] = {
 
 def count_registered_flops(
     ops: OpTable, output_shapes_ids: Int64Array, rows: list[int], *, classic: bool
-) -> tuple[dict[int, int], int]:
+) -> tuple[dict[int, int], list[int]]:
     """Float operations of one run of each op.
 
     Args:
@@ -221,8 +221,8 @@ def count_registered_flops(
             AddN counted, layouts other than NHWC not understood, negative results.
 
     Returns:
-        Count by row where a formula gave one other than 0, and the number of ops that have a
-        formula, but not the shapes that it needs.
+        Count by row where a formula gave one other than 0, and the rows that have a formula, but
+        not the shapes that it needs.
     """
     offsets = ops.input_offsets().tolist()
     producers = ops.input_rows().tolist()
@@ -240,7 +240,7 @@ def count_registered_flops(
         return shapes
 
     counts: dict[int, int] = {}
-    incomplete = 0
+    incomplete: list[int] = []
     for row in rows:
         formula = formulas[op_ids[row]]
         if formula is None:
@@ -255,7 +255,7 @@ def count_registered_flops(
         try:
             count = formula(op)
         except IncompleteShapeError:
-            incomplete += 1
+            incomplete.append(row)
         except _NoAnswerError:
             continue
         else:

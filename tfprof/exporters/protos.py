@@ -108,7 +108,7 @@ def _beyond(tree: ViewTree, levels: int) -> BoolArray | None:
     deep: BoolArray = tree.depth >= levels
     if not deep.any():
         return None
-    tree.profile.notices.add_once(
+    tree.profile.notices.set(
         "proto-too-deep",
         f"nodes below level {levels} are not in the returned message, which protobuf could not "
         "serialize; view() has them all",

@@ -42,9 +42,11 @@ class Notices:
         else:
             self._by_code[code] = Notice(code, old.text, old.count + count)
 
-    def add_once(self, code: str, text: str, count: int = 1) -> None:
-        """Record a state rather than an event: the count replaces the one before."""
-        if count > 0 and code in self._by_code:
+    def set(self, code: str, text: str, count: int) -> None:
+        """Record a state rather than an event: it replaces the one before, and 0 ends it."""
+        if count <= 0:
+            self._by_code.pop(code, None)
+        elif code in self._by_code:
             self._by_code[code] = Notice(code, text, count)
         else:
             self.add(code, text, count)

@@ -185,7 +185,7 @@ class ViewBuilder:
         )
 
     def _code(self, tree: CodeTree, options: ProfileOptions) -> ViewTree:
-        self._profile.notices.add_once(
+        self._profile.notices.set(
             "gradient-without-forward",
             "gradient ops were left out of the code view: their forward op has no call stack",
             tree.dropped_gradients,
