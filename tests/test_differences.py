@@ -230,7 +230,7 @@ def test_q22_parameter_counts_that_are_too_large_are_left_out():
         for p in (default, classic)
     ]
     assert shown == [{"a": 0, "b": 0}, {"a": 0, "b": -(2**63)}]
-    assert {n.code: n.count for n in default.notices} == {"parameters-too-many": 2}
+    assert {n.code: n.count for n in default.notices} == {"too-many-parameters": 2}
 
 
 def test_q22_totals_of_huge_parameter_counts_are_not_negative():

@@ -204,9 +204,4 @@ class GraphSource:
         for row, count in counts.items():
             if row >= 0 and row not in given:
                 float_ops[row] = min(count, _INT64_MAX)
-        self._profile.notices.add(
-            "flops-too-many",
-            "ops have more float operations than a 64-bit number can say; the largest is shown",
-            sum(count > _INT64_MAX for count in counts.values()),
-        )
         self._profile.version += 1

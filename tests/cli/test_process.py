@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import environment
+from .conftest import environment
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 HEAVY = ("numpy", "google.protobuf", "rich", "tensorflow", "prompt_toolkit", "jinja2")

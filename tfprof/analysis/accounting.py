@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof.model.columns import Int64Array
 from tfprof.model.profile import Profile
@@ -24,7 +25,10 @@ METRICS = (
 
 METRIC_ROW = {name: row for row, name in enumerate(METRICS)}
 
-_INT64_MAX = (1 << 63) - 1
+Float64Array = npt.NDArray[np.float64]
+
+_LARGEST_TOTAL = 9.2e18
+"""A little less than 2^63, for the rounding of floating-point sums."""
 
 
 def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
@@ -33,8 +37,9 @@ def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
     Args:
         profile: The profile.
         step: A step that was added, or negative for the average.
-        classic: Let parameter counts wrap at 64 bits, as in the original; otherwise a count so
-            large that totals could wrap is left out, and the notices say so.
+        classic: Let parameters and float operations wrap at 64 bits, as in the original;
+            otherwise, where totals would wrap, the largest counts are left out, and the notices
+            say so.
 
     Returns:
         Shape (len(METRICS), n ops). ``float_ops`` is the count of one run times the number of
@@ -46,9 +51,37 @@ def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
     metrics[0] = measures.values[0]
     metrics[1] = measures.exec_micros
     metrics[2:8] = measures.values[1:]
-    metrics[8] = _parameters(profile, classic)
-    metrics[9] = ops.float_ops.array * np.where(measures.recorded, metrics[0], 1)
+    metrics[8], parameters = _parameters(profile)
+    runs = np.where(measures.recorded, metrics[0], 1)
+    metrics[9] = ops.float_ops.array * runs
+    if not classic:
+        metrics[8] = _without_overflow(profile, "parameters", metrics[8], parameters)
+        float_ops = ops.float_ops.array.astype(np.float64) * runs
+        metrics[9] = _without_overflow(profile, "float operations", metrics[9], float_ops)
     return metrics
+
+
+def _without_overflow(
+    profile: Profile, what: str, counts: Int64Array, exact: Float64Array
+) -> Int64Array:
+    """The counts; if their sum does not fit into 64 bits, without the largest of them.
+
+    Args:
+        profile: Gets a notice.
+        what: What is counted.
+        counts: Count of each op, wrapped at 64 bits, shape (n,).
+        exact: The same, not wrapped, shape (n,).
+    """
+    fits = float(np.abs(exact).sum()) < _LARGEST_TOTAL
+    too_large = np.zeros(len(counts), np.bool_)
+    if not fits:
+        too_large = np.abs(exact) > _LARGEST_TOTAL / len(counts)
+    profile.notices.set(
+        f"too-many-{what.replace(' ', '-')}",
+        f"ops have so many {what} that totals would not fit into 64 bits; theirs count as 0",
+        int(too_large.sum()),
+    )
+    return np.where(too_large, 0, counts) if not fits else counts
 
 
 def parameter_count(shape: Shape) -> int:
@@ -62,19 +95,11 @@ def parameter_count(shape: Shape) -> int:
     return count
 
 
-def _parameters(profile: Profile, classic: bool) -> Int64Array:
+def _parameters(profile: Profile) -> tuple[Int64Array, Float64Array]:
+    """Parameters of each op, wrapped at 64 bits, and not wrapped."""
     counts = [parameter_count(shape) for shape in profile.ops.shapes.shapes.values]
-    if classic:
-        counts = [(count + 2**63) % 2**64 - 2**63 for count in counts]
-    else:
-        limit = _INT64_MAX // max(len(profile.ops), 1)
-        profile.notices.set(
-            "parameters-too-many",
-            "a shape has so many elements that totals would not fit into 64 bits; ops with "
-            "such a shape count 0 parameters",
-            sum(count > limit for count in counts),
-        )
-        counts = [count if count <= limit else 0 for count in counts]
-    by_shape = np.array([*counts, 0], np.int64)  # the last one is for "no shape", id -1
-    result: Int64Array = by_shape[profile.ops.shape_ids.array]
-    return result
+    counts.append(0)  # for "no shape", id -1
+    wrapped = np.array([(count + 2**63) % 2**64 - 2**63 for count in counts], np.int64)
+    exact = np.array([min(count, 2**80) for count in counts], np.float64)
+    shape_ids = profile.ops.shape_ids.array
+    return wrapped[shape_ids], exact[shape_ids]

@@ -90,7 +90,7 @@ def _put_varints(
     sizes: Int64Array,
 ) -> None:
     """Write numbers at their places, one byte of all of them at a time."""
-    for place in range(int(sizes.max(initial=0))):
+    for place in range(int(sizes.max()) if len(sizes) else 0):
         there = sizes > place
         if not there.all():
             starts, numbers, sizes = starts[there], numbers[there], sizes[there]

@@ -13,7 +13,7 @@ from itertools import compress
 
 import numpy as np
 
-from tfprof.model.columns import Int64Array, Int64Column
+from tfprof.model.columns import BoolArray, Int64Array, Int64Column
 from tfprof.model.devices import Device
 from tfprof.model.frames import NO_STACK, StackTable
 from tfprof.model.notices import Notices
@@ -237,9 +237,9 @@ class Profile:
         window = np.stack([start, np.where(timed, start + duration, 0)])
         return rows[keep], values[:, keep], window[:, keep]
 
-    def _durations(self, micros: Int64Array, counted: np.ndarray) -> Int64Array:
+    def _durations(self, micros: Int64Array, counted: BoolArray) -> Int64Array:
         """Durations with 0 taken as 1 µs; negative ones count as 0 unless classic."""
-        rounded = np.where(micros == 0, 1, micros)
+        rounded: Int64Array = np.where(micros == 0, 1, micros)
         if self.classic:
             return rounded
         negative = rounded < 0
@@ -248,7 +248,8 @@ class Profile:
             "node stats end before they start (clock skew); their time counts as 0",
             int((negative & counted).sum()),
         )
-        return np.where(negative, 0, rounded)
+        rounded[negative] = 0
+        return rounded
 
 
 def label_op(label: str) -> str | None:

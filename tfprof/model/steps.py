@@ -187,5 +187,6 @@ class StepTable:
                 seen[records.rows] += 1
         if step < 0 and len(self.records) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)
-            sums = (sums.view(np.uint64) // divisor).view(np.int64)
+            averages: Int64Array = (sums.view(np.uint64) // divisor).view(np.int64)
+            sums = averages
         return OpMeasures(sums[:-1], sums[-1], recorded)

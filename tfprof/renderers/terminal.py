@@ -140,8 +140,8 @@ class _Builder:
             )
         elif self.n_hidden:
             yield (
-                f"{len(self.rows)} of {len(self.tree) - 1} op types, those with the largest "
-                f"{self._primary_title()}. --max_rows 0 shows all"
+                f"{len(self.rows)} of the {len(self.tree) - 1} op types within max_depth, those "
+                f"with the largest {self._primary_title()}. --max_rows 0 shows all"
             )
         if left_out:
             yield f"no room for: {', '.join(left_out)}. Widen the terminal or select less"

@@ -51,7 +51,7 @@ _ABOUT_ATTRIBUTE = {
     "output_bytes": "output bytes: Size of the op's outputs (allocated or shared).",
     "params": "param: Number of parameters.",
     "float_ops": "flops: Number of float operations; ops without a known count are not in it.",
-    "tensor_value": "tensor_value: Values of variables, read from a checkpoint.",
+    "tensor_value": "tensor_value: Values of variables; there are none without a checkpoint.",
     "device": "device: Device that the op was placed on.",
     "op_types": "op_types: Type of the op, its device, and types added by an op log.",
     "occurrence": "occurrence: How often the op ran, and how often it is defined.",

@@ -28,7 +28,7 @@ NO_OP = -1
 """In ``ViewTree.op_rows``: the root, or a scope that is not itself an op."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ViewTree:
     """What a view shows: one row per shown node in display order, the root first.
 
@@ -73,6 +73,9 @@ class ViewTree:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<ViewTree {self.kind}: {len(self)} rows>"
 
     @property
     def root(self) -> ViewNode:
@@ -157,7 +160,7 @@ class ViewTree:
         return self.root.to_rows()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ViewNode:
     """One shown node; its metrics are attributes: ``node.total_exec_micros``."""
 
@@ -188,6 +191,9 @@ class ViewNode:
         if name.startswith("total_") and name[6:] in METRIC_ROW:
             return int(tree.total[METRIC_ROW[name[6:]], self.row])
         raise AttributeError(f"a view node has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<ViewNode {self.name!r} of the {self.tree.kind} view>"
 
     def __iter__(self) -> Iterator[ViewNode]:
         return iter(self.children)
