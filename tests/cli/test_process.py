@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import tfprof
+
 from .conftest import environment
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
@@ -142,3 +144,18 @@ def test_names_can_not_steer_the_terminal(tmp_path):
             assert "\x1b" not in shown
             assert "\u202e" not in shown
     assert "[red]NoOp" in terminal("op", "--graph_path", str(graph), "--color=never")
+
+
+def test_the_demo_names_its_files_in_full(tmp_path):
+    deep = tmp_path.joinpath(*["a_folder_with_a_long_name"] * 4)
+    deep.mkdir(parents=True)
+    (deep / "tfprof").symlink_to(Path(tfprof.__file__).parent, target_is_directory=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfprof", "demo"],
+        env=environment(PYTHONPATH=str(deep)),
+        cwd=deep,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"--graph_path {deep}/tfprof/demo/graph.pb.gz" in done.stdout

@@ -44,7 +44,8 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
             subtitle="batch of 8, TensorFlow 2.21 on CPU; recorded, shipped with tfprof",
             files=[path.as_posix() for path in paths],
             glyphs=glyphs,
-        )
+        ),
+        crop=False,  # a path that is cut short can not be copied
     )
 
 
