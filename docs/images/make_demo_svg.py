@@ -28,6 +28,7 @@ def picture() -> str:
         highlight=False,
     )
     print_demo(console, UNICODE, folder="tfprof/demo")
+    console.print()  # the picture's last line is drawn without its lower edge
     svg = console.export_svg(title="tfprof demo", unique_id="demo", font_aspect_ratio=0.61)
     svg = re.sub(r"\s*@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
