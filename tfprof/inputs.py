@@ -18,7 +18,7 @@ from tfprof.capture.live_graph import (
     trainable_variables,
     user_registered_flops,
 )
-from tfprof.model.columns import BoolArray
+from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.model.steps import KnownNames
@@ -55,7 +55,7 @@ class GraphSource:
         # The original has neither formulas nor run-time shapes for a graph that is not live.
         self._counts_flops = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
-        self._shape_ids = np.zeros(0, np.int64)
+        self._shape_ids: Int64Array = np.zeros(0, np.int64)
         self._n_counted = 0
         self._counted_version = -1
         self._incomplete: set[int] = set()

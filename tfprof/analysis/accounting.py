@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.model.columns import Int64Array
+from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.model.shapes import Shape, display_dims
 
@@ -73,7 +73,7 @@ def _without_overflow(
         exact: The same, not wrapped, shape (n,).
     """
     fits = float(np.abs(exact).sum()) < _LARGEST_TOTAL
-    too_large = np.zeros(len(counts), np.bool_)
+    too_large: BoolArray = np.zeros(len(counts), np.bool_)
     if not fits:
         too_large = np.abs(exact) > _LARGEST_TOTAL / len(counts)
     profile.notices.set(

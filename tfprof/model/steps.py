@@ -177,7 +177,7 @@ class StepTable:
             n_ops: Number of ops.
         """
         recorded = np.zeros(n_ops, np.bool_)
-        sums = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
+        sums: Int64Array = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
         seen = np.zeros(n_ops, np.int64)
         for number, records in self.records.items():
             recorded[records.rows] = True
@@ -187,6 +187,5 @@ class StepTable:
                 seen[records.rows] += 1
         if step < 0 and len(self.records) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)
-            averages: Int64Array = (sums.view(np.uint64) // divisor).view(np.int64)
-            sums = averages
+            sums = (sums.view(np.uint64) // divisor).view(np.int64)
         return OpMeasures(sums[:-1], sums[-1], recorded)
