@@ -54,7 +54,11 @@ _OUTPUT = """\
 | `file:outfile=PATH` | to a file, which is overwritten (the command line asks for `--force`) |
 | `none` | nowhere; the result is returned all the same |
 
-`timeline` and `pprof`, which TensorFlow knows too, are not written yet and raise `UsageError`.
+`pprof:outfile=PATH` writes the code view for [pprof](https://github.com/google/pprof), as a gzip
+file: every op at its line, with time, memory, float operations and parameters as sample types.
+Classic mode writes the one selected attribute, as TensorFlow does.
+
+`timeline`, which TensorFlow knows too, is not written yet and raises `UsageError`.
 """
 
 
@@ -128,5 +132,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    assert OUTPUT_TYPES == ("file", "none", "stdout"), "describe the new output above"
+    assert OUTPUT_TYPES == ("file", "none", "pprof", "stdout"), "describe the new output above"
     sys.exit(main(sys.argv[1:]))

@@ -27,6 +27,7 @@ EXECUTED = [README, DOCS / "tutorial.md", DOCS / "migrating.md"]
 
 PUBLIC_SITES = (
     "https://docs.python.org/",
+    "https://github.com/google/pprof",
     "https://github.com/google/re2/",
     "https://semver.org",
     "https://towncrier.readthedocs.io",

@@ -21,6 +21,7 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.exporters.op_log import profile_to_op_log
+from tfprof.exporters.pprof import view_to_pprof
 from tfprof.exporters.protos import view_to_proto
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
@@ -252,7 +253,10 @@ class Profiler:
             parsed = parse_options(options, classic=self.classic)
             with self._lock:
                 tree = self._build(kind, parsed)
-                self._write(tree)
+                in_tree = kind in ("scope", "graph")
+                if not self._write(tree):
+                    empty = pb.GraphNodeProto if in_tree else pb.MultiGraphNodeProto
+                    return empty(name=tree.name)
                 return view_to_proto(tree)
         except (UsageError, EmptyProfileError) as error:
             if not self.classic:
@@ -266,20 +270,38 @@ class Profiler:
             in_tree = kind in ("scope", "graph")
             return pb.GraphNodeProto() if in_tree else pb.MultiGraphNodeProto()
 
-    def _write(self, tree: ViewTree) -> None:
-        """Write the report where the options say."""
+    def _write(self, tree: ViewTree) -> bool:
+        """Write the report where the options say; False if the original refuses to."""
         output = tree.options.output
         if output.type == "stdout":
             sys.stdout.write(render_stdout(tree))
         elif output.type == "file":
+            self._write_file(output.outfile, render_report(tree).encode())
+        elif output.type == "pprof":
             try:
-                Path(output.outfile).write_text(render_report(tree), encoding="utf-8", newline="")
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or error
-                message = f"{output.outfile}: cannot be written: {reason}"
+                data = view_to_pprof(tree)
+            except UsageError as error:
                 if not self.classic:
-                    raise InputError(message) from error
-                warnings.warn(message, TfprofWarning, stacklevel=4)
+                    raise
+                warnings.warn(str(error), TfprofWarning, stacklevel=4)
+                return False
+            if self._write_file(output.outfile, data):
+                sys.stdout.write(
+                    f"\nRun pprof -png --nodecount=100 --sample_index=1 <{output.outfile}>\n"
+                )
+        return True
+
+    def _write_file(self, path: str, data: bytes) -> bool:
+        try:
+            Path(path).write_bytes(data)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"{path}: cannot be written: {reason}"
+            if not self.classic:
+                raise InputError(message) from error
+            warnings.warn(message, TfprofWarning, stacklevel=5)
+            return False
+        return True
 
 
 def profile(

@@ -51,7 +51,7 @@ def refused(parse, text):
 def test_unknown_types_name_the_known_ones(text):
     message = refused(parse_output, text)
     assert repr(text) in message
-    assert "file, none, stdout" in message
+    assert "file, none, pprof, stdout" in message
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,8 @@ class Target:
             return ASCII
         return UNICODE
 
-    def write(self, text: str) -> None:
-        """Write it all, or nothing.
+    def write(self, content: str | bytes) -> None:
+        """Write it all, or nothing; bytes only go to files.
 
         Raises:
             UsageError: The file appeared meanwhile.
@@ -115,9 +115,10 @@ class Target:
         """
         try:
             if self.path is None:
-                _write_stdout(text)
+                _write_stdout(content if isinstance(content, str) else content.decode())
             else:
-                _write_file(self.path, text, self.force)
+                data = content.encode() if isinstance(content, str) else content
+                _write_file(self.path, data, self.force)
         except BrokenPipeError:
             raise
         except (OSError, ValueError) as error:
@@ -207,16 +208,16 @@ def _write_stdout(text: str) -> None:
     stream.flush()
 
 
-def _write_file(path: Path, text: str, force: bool) -> None:
+def _write_file(path: Path, data: bytes, force: bool) -> None:
     path = path.resolve()
     if path.exists() and not path.is_file():  # a device or a pipe has no place to rename to
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(data)
         return
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
     temporary = Path(name)
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as stream:  # noqa: PTH123
-            stream.write(text)
+        with open(handle, "wb") as stream:  # noqa: PTH123
+            stream.write(data)
         temporary.chmod(_permissions(path))
         if path.exists() and not force:
             raise UsageError(f"{path}: exists already; --force overwrites it")

@@ -92,7 +92,7 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
         profiler = open_profiler(given)
         tree = profiler.view(kind, options)
     if target is not None:
-        target.write(_formatted(tree, chosen_format, target, max_rows))
+        target.write(_content(tree, options, chosen_format, target, max_rows))
     for notice in tree.notices:
         note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
 
@@ -129,6 +129,18 @@ def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
     if outfile == "":
         raise UsageError("--outfile needs the name of a file, or - for stdout")
     return replace(target, path=Path(path)) if path else target
+
+
+def _content(
+    tree: ViewTree, options: dict[str, Any], name: str, target: Target, max_rows: int
+) -> str | bytes:
+    from tfprof.options.output import parse_output
+
+    if parse_output(options["output"]).type == "pprof":
+        from tfprof.exporters.pprof import view_to_pprof
+
+        return view_to_pprof(tree)
+    return _formatted(tree, name, target, max_rows)
 
 
 def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:

@@ -43,7 +43,7 @@ SELECT = (
     "residual_bytes",
     "output_bytes",
 )
-OUTPUT_TYPES = ("file", "none", "stdout")
+OUTPUT_TYPES = ("file", "none", "pprof", "stdout")
 """Where a report can go today."""
 CLASSIC_OUTPUT_TYPES = ("file", "none", "pprof", "stdout", "timeline")
 """What the original's option syntax knows."""
@@ -121,7 +121,8 @@ OPTIONS: tuple[Option, ...] = (
         "str",
         "stdout",
         "stdout",
-        "Where the report goes: stdout, none or file:outfile=PATH.",
+        "Where the report goes: stdout, none or file:outfile=PATH; pprof:outfile=PATH writes the "
+        "code view for pprof.",
     ),
 )
 """All options, in the order in which reports list them."""

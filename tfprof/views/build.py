@@ -181,6 +181,7 @@ class ViewBuilder:
             accounted=accounted[shown.groups],
             groups=groups.take(shown.groups),
             metrics=metrics,
+            counts=counts,
             is_empty=not types.names,
         )
 
@@ -210,6 +211,9 @@ class ViewBuilder:
             accounted=accounted[below_root],
             groups=groups.take(below_root),
             metrics=metrics,
+            counts=counts,
+            positions=shown.positions,
+            code=tree,
         )
 
     def _grouped(
@@ -224,7 +228,10 @@ class ViewBuilder:
         accounted: BoolArray,
         groups: Groups,
         metrics: Int64Array,
+        counts: Int64Array,
         is_empty: bool = False,
+        positions: Int64Array = _NO_ROWS,
+        code: CodeTree | None = None,
     ) -> ViewTree:
         """A view of groups of ops; everything but ``parent`` and ``total`` lacks the root."""
         size = len(names) + 1
@@ -244,4 +251,7 @@ class ViewBuilder:
             facts=self._facts(options.classic),
             profile=self._profile,
             is_empty=is_empty,
+            counts=counts,
+            positions=positions,
+            code=code,
         )

@@ -13,7 +13,7 @@ from tfprof.model.tree import Tree
 from tfprof.views.members import Groups
 from tfprof.views.result import ROOT_NAME
 
-_GRADIENT_SUFFIX = " (gradient)"
+GRADIENT_SUFFIX = " (gradient)"
 _NO_NODE = -1
 
 
@@ -68,7 +68,7 @@ class _Builder:
         return node
 
     def _child(self, parent: int, frame: int, gradient: bool) -> int:
-        text = self._labels[frame] + (_GRADIENT_SUFFIX if gradient else "")
+        text = self._labels[frame] + (GRADIENT_SUFFIX if gradient else "")
         node = self._children.get((parent, text))
         if node is None:
             node = self._children[parent, text] = len(self.names)

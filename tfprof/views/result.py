@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tfprof.model.ops import OpTable
 from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
 
+if TYPE_CHECKING:
+    from tfprof.views.code import CodeTree
+
 ViewKind = Literal["scope", "graph", "op", "code"]
 Row = dict[str, int | str]
 
@@ -26,6 +29,10 @@ SCOPE_PARENT_TYPE = "_kTFScopeParent"
 
 NO_OP = -1
 """In ``ViewTree.op_rows``: the root, or a scope that is not itself an op."""
+
+
+def _none() -> Int64Array:
+    return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +58,9 @@ class ViewTree:
         op_metrics: Metrics of every op, shape (len(METRICS), n ops).
         facts: Types, device and input shapes of every op.
         profile: The profile, which may have grown since.
+        counts: How often each op counts (op and code view).
+        positions: Position of each row in ``code``, shape (n,); code view.
+        code: All lines, shown or not; code view.
         is_empty: The profile holds nothing that this view could show.
     """
 
@@ -69,6 +79,9 @@ class ViewTree:
     facts: OpFacts
     profile: Profile
     is_empty: bool = False
+    counts: Int64Array = field(default_factory=_none)
+    positions: Int64Array = field(default_factory=_none)
+    code: CodeTree | None = None
     _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
