@@ -264,7 +264,8 @@ class Profiler:
             # The original says so on stderr and answers with an empty message.
             warnings.warn(str(error), TfprofWarning, stacklevel=3)
             if parsed is None:
-                self._views.structure(kind, classic=True)
+                with self._lock:
+                    self._views.structure(kind, classic=True)
             elif parsed.output.type == "stdout":
                 sys.stdout.write(render_envelope(parsed, ""))
             in_tree = kind in ("scope", "graph")

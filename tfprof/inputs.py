@@ -70,6 +70,7 @@ class GraphSource:
         self.pending = OpLogColumns() if op_log is None else read_op_log(op_log)
         # The original looks only once whether it knows the ops of an op log.
         self._waits_for_ops = one_shot or not profile.classic
+        self._n_looked_up = 0
         pairs = zip(self.pending.names, self.pending.float_ops, strict=True)
         self._given_flops = {name for name, flops in pairs if flops}
         self.update()
@@ -153,13 +154,15 @@ class GraphSource:
     def _add_op_log(self) -> None:
         """Apply the entries of the op log whose ops are known by now."""
         log = self.pending
-        if not log.names:
+        ops = self._profile.ops
+        if not log.names or len(ops) == self._n_looked_up:
             return
-        known = [self._profile.ops.row(name) >= 0 for name in log.names]
-        self._profile.add_op_log(log.select(known))
-        self.pending = (
-            log.select([not k for k in known]) if self._waits_for_ops else (OpLogColumns())
-        )
+        self._n_looked_up = len(ops)
+        known = [ops.row(name) >= 0 for name in log.names]
+        if any(known):
+            self._profile.add_op_log(log.select(known))
+        waiting = [not k for k in known] if self._waits_for_ops else [False] * len(known)
+        self.pending = log.select(waiting)
 
     def _add_live_ops(self) -> Sequence[Any]:
         """Read what is new in the live graph; returns those operations."""
