@@ -8,7 +8,7 @@ pair the caller's line with the callee's function, and no op of a line that has 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,12 @@ import numpy as np
 from tfprof._wire import messages as pb
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.errors import UsageError
+from tfprof.exporters.wire_encoding import (
+    encode_packed,
+    encode_varint,
+    length_delimited,
+    length_delimited_tag,
+)
 from tfprof.model.frames import Frame
 from tfprof.model.strings import StringTable
 from tfprof.views.code import GRADIENT_SUFFIX, CodeTree
@@ -64,6 +70,9 @@ SAMPLE_TYPES = {
 
 DEFAULT_TYPES = ("micros", "accelerator_micros", "bytes", "float_ops", "params")
 """Sample types of one file, unless classic mode wants one alone."""
+
+_SAMPLE_VALUE, _SAMPLE_LABEL = 2, 3
+"""Field numbers of ``Sample``."""
 
 Key = tuple[str, str, int]
 
@@ -132,31 +141,70 @@ def _complete(tree: ViewTree, code: CodeTree) -> pb.Profile:
         intern(f"tfprof code view, {f'step {step}' if step >= 0 else 'average'}")
     )
 
-    rows = [METRIC_ROW["run_count"], *(METRIC_ROW[SAMPLE_TYPES[n].metric] for n in DEFAULT_TYPES)]
-    values = tree.op_metrics[rows].T.tolist()
-    label_keys = [intern(text) for text in ("op", "op_type", "device", "step")]
-    for stack, op in _ops_by_line(tree, code, tables):
-        sample = profile.sample.add(location_id=stack, value=values[op])
-        type_text = tree.facts.strings[int(tree.facts.type_ids[op])]
-        texts = (tree.ops.name(op), type_text, tree.device(op))
-        for key, text in zip(label_keys, texts, strict=False):
-            if text:
-                sample.label.add(key=key, str=intern(text))
-        if step >= 0:
-            sample.label.add(key=label_keys[3], num=step)
+    samples = _Samples(tree, intern)
+    tag = length_delimited_tag(pb.Profile.DESCRIPTOR.fields_by_name["sample"].number)
+    encoded = [
+        length_delimited(tag, samples.encode(stack, op))
+        for stack, ops in _ops_by_line(tree, code, tables)
+        for op in ops
+    ]
     tables.write(profile)
+    profile.MergeFromString(b"".join(encoded))
     return profile
+
+
+class _Samples:
+    """Encodes samples; what many of them share, stacks and labels, only once."""
+
+    def __init__(self, tree: ViewTree, intern: Callable[[str], int]) -> None:
+        rows = [METRIC_ROW[SAMPLE_TYPES[name].metric] for name in DEFAULT_TYPES]
+        values = tree.op_metrics[[METRIC_ROW["run_count"], *rows]]
+        self._values = encode_packed(_SAMPLE_VALUE, values)
+        self._tree = tree
+        self._intern = intern
+        self._op, self._type, self._device, self._step = map(
+            intern, ("op", "op_type", "device", "step")
+        )
+        # A label is a message of its own: the key is field 1, the text field 2.
+        self._label_tag = length_delimited_tag(_SAMPLE_LABEL)
+        self._own_label = b"\x08" + encode_varint(self._op) + b"\x10"
+        self._shared: dict[tuple[int, int], bytes] = {}
+        self._names = tree.ops.names.values
+        self._name_ids = tree.ops.name_ids.array.tolist()
+        self._types = tree.facts.type_ids.tolist()
+        self._devices = tree.facts.device_ids.tolist()
+
+    def encode(self, stack: bytes, op: int) -> bytes:
+        """One sample: the encoded stack, and the op's values and labels."""
+        key = (self._types[op], self._devices[op])
+        labels = self._shared.get(key)
+        if labels is None:
+            labels = self._shared[key] = self._labels_of(*key)
+        label = self._own_label + encode_varint(self._intern(self._names[self._name_ids[op]]))
+        return b"".join((stack, self._values[op], length_delimited(self._label_tag, label), labels))
+
+    def _labels_of(self, op_type: int, device: int) -> bytes:
+        strings = self._tree.facts.strings
+        sample = pb.Sample()
+        sample.label.add(key=self._type, str=self._intern(strings[op_type]))
+        if device >= 0:
+            sample.label.add(key=self._device, str=self._intern(strings[device]))
+        step = self._tree.options.step
+        if step >= 0:
+            sample.label.add(key=self._step, num=step)
+        encoded: bytes = sample.SerializeToString()
+        return encoded
 
 
 def _ops_by_line(
     tree: ViewTree, code: CodeTree, tables: _Tables
-) -> Iterator[tuple[list[int], int]]:
-    """Each op and its stack of locations, innermost first."""
+) -> Iterator[tuple[bytes, list[int]]]:
+    """The encoded stack of each line, innermost location first, and the ops there."""
     shown = np.zeros(len(code.names), np.bool_)
     shown[tree.positions] = True
     nearest = np.where(shown, np.arange(len(shown)), code.tree.nearest_marked_ancestor(shown))
     row_of = {position: row for row, position in enumerate(tree.positions.tolist())}
-    stacks: dict[int, list[int]] = {}
+    stacks: dict[int, bytes] = {}
     groups = code.groups.only(tree.counts)
     for position in np.flatnonzero(groups.sizes).tolist():
         row = row_of[int(nearest[position])]
@@ -164,9 +212,9 @@ def _ops_by_line(
             continue
         stack = stacks.get(row)
         if stack is None:
-            stack = stacks[row] = _stack_of(tree, code, row, tables)
-        for op in groups.rows[groups.offsets[position] : groups.offsets[position + 1]].tolist():
-            yield stack, op
+            locations = _stack_of(tree, code, row, tables)
+            stack = stacks[row] = pb.Sample(location_id=locations).SerializeToString()
+        yield stack, groups.rows[groups.offsets[position] : groups.offsets[position + 1]].tolist()
 
 
 def _stack_of(tree: ViewTree, code: CodeTree, row: int, tables: _Tables) -> list[int]:

@@ -73,6 +73,27 @@ def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes
     return [encoded[start:end] for start, end in pairwise(bounds)]
 
 
+def encode_packed(field: int, values: Int64Array) -> list[bytes]:
+    """A packed repeated int64 field of each record, zeros included.
+
+    Args:
+        field: Field number.
+        values: Shape (elements per record, number of records).
+
+    Returns:
+        The encoded field of each record.
+    """
+    numbers = np.ascontiguousarray(values.T).reshape(-1).view(np.uint64)
+    sizes = _varint_sizes(numbers)
+    ends = np.cumsum(sizes)
+    data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    _put_varints(data, ends - sizes, numbers, sizes)
+    bounds = [0, *ends[len(values) - 1 :: len(values)].tolist()]
+    tag = length_delimited_tag(field)
+    encoded = data.tobytes()
+    return [length_delimited(tag, encoded[start:end]) for start, end in pairwise(bounds)]
+
+
 def _varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:
     sizes = np.ones(len(numbers), np.int64)
     for size in range(1, _MAX_VARINT_BYTES):
