@@ -6,38 +6,28 @@ The ``classic_*`` functions are a compatibility surface: they give the original 
 
 from __future__ import annotations
 
-_THOUSAND = 1_000
-_MILLION = 1_000_000
-_BILLION = 1_000_000_000
-
 
 def classic_count(value: int) -> str:
-    """``999`` → ``999``, ``1500`` → ``1.50k``, then ``m`` and ``b``; negatives stay plain."""
-    if value < _THOUSAND:
-        return str(value)
-    if value < _MILLION:
-        return f"{value / 1e3:.2f}k"
-    if value < _BILLION:
-        return f"{value / 1e6:.2f}m"
-    return f"{value / 1e9:.2f}b"
+    """``999`` → ``999``, ``1500`` → ``1.50k``, then ``m`` and ``b``."""
+    return _classic(value, ("", "k", "m", "b"))
 
 
 def classic_time(micros: int) -> str:
     """Microseconds as ``us``, ``ms`` or ``sec``."""
-    if micros < _THOUSAND:
-        return f"{micros}us"
-    if micros < _MILLION:
-        return f"{micros / 1e3:.2f}ms"
-    return f"{micros / 1e6:.2f}sec"
+    return _classic(micros, ("us", "ms", "sec"))
 
 
 def classic_memory(size_bytes: int) -> str:
     """Bytes as ``B``, ``KB`` or ``MB`` (decimal; there is no GB)."""
-    if size_bytes < _THOUSAND:
-        return f"{size_bytes}B"
-    if size_bytes < _MILLION:
-        return f"{size_bytes / 1e3:.2f}KB"
-    return f"{size_bytes / 1e6:.2f}MB"
+    return _classic(size_bytes, ("B", "KB", "MB"))
+
+
+def _classic(value: int, units: tuple[str, ...]) -> str:
+    """Plain below 1000 (negatives, too), else two decimals of the largest unit that fits."""
+    power = 0
+    while power + 1 < len(units) and value >= 1000 ** (power + 1):
+        power += 1
+    return f"{value / 1000.0**power:.2f}{units[power]}" if power else f"{value}{units[0]}"
 
 
 _COUNT_SCALE = ((1, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"), (1e15, "P"))
