@@ -27,6 +27,7 @@ def _classic(value: int, units: tuple[str, ...]) -> str:
     power = 0
     while power + 1 < len(units) and value >= 1000 ** (power + 1):
         power += 1
+    # A float divisor, as in C++: exact integers would round differently beyond 2^53.
     return f"{value / 1000.0**power:.2f}{units[power]}" if power else f"{value}{units[0]}"
 
 
