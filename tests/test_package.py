@@ -68,6 +68,7 @@ def test_public_names():
         "Profiler",
         "TfprofError",
         "TfprofWarning",
+        "Timeline",
         "UnknownFormatError",
         "UsageError",
         "ViewNode",

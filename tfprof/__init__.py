@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UsageError,
     )
+    from tfprof.exporters.client_timeline import Timeline
     from tfprof.model.notices import Notice
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.views.result import ViewNode, ViewTree
@@ -51,6 +52,7 @@ _HOME = {
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
     "UnknownFormatError": "tfprof.errors",
+    "Timeline": "tfprof.exporters.client_timeline",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
     "ViewTree": "tfprof.views.result",
@@ -74,6 +76,7 @@ __all__ = [
     "Profiler",
     "TfprofError",
     "TfprofWarning",
+    "Timeline",
     "UnknownFormatError",
     "UsageError",
     "ViewNode",
