@@ -1,4 +1,4 @@
-"""The public face: ``Profiler`` and ``profile``, as in ``tf.compat.v1.profiler``."""
+"""The public face, as in ``tf.compat.v1.profiler``: a class, and one function for each job."""
 
 from __future__ import annotations
 
@@ -357,8 +357,11 @@ def advise(
         UsageError: There is no checker of that name.
         InputError: An input is unusable.
     """
-    profiler = _one_shot(graph, None, run_meta, classic)
-    return profiler.advise(None if isinstance(checkers, int) else checkers)
+    if isinstance(checkers, int):
+        if checkers != 0:
+            raise UsageError(f"checkers={checkers!r} must be a dict or a list of names")
+        checkers = None
+    return _one_shot(graph, None, run_meta, classic).advise(checkers)
 
 
 def _one_shot(

@@ -206,5 +206,5 @@ class GraphSource:
         given = {ops.row(name) for name in self._given_flops}
         for row, count in counts.items():
             if row >= 0 and row not in given:
-                float_ops[row] = min(count, _INT64_MAX)
+                float_ops[row] = max(min(count, _INT64_MAX), -_INT64_MAX - 1)
         self._profile.version += 1

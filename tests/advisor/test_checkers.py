@@ -94,3 +94,9 @@ def test_compat_reads_its_options_as_tensorflow_does():
     assert list(v1.advise(graph(op("a")), options={"OperationChecker": {}}).checkers) == [
         "OperationChecker"
     ]
+
+
+def test_a_number_is_no_list_of_checkers():
+    assert sorted(tfprof.advise(graph(op("a")), checkers=0).checkers) == ALL  # TensorFlow's default
+    with pytest.raises(tfprof.UsageError, match="checkers=7 must be"):
+        tfprof.advise(graph(op("a")), checkers=7)

@@ -141,16 +141,21 @@ def _channels(op: _Op, dims: Dims) -> int:
 
 def _conv2d_backprop_input(op: _Op) -> int:
     divisor = _channels(op, op.dims_out()) * _spatial_strides(op)
-    if divisor == 0:
-        return 0
-    return int(2 * op.n_out() * op.n_in(1) / divisor)
+    return _quotient(op, 2 * op.n_out() * op.n_in(1), divisor)
 
 
 def _conv2d_backprop_filter(op: _Op) -> int:
     divisor = _channels(op, op.dims_in(0)) * _spatial_strides(op)
+    return _quotient(op, 2 * op.n_in(0) * op.n_out(), divisor)
+
+
+def _quotient(op: _Op, total: int, divisor: int) -> int:
+    """``total / divisor``; the original goes through floats, which are inexact beyond 2^53."""
     if divisor == 0:
         return 0
-    return int(2 * op.n_in(0) * op.n_out() / divisor)
+    if op.classic and total < 1 << 1000:  # larger ones are no floats at all
+        return int(total / divisor)
+    return total // divisor
 
 
 def _mat_mul(op: _Op) -> int:

@@ -17,7 +17,7 @@ from tfprof.model.shapes import display_dims
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import OPTIONS
 from tfprof.units import classic_count, classic_memory, classic_time
-from tfprof.views.result import NO_OP, ViewTree
+from tfprof.views.result import GRAPH_ROOT_TYPE, NO_OP, SCOPE_PARENT_TYPE, ViewTree
 
 Formatter = Callable[[int], str]
 
@@ -247,8 +247,6 @@ def _own_shapes(tree: ViewTree) -> Iterable[str | None]:
 
 
 def _scope_op_types(tree: ViewTree) -> Iterable[str]:
-    from tfprof.views.result import GRAPH_ROOT_TYPE, SCOPE_PARENT_TYPE
-
     root_type = GRAPH_ROOT_TYPE if tree.kind == "graph" else SCOPE_PARENT_TYPE
     for row in tree.op_rows.tolist():
         yield root_type if row == NO_OP else "|".join(sorted(tree.op_types(row)))
