@@ -20,8 +20,8 @@ from tfprof.capture.live_graph import (
 )
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
+from tfprof.model.runs import KnownNames
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
-from tfprof.model.steps import KnownNames
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 

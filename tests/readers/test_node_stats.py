@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from tfprof._wire import messages as pb
 from tfprof._wire.lockstep import IrregularError
-from tfprof.model.steps import KnownNames, RunColumns
+from tfprof.model.runs import KnownNames, RunColumns
+from tfprof.model.strings import StringTable
 from tfprof.readers.run_metadata import _read_one_by_one, _read_together, read_run_metadata
 
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
@@ -29,22 +31,24 @@ def node_stats(draw: st.DrawFn) -> pb.NodeExecStats:
         all_start_micros=draw(sizes),
         op_end_rel_micros=draw(sizes),
         all_start_nanos=draw(sizes),
+        op_end_rel_nanos=draw(sizes),
         timeline_label=draw(st.sampled_from(["", "a = MatMul(b)", "ö = ö()"])),
         thread_id=draw(st.integers(0, 9)),
     )
     for _ in range(draw(st.integers(0, 3))):
         stat.memory.add(
-            allocator_name="cpu",
+            allocator_name=draw(st.sampled_from(["cpu", "GPU_0_bfc", "größe"])),
             total_bytes=draw(sizes),
             peak_bytes=draw(sizes),
             live_bytes=draw(sizes),
+            allocator_bytes_in_use=draw(sizes),
         ).allocation_records.add(alloc_micros=3, alloc_bytes=draw(sizes))
     if draw(st.booleans()):
         stat.memory_stats.temp_memory_size = draw(sizes)
         stat.memory_stats.persistent_memory_size = draw(sizes)
         stat.memory_stats.persistent_tensor_alloc_ids.append(draw(sizes))
     for slot in range(draw(st.integers(0, 3))):
-        output = stat.output.add(slot=slot)
+        output = stat.output.add(slot=draw(st.sampled_from([slot, -1, 2**31 - 1])))
         if draw(st.booleans()):
             description = output.tensor_description
             for dim in draw(st.lists(st.integers(0, 5), max_size=3)):
@@ -56,13 +60,25 @@ def node_stats(draw: st.DrawFn) -> pb.NodeExecStats:
     return stat
 
 
-def as_dict(columns: RunColumns) -> dict[str, object]:
+def as_dict(columns: Any) -> dict[str, Any]:
     return {
-        field.name: value.tolist() if isinstance(value, np.ndarray) else value
+        field.name: plain(getattr(columns, field.name))
         for field in dataclasses.fields(columns)
         if field.name != "devices"
-        for value in [getattr(columns, field.name)]
     }
+
+
+def plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return as_dict(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def together(texts: list[bytes]) -> RunColumns:
+    allocators = StringTable()
+    columns = _read_together(texts, KNOWN, allocators)
+    columns.allocators = allocators.values
+    return columns
 
 
 def one_by_one(stats: list[pb.NodeExecStats]) -> RunColumns:
@@ -73,8 +89,8 @@ def one_by_one(stats: list[pb.NodeExecStats]) -> RunColumns:
 
 @given(st.lists(node_stats(), max_size=6))
 def test_both_ways_agree(stats: list[pb.NodeExecStats]) -> None:
-    together = _read_together([stat.SerializeToString() for stat in stats], KNOWN)
-    assert as_dict(together) == as_dict(one_by_one(stats))
+    texts = [stat.SerializeToString() for stat in stats]
+    assert as_dict(together(texts)) == as_dict(one_by_one(stats))
 
 
 @given(st.lists(node_stats(), min_size=1, max_size=3), st.data())
@@ -85,14 +101,14 @@ def test_damaged_bytes_are_read_alike_or_declined(
     place = data.draw(st.integers(0, len(texts[0])))
     texts[0] = texts[0][:place] + data.draw(st.binary(max_size=3)) + texts[0][place + 1 :]
     try:
-        together = as_dict(_read_together(texts, KNOWN))
+        read = as_dict(together(texts))
     except IrregularError:
         return
     try:
         parsed = [pb.NodeExecStats.FromString(text) for text in texts]
     except Exception:
         return  # damage in a part that nobody reads
-    assert together == as_dict(one_by_one(parsed))
+    assert read == as_dict(one_by_one(parsed))
 
 
 def test_merged_parts_of_one_field_are_left_to_protobuf() -> None:

@@ -6,13 +6,13 @@ import errno
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tfprof.errors import InputError, UsageError
+from tfprof.files import write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,7 +118,7 @@ class Target:
                 _write_stdout(content if isinstance(content, str) else content.decode())
             else:
                 data = content.encode() if isinstance(content, str) else content
-                _write_file(self.path, data, self.force)
+                write_file(self.path, [data], overwrite=self.force)
         except BrokenPipeError:
             raise
         except (OSError, ValueError) as error:
@@ -206,30 +206,3 @@ def _write_stdout(text: str) -> None:
         text = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(text)
     stream.flush()
-
-
-def _write_file(path: Path, data: bytes, force: bool) -> None:
-    path = path.resolve()
-    if path.exists() and not path.is_file():  # a device or a pipe has no place to rename to
-        path.write_bytes(data)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "wb") as stream:  # noqa: PTH123
-            stream.write(data)
-        temporary.chmod(_permissions(path))
-        if path.exists() and not force:
-            raise UsageError(f"{path}: exists already; --force overwrites it")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _permissions(path: Path) -> int:
-    """Those of the file before, else what the umask leaves of them."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask

@@ -15,10 +15,23 @@ import numpy as np
 
 from tfprof.model.columns import BoolArray, Int64Array, Int64Column
 from tfprof.model.devices import Device
+from tfprof.model.executions import (
+    ACCELERATOR,
+    HOST,
+    NO_OP,
+    OTHER,
+    Allocations,
+    AllocatorLevels,
+    Executions,
+    MemoryUses,
+    OutputBuffers,
+    StepDetail,
+)
 from tfprof.model.frames import NO_STACK, StackTable
 from tfprof.model.notices import Notices
 from tfprof.model.ops import GraphColumns, OpTable
-from tfprof.model.steps import RunColumns, StepRecords, StepTable
+from tfprof.model.runs import RunColumns
+from tfprof.model.steps import StepRecords, StepTable
 
 TRAINABLE_VARIABLES = "_trainable_variables"
 """Type of the ops that hold trainable variables."""
@@ -56,6 +69,27 @@ class OpLogColumns:
             self.stacks,
             self.unknown_strings if all(wanted) else 0,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _PlacedStats:
+    """What the stats of a run count as, each of shape (n stats,).
+
+    Attributes:
+        kept: The stat belongs to an op, and to the op's device.
+        timed: It has a start.
+        sized: Its memory counts, if it is kept.
+        on_cpu: Its device is a CPU.
+        kinds: What its time counts as.
+        device_names: Id of the device's name.
+    """
+
+    kept: BoolArray
+    timed: BoolArray
+    sized: BoolArray
+    on_cpu: BoolArray
+    kinds: Int64Array
+    device_names: Int64Array
 
 
 class Profile:
@@ -151,91 +185,120 @@ class Profile:
         ):
             self.misses_accelerator_stream = True
 
-        rows = self._rows_of(run)
-        records = StepRecords.from_stats(*self._measured_stats(run, devices, rows))
-        self.steps.add(step, records)
+        rows, without_op = self._rows_of(run)
+        placed = self._place_stats(run, devices, rows)
+        duration = self._durations(run.duration_micros, placed.timed & placed.kept)
+        records = _sum_by_op(run, rows, placed, duration)
+        detail = self._detail(run, rows, placed, duration, without_op)
+        self.steps.add(step, records, detail)
         self.version += 1
 
-    def _rows_of(self, run: RunColumns) -> Int64Array:
-        """Op row of each stat, -1 to leave it out; names that no graph has become ops."""
+    def _rows_of(self, run: RunColumns) -> tuple[Int64Array, dict[int, str]]:
+        """Op row of each stat, and the names by place of those that belong to no op, row -1.
+
+        Names that no graph has become ops.
+        """
         ops = self.ops
         # The last entry is for unknown names, id -1.
-        rows = np.append(ops.row_of_name.array, -1)[run.name_ids]
+        rows = np.append(ops.row_of_name.array, NO_OP)[run.name_ids]
         if ops.names_with_colon:  # a stat's name ends before the colon
-            rows[np.isin(run.name_ids, ops.names_with_colon)] = -1
+            rows[np.isin(run.name_ids, ops.names_with_colon)] = NO_OP
         covering = np.ones(len(rows), np.bool_)
         unknown = {place: (name, label) for place, name, label in run.unknown}
+        without_op: dict[int, str] = {}
         for place in np.flatnonzero(rows < 0).tolist():
-            name, label = unknown.get(place) or (ops.names[int(run.name_ids[place])], "")
-            name = name.partition(":")[0]
+            full_name, label = unknown.get(place) or (ops.names[int(run.name_ids[place])], "")
+            name = full_name.partition(":")[0]
             row = ops.row(name)
             if row < 0:
                 if name in {"RecvTensor", "_SOURCE"} or "MEMCPY" in name:
+                    without_op[place] = full_name
                     continue
                 row = ops.add_run_time_op(name, label_op(label))
                 covering[place] = False  # as in the original: seen, but not yet covered
             rows[place] = row
         self._covered.resize(len(ops))
         self._covered.array[rows[covering & (rows >= 0)]] = 1
-        return rows
+        return rows, without_op
 
-    def _measured_stats(
+    def _place_stats(
         self, run: RunColumns, devices: list[Device], rows: Int64Array
-    ) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Rows, measures and time windows of the stats that count, by device class.
+    ) -> _PlacedStats:
+        """What each stat counts as, by device class.
 
         The first canonical device of an op wins for ever: what other canonical devices report
         about it is dropped (and noted).
         """
         device_ids = self.ops.device_ids.array
-        keep = rows >= 0
-        on_canonical = np.zeros(len(rows), np.bool_)
-        on_accelerator = np.zeros(len(rows), np.bool_)
-        holds_memory = np.zeros(len(rows), np.bool_)
+        n_stats = len(rows)
+        kept = rows >= 0
+        on_canonical = np.zeros(n_stats, np.bool_)
+        on_accelerator = np.zeros(n_stats, np.bool_)
+        holds_memory = np.zeros(n_stats, np.bool_)
+        on_cpu = np.zeros(n_stats, np.bool_)
+        names = np.zeros(n_stats, np.int64)
         first = 0
         dropped = 0
         for device, (_, count) in zip(devices, run.devices, strict=True):
             block = slice(first, first + count)
             first += count
-            block_rows = rows[block][keep[block]]
+            names[block] = self.steps.strings.intern(device.name)
+            on_cpu[block] = "cpu" in device.name
+            block_rows = rows[block][kept[block]]
             if device.is_canonical:
                 device_id = self.ops.strings.intern(device.name)
                 claimed = device_ids[block_rows]
                 device_ids[block_rows[claimed < 0]] = device_id
                 elsewhere = (claimed >= 0) & (claimed != device_id)
                 dropped += int(elsewhere.sum())
-                kept = np.flatnonzero(keep[block])
-                keep[block][kept[elsewhere]] = False
+                of_block = np.flatnonzero(kept[block])
+                kept[block][of_block[elsewhere]] = False
                 on_canonical[block] = True
                 holds_memory[block] = True
             elif not device.name:
-                kept = np.flatnonzero(keep[block])
-                holds_memory[block][kept[device_ids[block_rows] < 0]] = True
+                of_block = np.flatnonzero(kept[block])
+                holds_memory[block][of_block[device_ids[block_rows] < 0]] = True
             on_accelerator[block] = device.is_accelerator_stream
-        # A device name can be both: the original then takes it as an accelerator's.
-        timed = run.start_micros > 0
-        duration = self._durations(run.duration_micros, timed & keep)
-        on_host = timed & on_canonical & ~on_accelerator
-        sized = timed & holds_memory
         self.notices.add(
             "other-device",
             "node stats were dropped: the op already belongs to another device",
             dropped,
         )
-        values = np.stack(
-            [
-                on_host.astype(np.int64),
-                np.where(timed & on_accelerator, duration, 0),
-                np.where(on_host, duration, 0),
-                np.where(sized, run.requested_bytes, 0),
-                np.where(sized, run.peak_bytes, 0),
-                np.where(sized, run.residual_bytes, 0),
-                np.where(sized, run.output_bytes, 0),
-            ]
+        timed = run.start_micros > 0
+        # A device name can be both: the original then takes it as an accelerator's.
+        kinds = np.where(on_accelerator, ACCELERATOR, np.where(on_canonical, HOST, OTHER))
+        return _PlacedStats(kept, timed, timed & holds_memory, on_cpu, kinds, names)
+
+    def _detail(
+        self,
+        run: RunColumns,
+        rows: Int64Array,
+        placed: _PlacedStats,
+        duration_micros: Int64Array,
+        without_op: dict[int, str],
+    ) -> StepDetail:
+        """The stats themselves, in order."""
+        strings = self.steps.strings
+        names = np.full(len(rows), -1, np.int64)
+        for place, name in without_op.items():
+            names[place] = strings.intern(name)
+        there = placed.kept | (names >= 0)
+        timed = run.start_micros > 0
+        rounded = (run.duration_micros > 0) & (run.duration_nanos <= 0)
+        nanos = np.where(rounded, run.duration_micros * 1000, run.duration_nanos)
+        start_nanos = np.where(run.start_nanos > 0, run.start_nanos, run.start_micros * 1000)
+        executions = Executions(
+            rows[there],
+            names[there],
+            placed.device_names[there],
+            placed.kinds[there],
+            run.start_micros[there],
+            duration_micros[there],
+            np.where(timed, start_nanos, 0)[there],
+            np.maximum(nanos, 0)[there],
         )
-        start = np.where(timed, run.start_micros, 0)
-        window = np.stack([start, np.where(timed, start + duration, 0)])
-        return rows[keep], values[:, keep], window[:, keep]
+        allocators = np.array([*map(strings.intern, run.allocators), -1], np.int64)
+        return StepDetail(executions, *_memory_of(run, rows, placed, allocators))
 
     def _durations(self, micros: Int64Array, counted: BoolArray) -> Int64Array:
         """Durations with 0 taken as 1 µs; negative ones count as 0 unless classic."""
@@ -256,3 +319,89 @@ def label_op(label: str) -> str | None:
     """Op type in a timeline label (``y = MatMul(x, w)`` → ``MatMul``), if it says one."""
     match = _LABEL_OP.match(label)
     return match[1] if match else None
+
+
+def _sum_by_op(
+    run: RunColumns, rows: Int64Array, placed: _PlacedStats, duration_micros: Int64Array
+) -> StepRecords:
+    on_host = placed.timed & (placed.kinds == HOST)
+    values = np.stack(
+        [
+            on_host.astype(np.int64),
+            np.where(placed.timed & (placed.kinds == ACCELERATOR), duration_micros, 0),
+            np.where(on_host, duration_micros, 0),
+            np.where(placed.sized, run.requested_bytes, 0),
+            np.where(placed.sized, run.peak_bytes, 0),
+            np.where(placed.sized, run.residual_bytes, 0),
+            np.where(placed.sized, run.output_bytes, 0),
+        ]
+    )
+    start = np.where(placed.timed, run.start_micros, 0)
+    window = np.stack([start, np.where(placed.timed, start + duration_micros, 0)])
+    kept = placed.kept
+    return StepRecords.from_stats(rows[kept], values[:, kept], window[:, kept])
+
+
+def _memory_of(
+    run: RunColumns, rows: Int64Array, placed: _PlacedStats, allocators: Int64Array
+) -> tuple[MemoryUses, OutputBuffers, Allocations, AllocatorLevels]:
+    """The memory of the stats that count, by the rules of ``ExecStep::AddMemoryStats``.
+
+    Args:
+        run: The run.
+        rows: Op row of each stat.
+        placed: Which stats count.
+        allocators: Id of each allocator's name.
+    """
+    counts = placed.kept & placed.sized
+    use_of = np.cumsum(counts) - 1
+    end_micros = run.start_micros + run.duration_micros
+    levels, allocations, outputs = run.allocator_levels, run.allocations, run.outputs
+
+    # As in the original, the allocators of a GPU are those with GPU in their names.
+    on_gpu = np.array(["GPU" in name for name in run.allocators], np.bool_)
+    in_use = np.zeros(len(rows), np.int64)
+    of_gpu = on_gpu[levels.name_ids] if len(on_gpu) else np.zeros(0, np.bool_)
+    np.maximum.at(in_use, levels.stats[of_gpu], levels.bytes_in_use[of_gpu])
+
+    host = placed.on_cpu
+    values = np.stack(
+        [
+            end_micros,
+            np.where(host, run.temporary_bytes, 0),
+            np.where(host, run.persistent_bytes, 0),
+            np.where(host, 0, run.temporary_bytes),
+            np.where(host, 0, run.persistent_bytes),
+            run.requested_bytes,
+            run.peak_bytes,
+            run.residual_bytes,
+            run.output_bytes,
+            in_use,
+        ]
+    )
+    buffers = counts[outputs.stats]
+    made = counts[allocations.stats]
+    level = counts[levels.stats]
+    at = levels.stats[level]
+    return (
+        MemoryUses(rows[counts], values[:, counts]),
+        OutputBuffers(
+            use_of[outputs.stats[buffers]],
+            outputs.slots[buffers],
+            outputs.sizes[buffers],
+            outputs.addresses[buffers],
+        ),
+        Allocations(
+            rows[allocations.stats[made]],
+            allocators[allocations.name_ids[made]],
+            allocations.micros[made],
+            allocations.sizes[made],
+        ),
+        AllocatorLevels(
+            rows[at],
+            placed.device_names[at],
+            allocators[levels.name_ids[level]],
+            end_micros[at],
+            levels.bytes_in_use[level],
+        ),
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.executions import StepDetail
+from tfprof.model.strings import StringTable
 
 MEASURES = (
     "run_count",
@@ -22,74 +22,6 @@ MEASURES = (
 """Rows of ``StepRecords.values``, in order."""
 
 _NEVER = np.iinfo(np.int64).max
-
-
-class KnownNames(NamedTuple):
-    """What a reader of run metadata has to know of the ops so far.
-
-    Attributes:
-        ids: Id of each name.
-        is_op: Whether a name is that of an op, by name id; other names are only mentioned as
-            somebody's input. The last element stands for unknown names, id -1.
-        shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
-    """
-
-    ids: Mapping[str, int]
-    is_op: BoolArray
-    shapes_wanted: BoolArray
-
-
-@dataclass(slots=True)
-class RunColumns:
-    """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
-
-    Attributes:
-        devices: Device name and number of node stats of each device block.
-        name_ids: Name id of each stat's node, -1 for a name that was not known.
-        unknown: Place, node name and timeline label (``y = MatMul(x)``) of the stats whose name
-            was not that of an op.
-        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
-        duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
-        requested_bytes: Allocated in all, temporary and persistent memory included.
-        peak_bytes: Highest sum while the op ran.
-        residual_bytes: Still held when the op ended.
-        output_bytes: Size of the outputs.
-        output_shapes: Run-time shapes by name id, for the names that were asked for; an output
-            without a tensor description is None.
-    """
-
-    devices: list[tuple[str, int]] = field(default_factory=list)
-    name_ids: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    unknown: list[tuple[int, str, str]] = field(default_factory=list)
-    start_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    duration_micros: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    requested_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    peak_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    residual_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    output_bytes: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:
-        """Stats one part after the other; devices are not taken over."""
-        whole = cls()
-        first = 0
-        for part in parts:
-            whole.unknown += [(first + place, name, label) for place, name, label in part.unknown]
-            whole.output_shapes |= part.output_shapes
-            first += len(part.name_ids)
-        for name in (
-            "name_ids",
-            "start_micros",
-            "duration_micros",
-            "requested_bytes",
-            "peak_bytes",
-            "residual_bytes",
-            "output_bytes",
-        ):
-            columns = [getattr(whole, name), *(getattr(part, name) for part in parts)]
-            setattr(whole, name, np.concatenate(columns))
-        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +82,35 @@ class OpMeasures:
 
 
 class StepTable:
-    """Records by step number."""
+    """What was recorded, by step number.
 
-    __slots__ = ("records",)
+    Attributes:
+        records: Sums per op.
+        details: Every execution.
+        strings: Devices, allocators, and names that belong to no op; for ``details``.
+    """
+
+    __slots__ = ("details", "records", "strings")
 
     def __init__(self) -> None:
         self.records: dict[int, StepRecords] = {}
+        self.details: dict[int, StepDetail] = {}
+        self.strings = StringTable()
 
     @property
     def steps(self) -> list[int]:
         """Step numbers that were added, ascending."""
         return sorted(self.records)
 
-    def add(self, step: int, records: StepRecords) -> None:
+    def add(self, step: int, records: StepRecords, detail: StepDetail | None = None) -> None:
         """Add records of a step; a step that is there already grows."""
-        old = self.records.get(step)
-        self.records[step] = records if old is None else old.merge(records)
+        if step in self.records:
+            records = self.records[step].merge(records)
+        self.records[step] = records
+        detail = detail or StepDetail()
+        if step in self.details:
+            detail = self.details[step].merge(detail)
+        self.details[step] = detail
 
     def measures(self, step: int, n_ops: int) -> OpMeasures:
         """Measures of ``n_ops`` ops.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -12,7 +12,14 @@ from tfprof._wire import messages as pb
 from tfprof._wire.lockstep import IrregularError, Messages, Occurrences, read_fields
 from tfprof._wire.parsing import parse
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.steps import KnownNames, RunColumns
+from tfprof.model.runs import (
+    AllocationColumns,
+    AllocatorColumns,
+    KnownNames,
+    OutputColumns,
+    RunColumns,
+)
+from tfprof.model.strings import StringTable
 from tfprof.readers.open import open_bytes
 from tfprof.readers.sniff import Format
 
@@ -22,15 +29,18 @@ if TYPE_CHECKING:
 # Field numbers, by message.
 _NODE_NAME, _START_MICROS, _END_REL_MICROS = 1, 2, 4  # NodeExecStats
 _MEMORY, _OUTPUT, _LABEL, _MEMORY_STATS = 6, 7, 8, 12  # NodeExecStats
+_START_NANOS, _END_REL_NANOS = 13, 15  # NodeExecStats
 _STAT_FIELDS = (
-    *(_NODE_NAME, _START_MICROS, _END_REL_MICROS),
+    *(_NODE_NAME, _START_MICROS, _END_REL_MICROS, _START_NANOS, _END_REL_NANOS),
     *(_MEMORY, _OUTPUT, _LABEL, _MEMORY_STATS),
 )
-_TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES = 2, 3, 4  # AllocatorMemoryUsed
+_ALLOCATOR_NAME, _TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES = 1, 2, 3, 4  # AllocatorMemoryUsed
+_BYTES_IN_USE, _ALLOCATION_RECORDS = 5, 6  # AllocatorMemoryUsed
+_ALLOC_MICROS, _ALLOC_BYTES = 1, 2  # AllocationRecord
 _TEMPORARY, _PERSISTENT = 1, 3  # MemoryStats
-_TENSOR_DESCRIPTION = 3  # NodeOutput
+_SLOT, _TENSOR_DESCRIPTION = 1, 3  # NodeOutput
 _ALLOCATION_DESCRIPTION = 4  # TensorDescription
-_REQUESTED_BYTES, _ALLOCATED_BYTES = 1, 2  # AllocationDescription
+_REQUESTED_BYTES, _ALLOCATED_BYTES, _ADDRESS = 1, 2, 6  # AllocationDescription
 
 _BATCH = 8192
 """Node stats read together: many for NumPy, few enough for the processor's cache."""
@@ -56,13 +66,15 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         return None
     blocks = run.step_stats.dev_stats
     stats = [stat for block in blocks for stat in block.node_stats[:]]
+    allocators = StringTable()
     try:
         columns = RunColumns.concatenate(
             [
-                _read_together(stats[first : first + _BATCH], names)
+                _read_together(stats[first : first + _BATCH], names, allocators)
                 for first in range(0, len(stats), _BATCH)
             ]
         )
+        columns.allocators = allocators.values
     except IrregularError:
         message = parse(pb.RunMetadata, data, source=label)
         columns = _read_one_by_one(message, names)
@@ -70,7 +82,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
     return columns
 
 
-def _read_together(stats: list[bytes], names: KnownNames) -> RunColumns:
+def _read_together(stats: list[bytes], names: KnownNames, allocators: StringTable) -> RunColumns:
     """Columns of node stats, without the devices.
 
     Sums go over allocators and outputs; temporary and persistent memory go on top
@@ -87,13 +99,8 @@ def _read_together(stats: list[bytes], names: KnownNames) -> RunColumns:
     ids = np.array([find(name, -1) for name in texts.names()], np.int64)
 
     temporary, persistent = _memory_stats(fields, len(stats))
-    owner, allocators = fields.nested(_MEMORY)
-    used = read_fields(allocators, _TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES)
-    total, peak, live = (
-        _summed(owner, used.last_int(number), len(stats))
-        for number in (_TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES)
-    )
-    owner, sizes, has_output = _output_sizes(fields)
+    used = _read_allocators(fields, allocators)
+    outputs, has_output = _read_outputs(fields)
     wanted = names.shapes_wanted[ids] & has_output
     return RunColumns(
         name_ids=ids,
@@ -103,10 +110,17 @@ def _read_together(stats: list[bytes], names: KnownNames) -> RunColumns:
         ],
         start_micros=fields.last_int(_START_MICROS),
         duration_micros=fields.last_int(_END_REL_MICROS),
-        requested_bytes=total + temporary + persistent,
-        peak_bytes=peak + temporary + persistent,
-        residual_bytes=live + persistent,
-        output_bytes=_summed(owner, sizes, len(stats)),
+        start_nanos=fields.last_int(_START_NANOS),
+        duration_nanos=fields.last_int(_END_REL_NANOS),
+        requested_bytes=used.total_bytes + temporary + persistent,
+        peak_bytes=used.peak_bytes + temporary + persistent,
+        residual_bytes=used.live_bytes + persistent,
+        output_bytes=_summed(outputs.stats, outputs.sizes, len(stats)),
+        temporary_bytes=temporary,
+        persistent_bytes=persistent,
+        outputs=outputs,
+        allocator_levels=used.levels,
+        allocations=used.allocations,
         output_shapes=_shapes_of_wanted(ids, wanted, stats),
     )
 
@@ -154,20 +168,93 @@ def _memory_stats(fields: Occurrences, n_stats: int) -> tuple[Int64Array, Int64A
     return temporary, persistent
 
 
-def _output_sizes(fields: Occurrences) -> tuple[Int64Array, Int64Array, BoolArray]:
-    """Stat and size of every output with an allocation description; stats with any output."""
-    owner, outputs = fields.nested(_OUTPUT)
-    described, tensors = read_fields(outputs, _TENSOR_DESCRIPTION).nested(_TENSOR_DESCRIPTION)
+class _Allocators(NamedTuple):
+    """Sums per stat, shape (n stats,), and what single allocators did."""
+
+    total_bytes: Int64Array
+    peak_bytes: Int64Array
+    live_bytes: Int64Array
+    levels: AllocatorColumns
+    allocations: AllocationColumns
+
+
+def _read_allocators(fields: Occurrences, names: StringTable) -> _Allocators:
+    """Memory by allocator; those that tell neither their level nor allocations get no name."""
+    n_stats = len(fields.messages)
+    owner, messages = fields.nested(_MEMORY)
+    used = read_fields(
+        messages,
+        *(_ALLOCATOR_NAME, _TOTAL_BYTES, _PEAK_BYTES, _LIVE_BYTES),
+        *(_BYTES_IN_USE, _ALLOCATION_RECORDS),
+    )
+    maker, messages = used.nested(_ALLOCATION_RECORDS)
+    records = read_fields(messages, _ALLOC_MICROS, _ALLOC_BYTES)
+    in_use = used.last_int(_BYTES_IN_USE)
+    telling = in_use != 0
+    telling[maker] = True
+    in_order = np.argsort(owner, kind="stable")
+    tellers = in_order[telling[in_order]]
+    name_ids = np.zeros(len(used.messages), np.int64)
+    name_ids[tellers] = _name_ids(used, tellers, names)
+    has_level = tellers[in_use[tellers] != 0]
+    made = np.lexsort((maker, owner[maker]))
+    maker = maker[made]
+    return _Allocators(
+        _summed(owner, used.last_int(_TOTAL_BYTES), n_stats),
+        _summed(owner, used.last_int(_PEAK_BYTES), n_stats),
+        _summed(owner, used.last_int(_LIVE_BYTES), n_stats),
+        AllocatorColumns(owner[has_level], name_ids[has_level], in_use[has_level]),
+        AllocationColumns(
+            owner[maker],
+            name_ids[maker],
+            records.last_int(_ALLOC_MICROS)[made],
+            records.last_int(_ALLOC_BYTES)[made],
+        ),
+    )
+
+
+def _name_ids(used: Occurrences, places: Int64Array, names: StringTable) -> list[int]:
+    """Allocators by name; there are few, so each text is decoded once."""
+    data = used.messages.data
+    starts, ends = used.last_payload(_ALLOCATOR_NAME)
+    known: dict[bytes, int] = {}
+    ids = []
+    for start, end in zip(starts[places].tolist(), ends[places].tolist(), strict=True):
+        text = data[start:end]
+        found = known.get(text)
+        if found is None:
+            try:
+                found = known[text] = names.intern(text.decode())
+            except UnicodeDecodeError:
+                raise IrregularError from None
+        ids.append(found)
+    return ids
+
+
+def _read_outputs(fields: Occurrences) -> tuple[OutputColumns, BoolArray]:
+    """Every output with an allocation description; stats with any output."""
+    owner, messages = fields.nested(_OUTPUT)
+    outputs = read_fields(messages, _SLOT, _TENSOR_DESCRIPTION)
+    described, tensors = outputs.nested(_TENSOR_DESCRIPTION)
     allocated, allocations = read_fields(tensors, _ALLOCATION_DESCRIPTION).nested(
         _ALLOCATION_DESCRIPTION
     )
     if _has_repeats(described) or _has_repeats(allocated):
         raise IrregularError  # protobuf would merge them
-    sizes = read_fields(allocations, _REQUESTED_BYTES, _ALLOCATED_BYTES)
-    larger = np.maximum(sizes.last_int(_ALLOCATED_BYTES), sizes.last_int(_REQUESTED_BYTES))
+    sizes = read_fields(allocations, _REQUESTED_BYTES, _ALLOCATED_BYTES, _ADDRESS)
     has_output = np.zeros(len(fields.messages), np.bool_)
     has_output[owner] = True
-    return owner[described[allocated]], larger, has_output
+    place = described[allocated]
+    in_order = np.lexsort((place, owner[place]))
+    place = place[in_order]
+    larger = np.maximum(sizes.last_int(_ALLOCATED_BYTES), sizes.last_int(_REQUESTED_BYTES))
+    columns = OutputColumns(
+        owner[place],
+        outputs.last_int(_SLOT)[place].astype(np.int32).astype(np.int64),
+        larger[in_order],
+        sizes.last_int(_ADDRESS)[in_order],
+    )
+    return columns, has_output
 
 
 def _has_repeats(owner: Int64Array) -> bool:
@@ -199,7 +286,12 @@ def _read_one_by_one(run: pb.RunMetadata, names: KnownNames) -> RunColumns:
     stats = [stat for block in run.step_stats.dev_stats for stat in block.node_stats]
     ids = np.array([names.ids.get(stat.node_name, -1) for stat in stats], np.int64)
     wanted = names.shapes_wanted[ids]
-    columns = RunColumns(
+    sums = np.array([_memory_of(stat) for stat in stats], np.int64).reshape(-1, 5).T
+    total, peak, live, temporary, persistent = sums
+    outputs = OutputColumns(*_columns(4, _outputs_of(stats)))
+    allocators = StringTable()
+    telling = _telling_allocators(stats, allocators)
+    return RunColumns(
         name_ids=ids,
         unknown=[
             (place, stats[place].node_name, stats[place].timeline_label)
@@ -207,33 +299,81 @@ def _read_one_by_one(run: pb.RunMetadata, names: KnownNames) -> RunColumns:
         ],
         start_micros=np.array([stat.all_start_micros for stat in stats], np.int64),
         duration_micros=np.array([stat.op_end_rel_micros for stat in stats], np.int64),
+        start_nanos=np.array([stat.all_start_nanos for stat in stats], np.int64),
+        duration_nanos=np.array([stat.op_end_rel_nanos for stat in stats], np.int64),
+        requested_bytes=total + temporary + persistent,
+        peak_bytes=peak + temporary + persistent,
+        residual_bytes=live + persistent,
+        output_bytes=_summed(outputs.stats, outputs.sizes, len(stats)),
+        temporary_bytes=temporary,
+        persistent_bytes=persistent,
+        outputs=outputs,
+        allocator_levels=AllocatorColumns(
+            *_columns(
+                3,
+                (
+                    (place, name_id, used.allocator_bytes_in_use)
+                    for place, name_id, used in telling
+                    if used.allocator_bytes_in_use
+                ),
+            )
+        ),
+        allocations=AllocationColumns(
+            *_columns(
+                4,
+                (
+                    (place, name_id, record.alloc_micros, record.alloc_bytes)
+                    for place, name_id, used in telling
+                    for record in used.allocation_records
+                ),
+            )
+        ),
+        allocators=allocators.values,
         output_shapes={
             int(ids[place]): list(_run_time_shapes(stats[place]))
             for place in np.flatnonzero(wanted).tolist()
             if stats[place].output
         },
     )
-    rows = np.array([_memory_of(stat) for stat in stats], np.int64).reshape(-1, 4).T
-    (
-        columns.requested_bytes,
-        columns.peak_bytes,
-        columns.residual_bytes,
-        columns.output_bytes,
-    ) = rows
+
+
+def _columns(width: int, rows: Iterable[tuple[int, ...]]) -> Int64Array:
+    columns: Int64Array = np.array(list(rows), np.int64).reshape(-1, width).T
     return columns
 
 
-def _memory_of(stat: pb.NodeExecStats) -> tuple[int, int, int, int]:
-    """Requested, peak, residual and output bytes."""
-    temporary = stat.memory_stats.temp_memory_size
-    persistent = stat.memory_stats.persistent_memory_size
-    allocations = [out.tensor_description.allocation_description for out in stat.output]
+def _memory_of(stat: pb.NodeExecStats) -> tuple[int, int, int, int, int]:
+    """Total, peak and live bytes of all allocators; temporary and persistent bytes."""
     return (
-        sum(used.total_bytes for used in stat.memory) + temporary + persistent,
-        sum(used.peak_bytes for used in stat.memory) + temporary + persistent,
-        sum(used.live_bytes for used in stat.memory) + persistent,
-        sum(max(a.allocated_bytes, a.requested_bytes) for a in allocations),
+        sum(used.total_bytes for used in stat.memory),
+        sum(used.peak_bytes for used in stat.memory),
+        sum(used.live_bytes for used in stat.memory),
+        stat.memory_stats.temp_memory_size,
+        stat.memory_stats.persistent_memory_size,
     )
+
+
+def _outputs_of(stats: list[pb.NodeExecStats]) -> Iterator[tuple[int, int, int, int]]:
+    """Stat, slot, bytes and address of each output that was allocated."""
+    for place, stat in enumerate(stats):
+        for output in stat.output:
+            tensor = output.tensor_description
+            if tensor.HasField("allocation_description"):
+                allocation = tensor.allocation_description
+                size = max(allocation.allocated_bytes, allocation.requested_bytes)
+                yield place, output.slot, size, (allocation.ptr + 2**63) % 2**64 - 2**63
+
+
+def _telling_allocators(
+    stats: list[pb.NodeExecStats], names: StringTable
+) -> list[tuple[int, int, pb.AllocatorMemoryUsed]]:
+    """Stat, name and message of the allocators that tell their level or allocations."""
+    return [
+        (place, names.intern(used.allocator_name), used)
+        for place, stat in enumerate(stats)
+        for used in stat.memory
+        if used.allocator_bytes_in_use or used.allocation_records
+    ]
 
 
 def _run_time_shapes(stat: pb.NodeExecStats) -> Iterator[tuple[int, ...] | None]:

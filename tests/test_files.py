@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tfprof.errors import UsageError
+from tfprof.files import write_file
+
+
+def test_a_file_is_written_from_chunks_with_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").write_bytes(b"")
+    write_file(tmp_path / "made", [b"a", b"bc"], overwrite=False)
+    assert (tmp_path / "made").read_bytes() == b"abc"
+    assert (tmp_path / "made").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_an_existing_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write_file(path, [b"new"], overwrite=True)
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_is_not_replaced_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "there"
+    path.write_bytes(b"old")
+    with pytest.raises(UsageError, match="there: exists already"):
+        write_file(path, [b"new"], overwrite=False)
+    assert path.read_bytes() == b"old"
+    assert [left.name for left in tmp_path.iterdir()] == ["there"]
+
+
+def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield b"half"
+        raise RuntimeError("no more")
+
+    path = tmp_path / "there"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError, match="no more"):
+        write_file(path, chunks(), overwrite=True)
+    assert path.read_bytes() == b"old"
+    assert [left.name for left in tmp_path.iterdir()] == ["there"]
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    write_file(link, [b"new"], overwrite=True)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_device_is_written_to() -> None:
+    write_file("/dev/null", [b"gone"], overwrite=False)
+    assert Path("/dev/null").is_char_device()

@@ -1,0 +1,174 @@
+"""What happened in one step, execution by execution: times, memory, allocations.
+
+``StepRecords`` holds sums per op, which is all that views need. Timelines, saved profiles and
+checkers ask when, where and in which order; that is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final, TypeVar
+
+import numpy as np
+
+from tfprof.model.columns import Int64Array
+
+NO_OP: Final = -1
+"""Row of an execution that belongs to no op (a copy between host and device)."""
+
+OTHER, HOST, ACCELERATOR = 0, 1, 2
+"""What a time counts as: nothing (a single stream, a copy engine), CPU or accelerator time."""
+
+MEMORY_FIELDS: Final = (
+    "memory_micros",
+    "host_temp_bytes",
+    "host_persistent_bytes",
+    "accelerator_temp_bytes",
+    "accelerator_persistent_bytes",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+    "allocator_bytes_in_use",
+)
+"""Rows of ``MemoryUses.values``, in the order of the fields of ``ExecMemory``."""
+
+
+def _none() -> Int64Array:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """Times, one entry for each node stat that was kept, in order of arrival.
+
+    Attributes:
+        rows: Op row, shape (n,), or ``NO_OP``.
+        name_ids: Id in ``StepTable.strings`` of the name where there is no op, else -1.
+        device_ids: Id of the lower-case device name in ``StepTable.strings``.
+        kinds: ``OTHER``, ``HOST`` or ``ACCELERATOR``.
+        start_micros: 0 or less means that the run gave no time.
+        duration_micros: By the rules of ``Profile``: at least 1 µs, unless negative (classic).
+        start_nanos: The start, finer where the run has nanoseconds.
+        duration_nanos: The duration, finer where the run has nanoseconds; may be 0.
+    """
+
+    rows: Int64Array = field(default_factory=_none)
+    name_ids: Int64Array = field(default_factory=_none)
+    device_ids: Int64Array = field(default_factory=_none)
+    kinds: Int64Array = field(default_factory=_none)
+    start_micros: Int64Array = field(default_factory=_none)
+    duration_micros: Int64Array = field(default_factory=_none)
+    start_nanos: Int64Array = field(default_factory=_none)
+    duration_nanos: Int64Array = field(default_factory=_none)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUses:
+    """Memory of executions on the op's own device, in order of arrival.
+
+    Attributes:
+        rows: Op row, shape (m,).
+        values: Shape (len(MEMORY_FIELDS), m); sizes in bytes.
+    """
+
+    rows: Int64Array = field(default_factory=_none)
+    values: Int64Array = field(default_factory=lambda: np.zeros((len(MEMORY_FIELDS), 0), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBuffers:
+    """Buffers that outputs were written to.
+
+    Attributes:
+        uses: Place of the execution in ``MemoryUses``, ascending, shape (k,).
+        slots: Output index.
+        sizes: Bytes.
+        addresses: Address, an unsigned number seen as int64.
+    """
+
+    uses: Int64Array = field(default_factory=_none)
+    slots: Int64Array = field(default_factory=_none)
+    sizes: Int64Array = field(default_factory=_none)
+    addresses: Int64Array = field(default_factory=_none)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocations:
+    """Allocations (positive) and deallocations (negative) that executions made.
+
+    Attributes:
+        rows: Op row, shape (k,).
+        allocator_ids: Id of the allocator's name in ``StepTable.strings``.
+        micros: Time.
+        sizes: Bytes, negative for a deallocation.
+    """
+
+    rows: Int64Array = field(default_factory=_none)
+    allocator_ids: Int64Array = field(default_factory=_none)
+    micros: Int64Array = field(default_factory=_none)
+    sizes: Int64Array = field(default_factory=_none)
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatorLevels:
+    """What allocators had handed out when executions ended.
+
+    Attributes:
+        rows: Op row, shape (k,).
+        device_ids: The op's device, an id in ``StepTable.strings``.
+        allocator_ids: Id of the allocator's name in ``StepTable.strings``.
+        micros: End of the execution.
+        bytes_in_use: Bytes.
+    """
+
+    rows: Int64Array = field(default_factory=_none)
+    device_ids: Int64Array = field(default_factory=_none)
+    allocator_ids: Int64Array = field(default_factory=_none)
+    micros: Int64Array = field(default_factory=_none)
+    bytes_in_use: Int64Array = field(default_factory=_none)
+
+
+TableT = TypeVar("TableT", Executions, MemoryUses, OutputBuffers, Allocations, AllocatorLevels)
+
+
+@dataclass(frozen=True, slots=True)
+class StepDetail:
+    """One step, execution by execution."""
+
+    executions: Executions = field(default_factory=Executions)
+    memory: MemoryUses = field(default_factory=MemoryUses)
+    outputs: OutputBuffers = field(default_factory=OutputBuffers)
+    allocations: Allocations = field(default_factory=Allocations)
+    levels: AllocatorLevels = field(default_factory=AllocatorLevels)
+
+    def merge(self, other: StepDetail) -> StepDetail:
+        """Two parts of a step, one after the other."""
+        moved = OutputBuffers(
+            other.outputs.uses + len(self.memory),
+            other.outputs.slots,
+            other.outputs.sizes,
+            other.outputs.addresses,
+        )
+        return StepDetail(
+            _stack(self.executions, other.executions),
+            _stack(self.memory, other.memory),
+            _stack(self.outputs, moved),
+            _stack(self.allocations, other.allocations),
+            _stack(self.levels, other.levels),
+        )
+
+
+def _stack(first: TableT, second: TableT) -> TableT:
+    columns: Sequence[Int64Array] = [
+        np.concatenate([getattr(first, column.name), getattr(second, column.name)], axis=-1)
+        for column in fields(first)
+    ]
+    return type(first)(*columns)

@@ -1,0 +1,174 @@
+"""One run as columns: what a reader of run metadata hands to the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.model.columns import BoolArray, Int64Array
+
+
+class KnownNames(NamedTuple):
+    """What a reader of run metadata has to know of the ops so far.
+
+    Attributes:
+        ids: Id of each name.
+        is_op: Whether a name is that of an op, by name id; other names are only mentioned as
+            somebody's input. The last element stands for unknown names, id -1.
+        shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
+    """
+
+    ids: Mapping[str, int]
+    is_op: BoolArray
+    shapes_wanted: BoolArray
+
+
+def _none() -> Int64Array:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumns:
+    """Outputs with an allocation description, in the order of their stats.
+
+    Attributes:
+        stats: Place of the stat.
+        slots: Output index.
+        sizes: Bytes.
+        addresses: Address, an unsigned number seen as int64.
+    """
+
+    stats: Int64Array = field(default_factory=_none)
+    slots: Int64Array = field(default_factory=_none)
+    sizes: Int64Array = field(default_factory=_none)
+    addresses: Int64Array = field(default_factory=_none)
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatorColumns:
+    """Allocators that stats mention, in the order of the stats.
+
+    Attributes:
+        stats: Place of the stat.
+        name_ids: Index in ``RunColumns.allocators``.
+        bytes_in_use: Bytes handed out when the op ended.
+    """
+
+    stats: Int64Array = field(default_factory=_none)
+    name_ids: Int64Array = field(default_factory=_none)
+    bytes_in_use: Int64Array = field(default_factory=_none)
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationColumns:
+    """Allocations and deallocations, in the order of the stats.
+
+    Attributes:
+        stats: Place of the stat.
+        name_ids: Allocator, an index in ``RunColumns.allocators``.
+        micros: Time.
+        sizes: Bytes, negative for a deallocation.
+    """
+
+    stats: Int64Array = field(default_factory=_none)
+    name_ids: Int64Array = field(default_factory=_none)
+    micros: Int64Array = field(default_factory=_none)
+    sizes: Int64Array = field(default_factory=_none)
+
+
+_PER_STAT = (
+    "name_ids",
+    "start_micros",
+    "duration_micros",
+    "start_nanos",
+    "duration_nanos",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+    "temporary_bytes",
+    "persistent_bytes",
+)
+
+
+@dataclass(slots=True)
+class RunColumns:
+    """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
+
+    Attributes:
+        devices: Device name and number of node stats of each device block.
+        name_ids: Name id of each stat's node, -1 for a name that was not known.
+        unknown: Place, node name and timeline label (``y = MatMul(x)``) of the stats whose name
+            was not that of an op.
+        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
+        duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
+        start_nanos: ``all_start_nanos``, 0 where the run has none.
+        duration_nanos: ``op_end_rel_nanos``, 0 where the run has none.
+        requested_bytes: Allocated in all, temporary and persistent memory included.
+        peak_bytes: Highest sum while the op ran.
+        residual_bytes: Still held when the op ended.
+        output_bytes: Size of the outputs.
+        temporary_bytes: Memory held only while the op ran.
+        persistent_bytes: Memory that the op keeps.
+        allocators: Names of allocators.
+        outputs: Output buffers.
+        allocator_levels: What allocators held.
+        allocations: What they gave and took back.
+        output_shapes: Run-time shapes by name id, for the names that were asked for; an output
+            without a tensor description is None.
+    """
+
+    devices: list[tuple[str, int]] = field(default_factory=list)
+    name_ids: Int64Array = field(default_factory=_none)
+    unknown: list[tuple[int, str, str]] = field(default_factory=list)
+    start_micros: Int64Array = field(default_factory=_none)
+    duration_micros: Int64Array = field(default_factory=_none)
+    start_nanos: Int64Array = field(default_factory=_none)
+    duration_nanos: Int64Array = field(default_factory=_none)
+    requested_bytes: Int64Array = field(default_factory=_none)
+    peak_bytes: Int64Array = field(default_factory=_none)
+    residual_bytes: Int64Array = field(default_factory=_none)
+    output_bytes: Int64Array = field(default_factory=_none)
+    temporary_bytes: Int64Array = field(default_factory=_none)
+    persistent_bytes: Int64Array = field(default_factory=_none)
+    allocators: list[str] = field(default_factory=list)
+    outputs: OutputColumns = field(default_factory=OutputColumns)
+    allocator_levels: AllocatorColumns = field(default_factory=AllocatorColumns)
+    allocations: AllocationColumns = field(default_factory=AllocationColumns)
+    output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:
+        """Stats one part after the other; devices and allocators are not taken over."""
+        whole = cls()
+        firsts = []
+        first = 0
+        for part in parts:
+            whole.unknown += [(first + place, name, label) for place, name, label in part.unknown]
+            whole.output_shapes |= part.output_shapes
+            firsts.append(first)
+            first += len(part.name_ids)
+        for name in _PER_STAT:
+            columns = [getattr(whole, name), *(getattr(part, name) for part in parts)]
+            setattr(whole, name, np.concatenate(columns))
+        for name in ("outputs", "allocator_levels", "allocations"):
+            tables = [getattr(part, name) for part in parts]
+            setattr(whole, name, _concatenate_tables(getattr(whole, name), tables, firsts))
+        return whole
+
+
+TableT = OutputColumns | AllocatorColumns | AllocationColumns
+
+
+def _concatenate_tables(empty: TableT, tables: Sequence[TableT], firsts: Sequence[int]) -> TableT:
+    """Tables one after the other; places of stats move by the stats before."""
+    columns = []
+    for column in fields(empty):
+        parts = [getattr(table, column.name) for table in tables]
+        if column.name == "stats":
+            parts = [part + first for part, first in zip(parts, firsts, strict=True)]
+        columns.append(np.concatenate([getattr(empty, column.name), *parts]))
+    return type(empty)(*columns)
