@@ -76,6 +76,7 @@ def test_public_names():
         "__version__",
         "advise",
         "demo_files",
+        "merge_default_with_oplog",
         "profile",
         "write_op_log",
     ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         MultiGraphNodeProto,
         OpLogProto,
     )
-    from tfprof.api import Profiler, advise, profile, write_op_log
+    from tfprof.api import Profiler, advise, profile
     from tfprof.demo import demo_files
     from tfprof.errors import (
         EmptyProfileError,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from tfprof.exporters.client_timeline import Timeline
     from tfprof.model.notices import Notice
+    from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.views.result import ViewNode, ViewTree
 
@@ -59,7 +60,8 @@ _HOME = {
     "advise": "tfprof.api",
     "demo_files": "tfprof.demo",
     "profile": "tfprof.api",
-    "write_op_log": "tfprof.api",
+    "merge_default_with_oplog": "tfprof.op_logs",
+    "write_op_log": "tfprof.op_logs",
 }
 
 __all__ = [
@@ -84,6 +86,7 @@ __all__ = [
     "__version__",
     "advise",
     "demo_files",
+    "merge_default_with_oplog",
     "profile",
     "write_op_log",
 ]

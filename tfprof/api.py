@@ -20,15 +20,14 @@ from tfprof.errors import (
     TfprofWarning,
     UsageError,
 )
-from tfprof.exporters.op_log import profile_to_op_log
 from tfprof.exporters.pprof import view_to_pprof
 from tfprof.exporters.protos import view_to_proto
+from tfprof.files import write_file
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.options.parse import ProfileOptions, parse_options
-from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.options.parse import ProfileOptions, classic_by_default, is_classic, parse_options
 from tfprof.renderers.tfprof_text import (
     render_advice,
     render_envelope,
@@ -44,11 +43,6 @@ if TYPE_CHECKING:
 VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
 
 _INT64 = 1 << 63
-
-
-def classic_by_default() -> bool:
-    """Whether ``TFPROF_CLASSIC=1`` asks for classic mode in this process."""
-    return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0")
 
 
 class Profiler:
@@ -87,7 +81,7 @@ class Profiler:
     def _start(
         self, graph: Any, op_log: Source | None, classic: bool | None, *, one_shot: bool
     ) -> None:
-        self.classic = classic_by_default() if classic is None else classic
+        self.classic = is_classic(classic)
         self._lock = threading.RLock()
         self._profile = Profile(classic=self.classic)
         self._views = ViewBuilder(self._profile)
@@ -138,14 +132,7 @@ class Profiler:
     def _add_step(self, step: int, run_meta: Source) -> bool:
         """Add a step; False if the run metadata hold no stats."""
         with self._lock:
-            self._source.update()
-            run = read_run_metadata(run_meta, self._source.known_names())
-            if run is None:
-                return False
-            self._source.complete_shapes(run.output_shapes)
-            self._profile.add_run(step, run)
-            self._source.update()
-            return True
+            return self._source.add_run(step, run_meta)
 
     def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by name scope.
@@ -277,7 +264,7 @@ class Profiler:
         if output.type == "stdout":
             sys.stdout.write(render_stdout(tree))
         elif output.type == "file":
-            self._write_file(output.outfile, render_report(tree).encode())
+            self._write_file(output.outfile, [render_report(tree).encode()])
         elif output.type == "pprof":
             try:
                 data = view_to_pprof(tree)
@@ -286,21 +273,20 @@ class Profiler:
                     raise
                 warnings.warn(str(error), TfprofWarning, stacklevel=4)
                 return False
-            if self._write_file(output.outfile, data):
+            if self._write_file(output.outfile, [data]):
                 sys.stdout.write(
                     f"\nRun pprof -png --nodecount=100 --sample_index=1 <{output.outfile}>\n"
                 )
         return True
 
-    def _write_file(self, path: str, data: bytes) -> bool:
+    def _write_file(self, path: str, chunks: Iterable[bytes]) -> bool:
+        """Write a file; False if that fails in classic mode, where the original goes on."""
         try:
-            Path(path).write_bytes(data)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            message = f"{path}: cannot be written: {reason}"
+            write_file(path, chunks, overwrite=True)
+        except InputError as error:
             if not self.classic:
-                raise InputError(message) from error
-            warnings.warn(message, TfprofWarning, stacklevel=5)
+                raise
+            warnings.warn(str(error), TfprofWarning, stacklevel=5)
             return False
         return True
 
@@ -373,44 +359,6 @@ def _one_shot(
     if run_meta is not None:
         profiler._add_step(0, run_meta)
     return profiler
-
-
-def write_op_log(
-    graph: Any,
-    log_dir: str | os.PathLike[str],
-    op_log: Source | None = None,
-    run_meta: Source | None = None,
-    add_trace: bool = True,
-    *,
-    classic: bool | None = None,
-) -> None:
-    """Write what tfprof knows of a graph besides its nodes to ``<log_dir>/tfprof_log``.
-
-    That is: types, float operations and call stacks, for use with the graph elsewhere. The
-    file is an OpLogProto; one that is there is overwritten.
-
-    Args:
-        graph: As for ``Profiler``.
-        log_dir: A folder that exists.
-        op_log: Types, float operations and call stacks to add; they win over what is found.
-        run_meta: A RunMetadata whose run-time shapes make more ops countable.
-        add_trace: Write call stacks, too.
-        classic: As for ``Profiler``.
-
-    Raises:
-        InputError: An input is unusable, or the file can not be written.
-    """
-    profiler = _one_shot(graph, op_log, run_meta, classic)
-    if add_trace:
-        profiler._source.add_traces()
-    log = profile_to_op_log(profiler._profile, profiler._source.pending)
-    path = Path(log_dir) / "tfprof_log"
-    try:
-        path.write_bytes(log.SerializeToString(deterministic=True))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written: {error.strerror or error}. Make the folder first"
-        ) from error
 
 
 def _view_kind(cmd: str) -> ViewKind:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, TfprofError, UsageError
 
 
 def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwrite: bool) -> None:
@@ -23,9 +23,18 @@ def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwri
 
     Raises:
         UsageError: The file exists and was not to be replaced.
-        OSError: It can not be written.
+        InputError: It can not be written.
     """
-    path = Path(path).resolve()
+    try:
+        _write(Path(path).resolve(), chunks, overwrite)
+    except (OSError, ValueError) as error:  # ValueError: a name that can not be one
+        if isinstance(error, TfprofError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{os.fspath(path)}: cannot be written: {reason}") from error
+
+
+def _write(path: Path, chunks: Iterable[bytes], overwrite: bool) -> None:
     if path.exists() and not path.is_file():  # there is no place to rename to
         with path.open("wb") as stream:
             stream.writelines(chunks)

@@ -24,6 +24,7 @@ from tfprof.model.runs import KnownNames
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
+from tfprof.readers.run_metadata import read_run_metadata
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
@@ -40,18 +41,26 @@ class GraphSource:
         op_log: Anything that ``read_op_log`` takes, or None.
         one_shot: One run at most will follow, before any view: then the original knows its
             shapes when it reads the graph, and classic mode shows them.
+        trainable: Mark the ops that hold trainable variables.
 
     Attributes:
         pending: Entries of the op log whose ops are not known yet.
     """
 
     def __init__(
-        self, profile: Profile, graph: Any, op_log: Source | None, *, one_shot: bool = False
+        self,
+        profile: Profile,
+        graph: Any,
+        op_log: Source | None,
+        *,
+        one_shot: bool = False,
+        trainable: bool = True,
     ) -> None:
         self._profile = profile
         self._live = None if graph is None else live_graph(graph)
         self._live_version = -1
         self._n_traced = 0
+        self._marks_trainable = trainable
         # The original has neither formulas nor run-time shapes for a graph that is not live.
         self._counts_flops = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
@@ -64,7 +73,7 @@ class GraphSource:
         if self._live is None and graph is not None:
             columns = read_graph(graph)
             profile.add_graph(columns)
-            if columns.trainable_variables:
+            if trainable and columns.trainable_variables:
                 profile.add_trainable_variables(columns.trainable_variables)
         # A given op log comes first: its call stacks and float operations win.
         self.pending = OpLogColumns() if op_log is None else read_op_log(op_log)
@@ -102,6 +111,21 @@ class GraphSource:
         if fresh:
             self._profile.add_op_log(call_stacks(fresh))
             self._n_traced = len(operations)
+
+    def add_run(self, step: int, run_meta: Source) -> bool:
+        """Add the run metadata of a step; False if they hold no step stats.
+
+        Raises:
+            InputError: They can not be read, are something else or are broken.
+        """
+        self.update()
+        run = read_run_metadata(run_meta, self.known_names())
+        if run is None:
+            return False
+        self.complete_shapes(run.output_shapes)
+        self._profile.add_run(step, run)
+        self.update()
+        return True
 
     def known_names(self) -> KnownNames:
         """What a reader of run metadata should know of the ops."""
@@ -174,8 +198,9 @@ class GraphSource:
         self._profile.add_graph(read_graph(graph_def))
         self._live_version = version
         fresh = [op for op in graph.get_operations() if self._profile.ops.row(op.name) >= known]
-        trainable = {op.name for op in fresh}.intersection(trainable_variables(graph))
-        self._profile.add_trainable_variables(sorted(trainable))
+        if self._marks_trainable:
+            trainable = {op.name for op in fresh}.intersection(trainable_variables(graph))
+            self._profile.add_trainable_variables(sorted(trainable))
         return fresh
 
     def _extend_shape_ids(self) -> None:

@@ -246,13 +246,3 @@ def test_write_op_log_is_understood_by_tensorflow_and_by_us(tmp_path: Any, run_m
         }
 
     assert told(ours) == told(theirs)
-
-
-def test_write_op_log_keeps_entries_of_unknown_ops(tmp_path: Any) -> None:
-    log = tfprof.OpLogProto()
-    log.log_entries.add(name="elsewhere", float_ops=5, types=["mine"])
-    tfprof.write_op_log(tf.Graph(), tmp_path, log)
-    written = tfprof.OpLogProto.FromString((tmp_path / "tfprof_log").read_bytes())
-    assert list(written.log_entries) == list(log.log_entries)
-    with pytest.raises(tfprof.InputError, match="Make the folder"):
-        tfprof.write_op_log(tf.Graph(), tmp_path / "missing")

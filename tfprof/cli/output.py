@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files import write_file
 
 if TYPE_CHECKING:
@@ -119,14 +119,12 @@ class Target:
             else:
                 data = content.encode() if isinstance(content, str) else content
                 write_file(self.path, [data], overwrite=self.force)
-        except BrokenPipeError:
+        except (BrokenPipeError, TfprofError):
             raise
         except (OSError, ValueError) as error:
-            what = "standard output" if self.path is None else str(self.path)
+            _silence_stdout()
             reason = getattr(error, "strerror", None) or error
-            if self.path is None:
-                _silence_stdout()
-            raise InputError(f"{what}: cannot be written: {reason}") from error
+            raise InputError(f"standard output: cannot be written: {reason}") from error
 
     def _width(self) -> int | None:
         columns = os.environ.get("COLUMNS", "")

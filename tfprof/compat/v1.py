@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof import api
+from tfprof import api, op_logs
 from tfprof._wire.messages import (
     AdviceProto,
     GraphNodeProto,
@@ -80,4 +80,4 @@ def write_op_log(
     add_trace: bool = True,
 ) -> None:
     """``tf.compat.v1.profiler.write_op_log``: see ``tfprof.write_op_log``."""
-    api.write_op_log(graph, log_dir, op_log, run_meta, add_trace, classic=True)
+    op_logs.write_op_log(graph, log_dir, op_log, run_meta, add_trace, classic=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,16 @@ from tfprof.options.regex import NameMatcher
 from tfprof.options.spec import BY_NAME, LEGACY_KEYS, OPTIONS, Option
 
 _INT64 = 1 << 63
+
+
+def is_classic(chosen: bool | None) -> bool:
+    """The mode that was chosen; where none was, ``TFPROF_CLASSIC=1`` asks for classic mode."""
+    return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0") if chosen is None else chosen
+
+
+def classic_by_default() -> bool:
+    """What ``is_classic`` says when nothing was chosen."""
+    return is_classic(None)
 
 
 @dataclass(frozen=True, slots=True)
