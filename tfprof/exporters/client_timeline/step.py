@@ -20,6 +20,8 @@ from tfprof.exporters.client_timeline.step_stats import (
 )
 
 _RECV_TENSOR: Final = "RecvTensor"
+_PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
+"""What stands for itself in a JSON string."""
 
 OpRow = tuple[str, str, str, int, int, int]
 """Op type, inputs with ``, `` between them, name, lane, start and duration."""
@@ -155,8 +157,7 @@ def _add_tensor_names(step: Step, names: Sequence[str], stats: DeviceStats) -> N
 
 def escaped(texts: list[str]) -> list[str]:
     """Texts as they stand between the quotes of a JSON string."""
-    joined = "".join(texts)
-    if joined.isascii() and joined.isprintable() and '"' not in joined and "\\" not in joined:
+    if not "".join(texts).encode("utf-8", "surrogatepass").translate(None, _PLAIN):
         return texts
     return [json.dumps(text)[1:-1] for text in texts]
 

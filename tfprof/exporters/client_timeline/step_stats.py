@@ -83,20 +83,21 @@ def read_devices(step_stats: Any, *, with_outputs: bool) -> list[DeviceStats]:
 
 
 def _read_device(block: Any, *, with_outputs: bool) -> DeviceStats:
-    stats = list(block.node_stats)
-    return DeviceStats(
-        device=block.device,
-        names=[stat.node_name for stat in stats],
-        labels=[stat.timeline_label for stat in stats],
-        starts=[stat.all_start_micros for stat in stats],
-        durations=[stat.all_end_rel_micros for stat in stats],
-        n_outputs=[len(stat.output) for stat in stats],
-        outputs=[
-            _read_output(output.tensor_description) for stat in stats for output in stat.output
-        ]
-        if with_outputs
-        else [],
-    )
+    read = DeviceStats(block.device, [], [], [], [], [], [])
+    # One pass over the stats: each lies elsewhere in memory, so five passes miss five times.
+    add_name, add_label = read.names.append, read.labels.append
+    add_start, add_duration = read.starts.append, read.durations.append
+    add_n_outputs = read.n_outputs.append
+    for stat in block.node_stats:
+        add_name(stat.node_name)
+        add_label(stat.timeline_label)
+        add_start(stat.all_start_micros)
+        add_duration(stat.all_end_rel_micros)
+        outputs = stat.output
+        add_n_outputs(len(outputs))
+        if with_outputs:
+            read.outputs += [_read_output(output.tensor_description) for output in outputs]
+    return read
 
 
 def _read_output(tensor: Any) -> Output:
@@ -161,13 +162,12 @@ def parse_op_label(label: str) -> tuple[str, str]:
 
     The last possible `` = ``, ``(`` and ``)`` of the first line count.
     """
-    line = label.partition("\n")[0] if "\n" in label else label
-    close = line.rfind(")")
-    opened = line.rfind("(", 0, close) if close > 0 else -1
-    equals = line.rfind(" = ", 0, opened) if opened > 0 else -1
-    if equals < 0:
-        return _UNKNOWN, ""
-    return line[equals + 3 : opened], line[opened + 1 : close]
+    if "\n" in label:
+        label = label.partition("\n")[0]
+    before, close, _ = label.rpartition(")")
+    before, opened, inputs = before.rpartition("(")
+    _, equals, op = before.rpartition(" = ")
+    return (op, inputs) if equals and opened and close else (_UNKNOWN, "")
 
 
 def parse_kernel_label(label: str, node_name: str) -> tuple[str, str]:
