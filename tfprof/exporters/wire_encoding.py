@@ -7,7 +7,7 @@ faster.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,8 @@ _LENGTH_DELIMITED = 2
 _PAYLOAD_BITS = 7
 _MORE = 0x80
 _MAX_VARINT_BYTES = 10
+_KEY_TAG = 1 << 3
+_VALUE_TAG = 2 << 3
 
 
 def encode_varint(value: int) -> bytes:
@@ -44,6 +46,17 @@ def length_delimited(tag: bytes, payload: bytes) -> bytes:
     if size < 1 << 14:
         return b"%b%c%c%b" % (tag, size & 0x7F | _MORE, size >> 7, payload)
     return tag + encode_varint(size) + payload
+
+
+def length_delimited_each(tag: bytes, payloads: Iterable[bytes]) -> Iterator[bytes]:
+    """A string, bytes or message field for each payload."""
+    heads: dict[int, bytes] = {}
+    for payload in payloads:
+        size = len(payload)
+        head = heads.get(size)
+        if head is None:
+            head = heads[size] = tag + encode_varint(size)
+        yield head + payload
 
 
 def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes]:
@@ -92,6 +105,38 @@ def encode_packed(field: int, values: Int64Array) -> list[bytes]:
     tag = length_delimited_tag(field)
     encoded = data.tobytes()
     return [length_delimited(tag, encoded[start:end]) for start, end in pairwise(bounds)]
+
+
+def encode_int_maps(
+    field: int, keys: Int64Array, values: Int64Array, bounds: Int64Array
+) -> list[bytes]:
+    """A map field of integers to integers of each record; entries hold key and value, also 0.
+
+    Args:
+        field: Field number, at most 15.
+        keys: Keys of all records, one record after the other, shape (n,).
+        values: Values, shape (n,).
+        bounds: First entry of each record, and n, shape (number of records + 1,).
+
+    Returns:
+        The encoded entries of each record.
+    """
+    key_numbers, value_numbers = keys.view(np.uint64), values.view(np.uint64)
+    key_sizes, value_sizes = _varint_sizes(key_numbers), _varint_sizes(value_numbers)
+    payloads = key_sizes + value_sizes + 2  # and a tag of one byte for each
+    ends = np.cumsum(payloads + 2)
+    starts = ends - payloads
+    data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    data[starts - 2] = field << 3 | _LENGTH_DELIMITED
+    data[starts - 1] = payloads
+    data[starts] = _KEY_TAG
+    _put_varints(data, starts + 1, key_numbers, key_sizes)
+    starts = starts + 1 + key_sizes
+    data[starts] = _VALUE_TAG
+    _put_varints(data, starts + 1, value_numbers, value_sizes)
+    places = np.concatenate([[0], ends])[bounds].tolist()
+    encoded = data.tobytes()
+    return [encoded[start:end] for start, end in pairwise(places)]
 
 
 def _varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:
