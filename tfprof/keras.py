@@ -1,0 +1,109 @@
+"""Profiling of Keras trainings.
+
+    import tfprof.keras
+
+    callback = tfprof.keras.ProfilerCallback(steps=(10, 20), dir="profiles")
+    model.fit(data, callbacks=[callback])
+    print(callback.profiler.report("scope"))
+
+Keras is imported when ``ProfilerCallback`` is first asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tfprof.errors import MissingDependencyError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.api import Profiler
+
+__all__ = ["ProfilerCallback"]  # noqa: F822  # made at first use
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ProfilerCallback":
+        raise AttributeError(f"module 'tfprof.keras' has no attribute {name!r}")
+    value = globals()[name] = _make_callback_class()
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _keras() -> Any:
+    try:
+        import keras  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"ProfilerCallback needs Keras with TensorFlow ({error}): pip install 'tfprof[tf]'"
+        ) from error
+    return keras
+
+
+def _make_callback_class() -> type:
+    keras = _keras()
+    from tfprof.recording.trace_batches import BatchRecorder
+
+    class ProfilerCallback(keras.callbacks.Callback):  # type: ignore[misc, name-defined]  # Keras is untyped
+        """Profiles some batches of ``fit``.
+
+        Each batch is a step of the profile, with the batch's number. As in Keras' own
+        ``profile_batch``, batches count from 1 over all epochs, and both ends of the range are
+        recorded; with ``steps_per_execution`` a batch is what Keras runs at once. What runs
+        between batches, such as validation, is not part of the profile. The layers of the model
+        are scopes of their names. See ``tfprof.trace`` for what a profile holds.
+
+        Nothing that goes wrong here ends the training: it becomes one ``TfprofWarning``. When
+        ``fit`` ends early or raises, what was recorded until then is the profile.
+
+        Args:
+            steps: First and last batch to record, or one batch.
+            dir: Folder for the file ``profile_<last recorded batch>``, which
+                ``Profiler.load`` reads; made if it is not there. None writes no file.
+            classic: As for ``Profiler``.
+
+        Raises:
+            UsageError: ``steps`` is no such range, or Keras runs on another backend than
+                TensorFlow.
+        """
+
+        def __init__(
+            self,
+            steps: int | tuple[int, int] = (10, 20),
+            dir: str | os.PathLike[str] | None = None,
+            *,
+            classic: bool | None = None,
+        ) -> None:
+            super().__init__()
+            if keras.backend.backend() != "tensorflow":
+                raise UsageError(
+                    f"ProfilerCallback: Keras runs on {keras.backend.backend()!r}, and only "
+                    "TensorFlow can be profiled; set KERAS_BACKEND=tensorflow"
+                )
+            self._batches = BatchRecorder(steps, dir, classic)
+
+        @property
+        def profiler(self) -> Profiler | None:
+            """The profile; None until the last batch of the range is over, or ``fit`` is."""
+            return self._batches.profiler
+
+        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+            """Start recording, if it is time."""
+            callbacks = sys._getframe(1).f_locals.get("self")  # lives as long as fit runs
+            self._batches.begin_batch(self.model, callbacks)
+
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            """Count the batch, and stop recording after the last one."""
+            self._batches.end_batch(self.model)
+
+        def on_train_end(self, logs: Any = None) -> None:
+            """Stop recording, if the range was longer than the training."""
+            self._batches.end(self.model)
+
+    ProfilerCallback.__module__ = __name__
+    ProfilerCallback.__qualname__ = "ProfilerCallback"
+    return ProfilerCallback

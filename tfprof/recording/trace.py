@@ -1,0 +1,215 @@
+"""Profiles of TensorFlow 2 programs: eager code, ``tf.function``, Keras."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from tfprof._wire import messages as pb
+from tfprof.api import Profiler
+from tfprof.capture.eager_runs import EagerRecorder, EagerRecording
+from tfprof.capture.function_graphs import (
+    check_targets,
+    function_bodies,
+    layers_of,
+    variables_of,
+)
+from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.model.profile import TRAINABLE_VARIABLES
+from tfprof.options.parse import is_classic
+from tfprof.recording.trace_events import read_events
+from tfprof.recording.trace_graph import ProgramGraph, stacks_to_op_log
+from tfprof.recording.trace_layers import layer_renaming
+from tfprof.recording.trace_runs import runs_of_steps
+from tfprof.recording.trace_shapes import SeenShapes, eager_float_ops
+
+
+class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as t
+    """Profiles what TensorFlow 2 runs inside a ``with`` block.
+
+    Everything that runs in the block is recorded, in all threads: eager ops, ``tf.function``,
+    Keras' ``fit`` and ``predict``. Ops of a function stand in a scope of the function's name,
+    ops of functions that it calls below the calling op, as TensorFlow names them when it inlines
+    functions; ops of dataset functions stand in ``tf.data/``. Eager ops are named by their type,
+    inside the name scopes (Keras layers) that call them, and show the lines that call them. An
+    XLA-compiled function is one op. Times are those of the kernels; a fused kernel counts as the
+    matrix multiplication or convolution in it. Memory is known where TensorFlow tells it: on
+    GPUs, and on CPUs with ``TF_CPU_ALLOCATOR_USE_BFC=true``.
+
+    TensorFlow allows one recording in a process at a time. The recording grows with the number
+    of ops that run, 200 to 400 bytes for each; trace some steps of a training, not all.
+
+    Args:
+        targets: Keras models, ``tf.Module``s, ``tf.function``s or concrete functions whose
+            variables the profile should hold. The layers of models given here become scopes
+            under their own names; otherwise they keep the suffixes that TensorFlow gives them.
+        step: Number of the first step.
+        classic: As for ``Profiler``.
+
+    Attributes:
+        steps: Numbers of the recorded steps; empty until the block ends.
+
+    Raises:
+        MissingDependencyError: TensorFlow is not installed.
+        UsageError: A target is nothing that runs, the step no integer; or, on entering: this
+            process is being recorded already.
+
+    Example::
+
+        with tfprof.trace(model) as t:
+            for batch in batches:
+                train_step(batch)
+                t.step()
+        print(t.profiler.report("scope"))
+    """
+
+    def __init__(self, *targets: Any, step: int = 0, classic: bool | None = None) -> None:
+        check_targets(targets)
+        if not isinstance(step, int):
+            raise UsageError(f"step={step!r} must be an integer")
+        self._targets = targets
+        self._classic = is_classic(classic)
+        self._recorder: EagerRecorder | None = None
+        self._next_step = step
+        self._profile: TracedProfile | None = None
+        self.steps: list[int] = []
+
+    def __enter__(self) -> trace:
+        """Start recording."""
+        if self._recorder is not None or self._profile is not None:
+            raise UsageError("trace: a trace can be entered once; make a new one")
+        recorder = EagerRecorder()
+        recorder.start()
+        try:
+            recorder.begin_step(self._next_step)
+        except BaseException:
+            recorder.stop()
+            raise
+        self._recorder = recorder
+        return self
+
+    def step(self) -> None:
+        """End the current step and begin the next.
+
+        A step in which nothing ran is left out, so a call at the end of each turn of a loop does
+        no harm.
+
+        Raises:
+            UsageError: The block has not begun, or is over.
+        """
+        if self._recorder is None:
+            raise UsageError("trace.step: call it inside the with block")
+        self._next_step += 1
+        self._recorder.begin_step(self._next_step)
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop recording, also after an exception, which goes on."""
+        recorder, self._recorder = self._recorder, None
+        assert recorder is not None
+        try:
+            recording = recorder.stop()
+            self._profile = profile_recording(recording, self._targets, classic=self._classic)
+            self.steps = self._profile.profiler.steps
+        except Exception as error:
+            if exception is None:
+                raise
+            warnings.warn(  # the exception of the block matters more
+                f"trace: there is no profile of the block that failed: {error}",
+                TfprofWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def profiler(self) -> Profiler:
+        """The profile of what ran.
+
+        Raises:
+            UsageError: The block is not over.
+        """
+        return self._finished().profiler
+
+    @property
+    def run_meta(self) -> pb.RunMetadata:
+        """The last step as RunMetadata.
+
+        Raises:
+            UsageError: The block is not over.
+            EmptyProfileError: Nothing ran in the block.
+        """
+        runs = self._finished().runs
+        if not runs:
+            raise EmptyProfileError("trace: TensorFlow ran no op inside the with block")
+        return runs[max(runs)]
+
+    def _finished(self) -> TracedProfile:
+        if self._profile is None:
+            raise UsageError("trace: the profile is there when the with block is over")
+        return self._profile
+
+
+class TracedProfile:
+    """A profiler, and the run metadata that it was given, by step."""
+
+    def __init__(self, profiler: Profiler, runs: Mapping[int, pb.RunMetadata]) -> None:
+        self.profiler = profiler
+        self.runs = runs
+        for step, run in runs.items():
+            profiler.add_step(step, run)
+
+
+def profile_recording(
+    recording: EagerRecording, targets: Sequence[Any], *, classic: bool
+) -> TracedProfile:
+    """Make a profile of what was recorded.
+
+    Args:
+        recording: The recording.
+        targets: As for ``trace``.
+        classic: As for ``Profiler``.
+    """
+    if recording.problem:
+        warnings.warn(
+            f"some eager ops have no line in the profile, as they could not be noted "
+            f"({recording.problem})",
+            TfprofWarning,
+            stacklevel=3,
+        )
+    log = read_events(recording.xspace)
+    called = [execution.name for execution in log.executions if execution.calls_function]
+    bodies = function_bodies(dict.fromkeys(called))
+    graph = ProgramGraph(bodies, recording.ops, layer_renaming(layers_of(targets)))
+    names = graph.names(log)
+    eager_ops = [op for op in recording.ops if op.node.name in graph.nodes]
+    shapes = SeenShapes(graph)
+    shapes.see_eager(eager_ops)
+    for name, execution in zip(names, log.executions, strict=True):
+        if name and execution.shapes:
+            shapes.see(name, execution.op_type, execution.shapes)
+    shapes.conclude()
+    shapes.write()
+    trainable = _add_variables(graph, targets)
+    float_ops = eager_float_ops(eager_ops, classic=classic)
+    op_log = stacks_to_op_log(graph.stacks, float_ops, trainable, TRAINABLE_VARIABLES)
+    profiler = Profiler(pb.GraphDef(node=graph.nodes.values()), op_log, classic=classic)
+    return TracedProfile(profiler, runs_of_steps(log, names, shapes.output_bytes()))
+
+
+def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
+    """Make a node of each variable; returns the trainable ones."""
+    trainable = []
+    for variable in variables_of(targets):
+        node = graph.nodes.setdefault(
+            variable.name, pb.NodeDef(name=variable.name, op="VarHandleOp")
+        )
+        dims = [pb.TensorShapeProto.Dim(size=size) for size in variable.shape]
+        node.attr["shape"].shape.CopyFrom(pb.TensorShapeProto(dim=dims))
+        if variable.trainable:
+            trainable.append(variable.name)
+    return trainable

@@ -1,0 +1,130 @@
+"""Keras layers → name scopes of their own names.
+
+TensorFlow makes the name scopes of a graph unique, and Keras opens the scope of a layer more than
+once. So the layers ``dense`` and ``dense_1`` become the scopes ``dense_1`` and ``dense_1_2``, which
+misleads. Who knows the model can tell which scope belongs to which layer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tfprof.capture.function_graphs import FunctionBody, LayerTree
+
+_MIRRORED = "gradient_tape/"
+"""Scope of gradient ops; below it the scopes of the forward ops come again."""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A name scope: its path, and the scopes inside it, in the order in which they appear."""
+
+    path: str
+    inner: dict[str, _Scope] = field(default_factory=dict)
+
+
+def layer_renaming(
+    models: Sequence[LayerTree],
+) -> Callable[[FunctionBody], Mapping[str, str]]:
+    """How to rename the nodes of a function body, so that layers are scopes.
+
+    Args:
+        models: The layers to look for.
+
+    Returns:
+        A function from a body to new names by old name; nodes that keep their name are left out.
+    """
+
+    def rename(body: FunctionBody) -> Mapping[str, str]:
+        names = [node.name for node in body.nodes]
+        layers = scopes_of_layers(names, models)
+        renamed = {name: _new_name(name, layers) for name in names} if layers else {}
+        return _unique(renamed, names)
+
+    return rename
+
+
+def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[str, str]:
+    """Layer name of each scope that belongs to a layer, by the scope's path.
+
+    Args:
+        names: Node names, in the order of the graph.
+        models: The layers to look for; those of a layer are looked for in its scope only.
+    """
+    found: dict[str, str] = {}
+    waiting = [(_scope_tree(names), list(models))]
+    while waiting:
+        scope, layers = waiting.pop()
+        matches = _match(list(scope.inner), layers)
+        for name, inner in scope.inner.items():
+            layer = matches.get(name)
+            if layer is not None:
+                found[inner.path] = layer.name
+            waiting.append((inner, layer.children if layer is not None else layers))
+    return found
+
+
+def _scope_tree(names: Sequence[str]) -> _Scope:
+    root = _Scope("")
+    for name in names:
+        scope = root
+        for part in name.removeprefix(_MIRRORED).split("/")[:-1]:
+            path = f"{scope.path}/{part}" if scope.path else part
+            scope = scope.inner.setdefault(part, _Scope(path))
+    return root
+
+
+def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
+    """Which scope is which layer's; a layer has one scope at most.
+
+    A scope bears the layer's name, with or without one number behind it. Where that is not
+    enough, what is certain elsewhere decides; then the number is taken for an added one.
+    """
+    candidates = {
+        scope: [layer for layer in layers if _bears_name(scope, layer.name)] for scope in scopes
+    }
+    matches: dict[str, LayerTree] = {}
+    taken: set[str] = set()
+    while True:
+        open_scopes = {
+            scope: [layer for layer in found if layer.name not in taken]
+            for scope, found in candidates.items()
+            if scope not in matches
+        }
+        open_scopes = {scope: found for scope, found in open_scopes.items() if found}
+        if not open_scopes:
+            return matches
+        certain = (scope for scope, found in open_scopes.items() if len(found) == 1)
+        scope = next(certain, next(iter(open_scopes)))
+        found = open_scopes[scope]
+        layer = next((layer for layer in found if layer.name != scope), found[0])
+        matches[scope] = layer
+        taken.add(layer.name)
+
+
+def _bears_name(scope: str, layer: str) -> bool:
+    return scope == layer or re.fullmatch(rf"{re.escape(layer)}_\d+", scope) is not None
+
+
+def _new_name(name: str, layers: Mapping[str, str]) -> str:
+    mirrored = _MIRRORED if name.startswith(_MIRRORED) else ""
+    parts = name.removeprefix(_MIRRORED).split("/")
+    path = ""
+    for place, part in enumerate(parts[:-1]):
+        path = f"{path}/{part}" if path else part
+        parts[place] = layers.get(path, part)
+    return mirrored + "/".join(parts)
+
+
+def _unique(renamed: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Without renamings that would give two nodes one name."""
+    changed = {old: new for old, new in renamed.items() if old != new}
+    kept = {name for name in names if name not in changed}
+    unique: dict[str, str] = {}
+    for old, new in changed.items():
+        if new not in kept:
+            unique[old] = new
+            kept.add(new)
+    return unique
