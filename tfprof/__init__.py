@@ -20,8 +20,9 @@ if TYPE_CHECKING:
         MultiGraphNodeProto,
         OpLogProto,
     )
-    from tfprof.api import Profiler, advise, profile
+    from tfprof.api import Profiler, advise, load, profile
     from tfprof.demo import demo_files
+    from tfprof.device_profiles import pprof_profile
     from tfprof.errors import (
         EmptyProfileError,
         InputError,
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from tfprof.model.notices import Notice
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
+    from tfprof.recording.profile_context import ProfileContext
+    from tfprof.recording.profiler_hook import ProfilerHook
+    from tfprof.recording.trace import trace
     from tfprof.views.result import ViewNode, ViewTree
 
 _HOME = {
@@ -48,19 +52,24 @@ _HOME = {
     "MultiGraphNodeProto": "tfprof._wire.messages",
     "Notice": "tfprof.model.notices",
     "OpLogProto": "tfprof._wire.messages",
+    "ProfileContext": "tfprof.recording.profile_context",
     "ProfileOptionBuilder": "tfprof.options.builder",
     "Profiler": "tfprof.api",
+    "ProfilerHook": "tfprof.recording.profiler_hook",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
-    "UnknownFormatError": "tfprof.errors",
     "Timeline": "tfprof.exporters.client_timeline",
+    "UnknownFormatError": "tfprof.errors",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
-    "ViewTree": "tfprof.views.result",
+    "ViewTree": "tfprof.api",
     "advise": "tfprof.api",
     "demo_files": "tfprof.demo",
-    "profile": "tfprof.api",
+    "load": "tfprof.api",
     "merge_default_with_oplog": "tfprof.op_logs",
+    "pprof_profile": "tfprof.device_profiles",
+    "profile": "tfprof.api",
+    "trace": "tfprof.recording.trace",
     "write_op_log": "tfprof.op_logs",
 }
 
@@ -74,8 +83,10 @@ __all__ = [
     "MultiGraphNodeProto",
     "Notice",
     "OpLogProto",
+    "ProfileContext",
     "ProfileOptionBuilder",
     "Profiler",
+    "ProfilerHook",
     "TfprofError",
     "TfprofWarning",
     "Timeline",
@@ -86,8 +97,11 @@ __all__ = [
     "__version__",
     "advise",
     "demo_files",
+    "load",
     "merge_default_with_oplog",
+    "pprof_profile",
     "profile",
+    "trace",
     "write_op_log",
 ]
 

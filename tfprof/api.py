@@ -7,8 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
@@ -20,29 +19,57 @@ from tfprof.errors import (
     TfprofWarning,
     UsageError,
 )
-from tfprof.exporters.pprof import view_to_pprof
+from tfprof.exporters.profile_proto import profile_to_bytes, profile_to_chunks
 from tfprof.exporters.protos import view_to_proto
+from tfprof.exporters.view_timeline import options_of_step
 from tfprof.files import write_file
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.options.parse import ProfileOptions, classic_by_default, is_classic, parse_options
+from tfprof.options.parse import ProfileOptions, is_classic, parse_options
+from tfprof.outputs import OutputFile, output_files
+from tfprof.readers.profile_proto import read_profile
 from tfprof.renderers.tfprof_text import (
     render_advice,
     render_envelope,
-    render_report,
     render_stdout,
 )
+from tfprof.views import result as views
 from tfprof.views.build import ViewBuilder
-from tfprof.views.result import ViewKind, ViewTree
+from tfprof.views.result import ViewKind
 
 if TYPE_CHECKING:
+    import graphviz
+
     from tfprof.readers.open import Source
 
 VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
 
 _INT64 = 1 << 63
+
+
+class ViewTree(views.ViewTree):
+    """What a view shows (``tfprof.views.result.ViewTree``), and how to draw it."""
+
+    def to_graphviz(
+        self, *, attribute: str | None = None, max_nodes: int | None = None
+    ) -> graphviz.Digraph:
+        """The view as a picture.
+
+        Args:
+            attribute: What makes a node large and dark: ``micros``, ``bytes``, ``params``,
+                ``float_ops`` …; by default the first of ``select`` that has a value.
+            max_nodes: Nodes to draw, 50 by default; the lighter ones are counted in boxes.
+
+        Raises:
+            UsageError: It is an op view, which has no edges; or an argument is wrong.
+            MissingDependencyError: The package ``graphviz`` is not installed.
+        """
+        from tfprof.renderers.drawing import MAX_NODES, view_to_graphviz
+
+        chosen = MAX_NODES if max_nodes is None else max_nodes
+        return view_to_graphviz(self, attribute=attribute, max_nodes=chosen)
 
 
 class Profiler:
@@ -81,13 +108,43 @@ class Profiler:
     def _start(
         self, graph: Any, op_log: Source | None, classic: bool | None, *, one_shot: bool
     ) -> None:
-        self.classic = is_classic(classic)
+        profile = Profile(classic=is_classic(classic))
+        graph = default_graph() if graph is None else graph
+        self._set_up(profile, graph, op_log, one_shot=one_shot)
+
+    def _set_up(
+        self, profile: Profile, graph: Any, op_log: Source | None, *, one_shot: bool = False
+    ) -> None:
+        self.classic = profile.classic
         self._lock = threading.RLock()
-        self._profile = Profile(classic=self.classic)
-        self._views = ViewBuilder(self._profile)
-        self._source = GraphSource(
-            self._profile, default_graph() if graph is None else graph, op_log, one_shot=one_shot
-        )
+        self._profile = profile
+        self._views = ViewBuilder(profile, ViewTree)
+        self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
+
+    @classmethod
+    def load(
+        cls, source: Source, *, classic: bool | None = None, recover: bool = False
+    ) -> Profiler:
+        """A profiler from a saved profile, to which more steps may be added.
+
+        The float operations of its ops are those that were saved.
+
+        Args:
+            source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
+            classic: As for ``Profiler``.
+            recover: Load what is left of a damaged profile; ``notices`` say what is missing.
+
+        Raises:
+            InputError: The profile can not be read, is something else or, unless it is to be
+                recovered, damaged.
+        """
+        return cls._of(read_profile(source, classic=is_classic(classic), recover=recover))
+
+    @classmethod
+    def _of(cls, profile: Profile) -> Profiler:
+        profiler = cls.__new__(cls)
+        profiler._set_up(profile, None, None)
+        return profiler
 
     @property
     def coverage(self) -> float:
@@ -216,7 +273,26 @@ class Profiler:
             options = {**options, "output": "none"}
         parsed = parse_options(options, classic=self.classic)
         with self._lock:
-            return self._build(kind, parsed)
+            tree = self._build(kind, parsed)
+        assert isinstance(tree, ViewTree)
+        return tree
+
+    def output_files(
+        self, cmd: str, options: Mapping[str, Any] | None = None
+    ) -> Iterator[OutputFile]:
+        """The files that a view's ``output`` asks for, one after the other, without writing them.
+
+        Arguments and errors as in ``view``.
+
+        Yields:
+            Path and content of each; none if the output is no file.
+        """
+        kind = _view_kind(cmd)
+        parsed = parse_options(
+            ProfileOptionBuilder().build() if options is None else options, classic=self.classic
+        )
+        with self._lock:
+            yield from self._files(self._build(kind, parsed))
 
     def report(self, cmd: str, options: Mapping[str, Any] | None = None) -> str:
         """A view as the text that ``stdout`` output would print.
@@ -226,7 +302,59 @@ class Profiler:
         with self._lock:
             return render_stdout(self.view(cmd, options))
 
-    def _build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
+    def serialize_to_string(self, *, constants: bool = True) -> bytes:
+        """The whole profile as the bytes of a ProfileProto, for ``load`` and for TensorFlow.
+
+        Args:
+            constants: Keep the tensors among the attributes of ops: the values of constants.
+
+        Raises:
+            UsageError: It would be larger than 2 GiB.
+        """
+        with self._lock:
+            self._take_up()
+            return profile_to_bytes(self._profile, constants=constants)
+
+    def save(self, path: str | os.PathLike[str], *, constants: bool = True) -> None:
+        """Write what ``serialize_to_string`` gives to a file; one that is there is overwritten.
+
+        Raises:
+            InputError: The file can not be written. What was there before is still there.
+            UsageError: It would be larger than 2 GiB.
+        """
+        with self._lock:
+            self._take_up()
+            chunks = profile_to_chunks(self._profile, constants=constants)
+            write_file(path, chunks, overwrite=True)
+
+    def merge(self, *others: Profiler) -> Profiler:
+        """One profiler of several profiles of a program: of its workers, or of parts of a run.
+
+        None of the profilers changes. Ops are united by name, what the first one knows of them
+        wins; executions of the same step add up. The result has no live graph.
+
+        Args:
+            others: Other profilers; their classic mode has no effect.
+        """
+        merged = Profile(classic=self.classic)
+        for profiler in (self, *others):
+            with profiler._lock:
+                profiler._take_up()
+                merged.add_profile(profiler._profile)
+        return self._of(merged)
+
+    def _write_profile(self, filename: str) -> None:
+        """As in TensorFlow: ``save``, and in classic mode a warning if that fails."""
+        with self._lock:
+            self._take_up()
+            self._write_file(filename, profile_to_chunks(self._profile))
+
+    def _take_up(self) -> None:
+        """Bring the profile up to date with a live graph, call stacks included."""
+        self._source.update()
+        self._source.add_traces()
+
+    def _build(self, kind: ViewKind, options: ProfileOptions) -> views.ViewTree:
         self._source.update()
         if kind == "code":
             self._source.add_traces()
@@ -235,16 +363,20 @@ class Profiler:
     def _answer(
         self, kind: ViewKind, options: Mapping[str, Any]
     ) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+        empty = pb.GraphNodeProto if kind in ("scope", "graph") else pb.MultiGraphNodeProto
         parsed: ProfileOptions | None = None
         try:
             parsed = parse_options(options, classic=self.classic)
             with self._lock:
                 tree = self._build(kind, parsed)
-                in_tree = kind in ("scope", "graph")
-                if not self._write(tree):
-                    empty = pb.GraphNodeProto if in_tree else pb.MultiGraphNodeProto
+                try:
+                    self._write(tree)
+                except UsageError as error:  # such a view is not written in that way
+                    if not self.classic:
+                        raise
+                    warnings.warn(str(error), TfprofWarning, stacklevel=3)
                     return empty(name=tree.name)
-                return view_to_proto(tree)
+                return empty() if _loses_result(tree) else view_to_proto(tree)
         except (UsageError, EmptyProfileError) as error:
             if not self.classic:
                 raise
@@ -255,29 +387,22 @@ class Profiler:
                     self._views.structure(kind, classic=True)
             elif parsed.output.type == "stdout":
                 sys.stdout.write(render_envelope(parsed, ""))
-            in_tree = kind in ("scope", "graph")
-            return pb.GraphNodeProto() if in_tree else pb.MultiGraphNodeProto()
+            return empty()
 
-    def _write(self, tree: ViewTree) -> bool:
-        """Write the report where the options say; False if the original refuses to."""
-        output = tree.options.output
-        if output.type == "stdout":
+    def _write(self, tree: views.ViewTree) -> None:
+        """Write the report, or whatever else, where the options say."""
+        if tree.options.output.type == "stdout":
             sys.stdout.write(render_stdout(tree))
-        elif output.type == "file":
-            self._write_file(output.outfile, [render_report(tree).encode()])
-        elif output.type == "pprof":
-            try:
-                data = view_to_pprof(tree)
-            except UsageError as error:
-                if not self.classic:
-                    raise
-                warnings.warn(str(error), TfprofWarning, stacklevel=4)
-                return False
-            if self._write_file(output.outfile, [data]):
-                sys.stdout.write(
-                    f"\nRun pprof -png --nodecount=100 --sample_index=1 <{output.outfile}>\n"
-                )
-        return True
+        for file in self._files(tree):
+            sys.stdout.write(file.before)
+            if self._write_file(file.path, file.chunks):
+                sys.stdout.write(file.after)
+
+    def _files(self, tree: views.ViewTree) -> Iterator[OutputFile]:
+        def view_of_step(step: int) -> views.ViewTree:
+            return self._views.build(tree.kind, options_of_step(tree, step))
+
+        return output_files(tree, view_of_step)
 
     def _write_file(self, path: str, chunks: Iterable[bytes]) -> bool:
         """Write a file; False if that fails in classic mode, where the original goes on."""
@@ -289,6 +414,11 @@ class Profiler:
             warnings.warn(str(error), TfprofWarning, stacklevel=5)
             return False
         return True
+
+
+def load(source: Source, *, classic: bool | None = None, recover: bool = False) -> Profiler:
+    """A profiler from a saved profile. Arguments and errors as in ``Profiler.load``."""
+    return Profiler.load(source, classic=classic, recover=recover)
 
 
 def profile(
@@ -359,6 +489,13 @@ def _one_shot(
     if run_meta is not None:
         profiler._add_step(0, run_meta)
     return profiler
+
+
+def _loses_result(tree: views.ViewTree) -> bool:
+    """Whether the original answers with an empty message although it has written files."""
+    options = tree.options
+    is_timeline = options.output.type == "timeline"
+    return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
 
 
 def _view_kind(cmd: str) -> ViewKind:

@@ -53,4 +53,4 @@ class MissingDependencyError(TfprofError, ImportError):
 
 
 class TfprofWarning(UserWarning):
-    """What classic mode lets pass, as TensorFlow does, but a caller should know."""
+    """What tfprof lets pass, or what failed beside a program that goes on; a caller should know."""

@@ -65,7 +65,8 @@ class GraphSource:
         self._counts_flops = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
         self._shape_ids: Int64Array = np.zeros(0, np.int64)
-        self._n_counted = 0
+        # Ops that are there already, of a loaded profile, keep the float operations they have.
+        self._n_given = self._n_counted = len(profile.ops)
         self._counted_version = -1
         self._incomplete: set[int] = set()
         self._given_flops: set[str] = set()
@@ -173,7 +174,7 @@ class GraphSource:
         if changed:
             if self._shapes_into_table:
                 ops.output_shapes_ids.array[: len(self._shape_ids)] = self._shape_ids
-            self._count_flops(range(len(ops)))
+            self._count_flops(range(self._n_given, len(ops)))
 
     def _add_op_log(self) -> None:
         """Apply the entries of the op log whose ops are known by now."""

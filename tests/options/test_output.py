@@ -41,6 +41,13 @@ def test_classic_splitting(text, outfile):
     assert parse_classic_output(text).outfile == outfile
 
 
+def test_a_timeline_can_hold_every_step():
+    assert parse_output("timeline:outfile=t") == Output("timeline", "t")
+    assert parse_output("timeline:steps=all,outfile=t,u") == Output("timeline", "t,u", True)
+    assert "steps=all,outfile=PATH" in refused(parse_output, "timeline:steps=2,outfile=t")
+    assert "file:outfile=PATH" in refused(parse_output, "file:steps=all,outfile=t")
+
+
 def refused(parse, text):
     with pytest.raises(UsageError) as caught:
         parse(text)
@@ -51,7 +58,7 @@ def refused(parse, text):
 def test_unknown_types_name_the_known_ones(text):
     message = refused(parse_output, text)
     assert repr(text) in message
-    assert "file, none, pprof, stdout" in message
+    assert "dot, file, none, pprof, stdout, timeline" in message
 
 
 @pytest.mark.parametrize(
@@ -91,3 +98,4 @@ def test_classic_errors_have_the_originals_text(text, message):
 def test_as_a_report_shows_it():
     assert str(Output()) == "stdout:"
     assert str(Output("file", "a,b")) == "file:outfile=a,b"
+    assert str(Output("timeline", "t", True)) == "timeline:steps=all,outfile=t"

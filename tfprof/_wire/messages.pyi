@@ -1663,6 +1663,35 @@ class DeviceStepStatsSlices(Message):
         node_stats: collections.abc.Iterable[builtins.bytes] | None = ...,
     ) -> None: ...
 
+class CodeDefSlices(Message):
+    @property
+    def traces(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        traces: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
+class OutputShapesEntrySlices(Message):
+    index: builtins.int
+    @property
+    def dims(self) -> Tuple: ...
+    def __init__(
+        self,
+        *,
+        index: builtins.int | None = ...,
+        dims: Tuple | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class ProfileNodeOwnSlices(Message):
+    @property
+    def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        input_ports: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
 class XSpace(Message):
     @property
     def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...

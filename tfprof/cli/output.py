@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -106,8 +106,18 @@ class Target:
             return ASCII
         return UNICODE
 
-    def write(self, content: str | bytes) -> None:
-        """Write it all, or nothing; bytes only go to files.
+    def write_chunks(self, chunks: Iterable[bytes]) -> None:
+        """Write a file, all of it or nothing.
+
+        Raises:
+            UsageError: It exists and was not to be overwritten.
+            InputError: It can not be written.
+        """
+        assert self.path is not None
+        write_file(self.path, chunks, overwrite=self.force)
+
+    def write(self, content: str) -> None:
+        """Write it all, or nothing.
 
         Raises:
             UsageError: The file appeared meanwhile.
@@ -115,10 +125,9 @@ class Target:
         """
         try:
             if self.path is None:
-                _write_stdout(content if isinstance(content, str) else content.decode())
+                _write_stdout(content)
             else:
-                data = content.encode() if isinstance(content, str) else content
-                write_file(self.path, [data], overwrite=self.force)
+                self.write_chunks([content.encode()])
         except (BrokenPipeError, TfprofError):
             raise
         except (OSError, ValueError) as error:

@@ -91,8 +91,13 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
     with warnings_as_notes():
         profiler = open_profiler(given)
         tree = profiler.view(kind, options)
-    if target is not None:
-        target.write(_content(tree, options, chosen_format, target, max_rows))
+        if target is not None and _is_text(options):
+            target.write(_formatted(tree, chosen_format, target, max_rows))
+        elif target is not None:
+            for file in profiler.output_files(kind, options):
+                replace(target, path=Path(file.path)).write_chunks(file.chunks)
+                if file.after:
+                    note(file.after.strip())
     for notice in tree.notices:
         note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
 
@@ -131,16 +136,10 @@ def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
     return replace(target, path=Path(path)) if path else target
 
 
-def _content(
-    tree: ViewTree, options: dict[str, Any], name: str, target: Target, max_rows: int
-) -> str | bytes:
+def _is_text(options: dict[str, Any]) -> bool:
     from tfprof.options.output import parse_output
 
-    if parse_output(options["output"]).type == "pprof":
-        from tfprof.exporters.pprof import view_to_pprof
-
-        return view_to_pprof(tree)
-    return _formatted(tree, name, target, max_rows)
+    return parse_output(options["output"]).type in ("stdout", "file")
 
 
 def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:

@@ -7,7 +7,7 @@ checkers ask when, where and in which order; that is here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar
 
 import numpy as np
@@ -148,6 +148,36 @@ class StepDetail:
     outputs: OutputBuffers = field(default_factory=OutputBuffers)
     allocations: Allocations = field(default_factory=Allocations)
     levels: AllocatorLevels = field(default_factory=AllocatorLevels)
+
+    def renumbered(self, rows: Int64Array, strings: Int64Array) -> StepDetail:
+        """The same with other rows and ids.
+
+        Args:
+            rows: New row of each row; the last entry is for ``NO_OP``.
+            strings: New id of each string; the last entry is for -1.
+        """
+        executions, allocations, levels = self.executions, self.allocations, self.levels
+        return StepDetail(
+            replace(
+                executions,
+                rows=rows[executions.rows],
+                name_ids=strings[executions.name_ids],
+                device_ids=strings[executions.device_ids],
+            ),
+            replace(self.memory, rows=rows[self.memory.rows]),
+            self.outputs,
+            replace(
+                allocations,
+                rows=rows[allocations.rows],
+                allocator_ids=strings[allocations.allocator_ids],
+            ),
+            replace(
+                levels,
+                rows=rows[levels.rows],
+                device_ids=strings[levels.device_ids],
+                allocator_ids=strings[levels.allocator_ids],
+            ),
+        )
 
     def merge(self, other: StepDetail) -> StepDetail:
         """Two parts of a step, one after the other."""

@@ -69,6 +69,14 @@ class StackTable:
             stack = self.rows.intern((stack, self.frames.intern(frame)))
         return stack
 
+    def add_table(self, other: StackTable) -> list[int]:
+        """Intern all stacks of another table; returns the id of each, by its id there."""
+        frames = [self.frames.intern(frame) for frame in other.frames.values]
+        stacks = [EMPTY_STACK]
+        for caller, frame in other.rows.values[1:]:
+            stacks.append(self.rows.intern((stacks[caller], frames[frame])))
+        return stacks
+
     def frame_ids(self, stack: int) -> list[int]:
         """Frame ids of a stack, outermost first."""
         ids: list[int] = []

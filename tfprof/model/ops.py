@@ -37,6 +37,7 @@ class GraphColumns:
         shapes: Table of the shape ids.
         attrs: Table of the attribute ids.
         trainable_variables: Names of ops that hold trainable variables.
+        serialized: The nodes as a serialized GraphDef; empty if nobody keeps it.
     """
 
     names: list[str] = field(default_factory=list)
@@ -48,6 +49,39 @@ class GraphColumns:
     shapes: ShapeTable = field(default_factory=ShapeTable)
     attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
     trainable_variables: list[str] = field(default_factory=list)
+    serialized: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNodes:
+    """Serialized nodes of rows: what the columns leave out can still be found here.
+
+    Attributes:
+        rows: The rows, shape (n,).
+        graph: A serialized GraphDef.
+        places: Place of the node of each row in the GraphDef.
+    """
+
+    rows: Int64Array
+    graph: bytes
+    places: Int64Array
+
+
+@dataclass(frozen=True, slots=True)
+class SavedNodes:
+    """The same for rows of a saved profile.
+
+    Attributes:
+        rows: The rows, shape (n,).
+        data: Holds serialized ProfileNodes.
+        start: First byte of the node of each row.
+        end: One past the last byte of each node.
+    """
+
+    rows: Int64Array
+    data: bytes
+    start: Int64Array
+    end: Int64Array
 
 
 class OpTable:
@@ -68,6 +102,7 @@ class OpTable:
         stack_ids: Call stack, ``NO_STACK`` without one.
         added_types: Types that op logs add to a row, in order.
         names_with_colon: Ids of the odd names that no node stat can mean.
+        definitions: The serialized nodes that the rows come from, for those that come from one.
     """
 
     def __init__(self) -> None:
@@ -85,6 +120,7 @@ class OpTable:
         self.stack_ids = Int64Column(fill=NO_STACK)
         self.added_types: dict[int, list[int]] = {}
         self.names_with_colon: list[int] = []
+        self.definitions: list[GraphNodes | SavedNodes] = []
         self.shapes = ShapeTable()
         self.attrs: InternTable[Attrs] = InternTable([()])
         self._rows_by_name: Int64Array = np.zeros(0, np.int64)
@@ -125,7 +161,8 @@ class OpTable:
 
     def input_rows(self) -> Int64Array:
         """Producer row of each input, -1 where the producer is not in the table."""
-        rows: Int64Array = self.row_of_name.array[self._input_names.array]
+        # The last entry is for inputs without a name, id -1.
+        rows: Int64Array = np.append(self.row_of_name.array, -1)[self._input_names.array]
         return rows
 
     @property
@@ -139,24 +176,103 @@ class OpTable:
         A name that is already there is skipped with its inputs: the first definition wins, as
         in ``TFStats::AddGraph``.
         """
-        shape_map = [self.shapes.intern(shape) for shape in graph.shapes.shapes.values]
-        list_map = [
-            self.shapes.lists.intern(tuple(shape_map[shape_id] for shape_id in shape_ids))
-            for shape_ids in graph.shapes.lists.values
-        ]
+        shapes, lists = self._shape_maps(graph.shapes)
         attrs_map = [self.attrs.intern(attrs) for attrs in graph.attrs.values]
-        shape_map.append(-1)  # so that -1 maps to itself
-        list_map.append(-1)
 
+        first_row = len(self)
         fresh = self._claim_names(graph.names)
+        if graph.serialized and fresh:
+            places = np.array(fresh, np.int64)
+            rows = np.arange(first_row, len(self), dtype=np.int64)
+            self.definitions.append(GraphNodes(rows, graph.serialized, places))
         strings = self.strings.intern
         self.op_ids.extend([strings(graph.ops[i]) for i in fresh])
-        self.shape_ids.extend([shape_map[graph.shape_ids[i]] for i in fresh])
-        self.output_shapes_ids.extend([list_map[graph.output_shapes_ids[i]] for i in fresh])
+        self.shape_ids.extend(shapes[np.array(graph.shape_ids, np.int64)[fresh]])
+        self.output_shapes_ids.extend(lists[np.array(graph.output_shapes_ids, np.int64)[fresh]])
         self.attrs_ids.extend([attrs_map[graph.attrs_ids[i]] for i in fresh])
         self._add_inputs([graph.inputs[i] for i in fresh])
         self._resize_rest()
         return len(fresh)
+
+    def add_named(
+        self, names: Sequence[str], counts: Int64Array, sources: Int64Array, ports: Int64Array
+    ) -> list[int]:
+        """Append the nodes whose names are new with nothing but their inputs.
+
+        Args:
+            names: Node names.
+            counts: Number of inputs of each node.
+            sources: Place in ``names`` of the producer of each input, -1 for one that has none.
+            ports: Output index that each input reads.
+
+        Returns:
+            Places in ``names`` of the nodes that got a row, in order.
+        """
+        fresh = self._claim_names(names)
+        self.op_ids.resize(len(self))
+        name_ids = [self.names.ids[name] for name in names]
+        chosen = np.zeros(len(names), np.bool_)
+        chosen[fresh] = True
+        of_fresh = np.repeat(chosen, counts)
+        self._input_counts.extend(counts[chosen])
+        self._input_names.extend(np.array([*name_ids, -1], np.int64)[sources[of_fresh]])
+        self._input_ports.extend(ports[of_fresh])
+        self._resize_rest()
+        return fresh
+
+    def add_table(self, other: OpTable) -> Int64Array:
+        """Append the ops of another table whose names are new; call stacks are not taken over.
+
+        Of an op that is in both tables the type, the inputs and the attributes are those of this
+        one; device, shapes and float operations too, where it has them. Added types are united.
+
+        Returns:
+            The row of each row of the other table.
+        """
+        names = [other.names[name_id] for name_id in other.name_ids.array.tolist()]
+        chosen = np.zeros(len(names), np.bool_)
+        chosen[self._claim_names(names)] = True
+        of_fresh = np.repeat(chosen, other._input_counts.array)
+        name_map = np.array([*map(self.names.intern, other.names.values), -1], np.int64)
+        self._input_counts.extend(other._input_counts.array[chosen])
+        self._input_names.extend(name_map[other._input_names.array[of_fresh]])
+        self._input_ports.extend(other._input_ports.array[of_fresh])
+        self.row_of_name.resize(len(self.names))
+
+        strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
+        attrs = np.array([*map(self.attrs.intern, other.attrs.values)], np.int64)
+        self.op_ids.extend(strings[other.op_ids.array[chosen]])
+        self.attrs_ids.extend(attrs[other.attrs_ids.array[chosen]])
+        self._resize_rest()
+        rows: Int64Array = self.row_of_name.array[name_map[other.name_ids.array]]
+        shapes, lists = self._shape_maps(other.shapes)
+        _fill(self.label_op_ids, rows, strings[other.label_op_ids.array])
+        _fill(self.device_ids, rows, strings[other.device_ids.array])
+        _fill(self.shape_ids, rows, shapes[other.shape_ids.array])
+        _fill(self.output_shapes_ids, rows, lists[other.output_shapes_ids.array])
+        _fill(self.float_ops, rows, other.float_ops.array, missing=0)
+        for row, type_ids in other.added_types.items():
+            known = self.added_types.setdefault(int(rows[row]), [])
+            mapped = strings[type_ids].tolist()
+            known += [type_id for type_id in dict.fromkeys(mapped) if type_id not in known]
+        for nodes in other.definitions:
+            fresh = chosen[nodes.rows]
+            new_rows = rows[nodes.rows[fresh]]
+            if isinstance(nodes, GraphNodes):
+                self.definitions.append(GraphNodes(new_rows, nodes.graph, nodes.places[fresh]))
+            else:
+                start, end = nodes.start[fresh], nodes.end[fresh]
+                self.definitions.append(SavedNodes(new_rows, nodes.data, start, end))
+        return rows
+
+    def _shape_maps(self, other: ShapeTable) -> tuple[Int64Array, Int64Array]:
+        """Ids here of the shapes and of the lists of shapes of another table; -1 stays -1."""
+        shapes = [self.shapes.intern(shape) for shape in other.shapes.values]
+        lists = [
+            self.shapes.lists.intern(tuple(shapes[shape_id] for shape_id in shape_ids))
+            for shape_ids in other.lists.values
+        ]
+        return np.array([*shapes, -1], np.int64), np.array([*lists, -1], np.int64)
 
     def add_run_time_op(self, name: str, label_op: str | None) -> int:
         """Append an op that no graph mentions; its type is its own name, as in the original.
@@ -226,3 +342,9 @@ class OpTable:
             self._input_counts,
         ):
             column.resize(size)
+
+
+def _fill(column: Int64Column, rows: Int64Array, values: Int64Array, missing: int = -1) -> None:
+    """Put values into the rows that miss one."""
+    empty = column.array[rows] == missing
+    column.array[rows[empty]] = values[empty]

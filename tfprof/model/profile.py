@@ -137,6 +137,43 @@ class Profile:
             self.version += 1
         return added
 
+    def mark_loaded(self) -> None:
+        """Tell that a reader has filled the tables directly.
+
+        Ops with executions count as covered, as they did before the profile was saved. The
+        original starts again from nothing.
+        """
+        self._covered.resize(len(self.ops))
+        if not self.classic:
+            for records in self.steps.records.values():
+                self._covered.array[records.rows] = 1
+        self._changed_everywhere()
+
+    def add_profile(self, other: Profile) -> None:
+        """Add another profile of the same program: other steps, workers or parts of a graph.
+
+        Ops are united by name, as in ``OpTable.add_table``; the first call stack wins. Steps of
+        the same number add up, also where the profiles disagree about an op's device.
+        """
+        rows = self.ops.add_table(other.ops)
+        stacks = np.array([*self.stacks.add_table(other.stacks), NO_STACK], np.int64)
+        mine = self.ops.stack_ids.array
+        missing = mine[rows] == NO_STACK
+        mine[rows[missing]] = stacks[other.ops.stack_ids.array[missing]]
+        self.steps.add_table(other.steps, rows)
+        self._covered.resize(len(self.ops))
+        self._covered.array[rows[other._covered.array > 0]] = 1
+        self.has_traces |= other.has_traces
+        self.misses_accelerator_stream |= other.misses_accelerator_stream
+        for notice in other.notices.as_tuple():
+            self.notices.add(notice.code, notice.text, notice.count)
+        self._changed_everywhere()
+
+    def _changed_everywhere(self) -> None:
+        self.graph_version += 1
+        self.trace_version += 1
+        self.version += 1
+
     def add_trainable_variables(self, names: Sequence[str]) -> None:
         """Mark ops as holders of trainable variables."""
         types = [(TRAINABLE_VARIABLES,)] * len(names)
@@ -153,11 +190,7 @@ class Profile:
                 "they show as unknown#<id>",
                 log.unknown_strings,
             )
-        frame_ids = [self.stacks.frames.intern(frame) for frame in log.stacks.frames.values]
-        stack_ids = [0]
-        for parent, frame in log.stacks.rows.values[1:]:
-            stack_ids.append(self.stacks.rows.intern((stack_ids[parent], frame_ids[frame])))
-
+        stack_ids = self.stacks.add_table(log.stacks)
         float_ops = ops.float_ops.array
         stacks = ops.stack_ids.array
         for name, flops, types, stack in zip(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.executions import StepDetail
+from tfprof.model.executions import NO_OP, StepDetail
 from tfprof.model.strings import StringTable
 
 MEASURES = (
@@ -111,6 +111,20 @@ class StepTable:
         if step in self.details:
             detail = self.details[step].merge(detail)
         self.details[step] = detail
+
+    def add_table(self, other: StepTable, rows: Int64Array) -> None:
+        """Add the steps of another table; records of the same step add up.
+
+        Args:
+            other: The other table.
+            rows: The row of each op of the other table's profile.
+        """
+        strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
+        rows = np.append(rows, NO_OP)
+        for step in other.steps:
+            records, detail = other.records[step], other.details[step]
+            moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
+            self.add(step, moved, detail.renumbered(rows, strings))
 
     def measures(self, step: int, n_ops: int) -> OpMeasures:
         """Measures of ``n_ops`` ops.

@@ -183,9 +183,16 @@ class ProfileOptionBuilder:
         """Write the report to a file, which is overwritten."""
         return self._set(output=f"file:outfile={outfile}")
 
-    def with_timeline_output(self, timeline_file: str) -> ProfileOptionBuilder:
-        """Write a Chrome timeline."""
-        return self._set(output=f"timeline:outfile={timeline_file}")
+    def with_timeline_output(
+        self, timeline_file: str, *, every_step: bool = False
+    ) -> ProfileOptionBuilder:
+        """Write a Chrome timeline; with ``every_step`` all steps go into one file."""
+        steps = "steps=all," if every_step else ""
+        return self._set(output=f"timeline:{steps}outfile={timeline_file}")
+
+    def with_dot_output(self, outfile: str) -> ProfileOptionBuilder:
+        """Draw the view: ``.dot`` or, with Graphviz, ``.svg``, ``.pdf`` or ``.png``."""
+        return self._set(output=f"dot:outfile={outfile}")
 
     def with_pprof_output(self, pprof_file: str) -> ProfileOptionBuilder:
         """Write a pprof profile."""

@@ -1,4 +1,4 @@
-"""The ``output`` option: ``stdout``, ``none`` or ``file:outfile=PATH``."""
+"""The ``output`` option: ``stdout``, ``none`` or ``file:outfile=PATH``, also for other writers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from tfprof.errors import UsageError
 from tfprof.options.spec import CLASSIC_OUTPUT_TYPES, OUTPUT_TYPES
 
-_FILE_TYPES = ("file", "pprof", "timeline")
+_FILE_TYPES = ("dot", "file", "pprof", "timeline")
+_CLASSIC_FILE_TYPES = ("file", "pprof", "timeline")
+_EVERY_STEP = "steps=all,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +17,18 @@ class Output:
     """A destination.
 
     Attributes:
-        type: One of ``CLASSIC_OUTPUT_TYPES``.
+        type: One of ``OUTPUT_TYPES``.
         outfile: Path, for the types that write a file.
+        every_step: Put all steps into one file; timeline only.
     """
 
     type: str = "stdout"
     outfile: str = ""
+    every_step: bool = False
 
     def __str__(self) -> str:
-        return f"{self.type}:" + (f"outfile={self.outfile}" if self.outfile else "")
+        steps = _EVERY_STEP if self.every_step else ""
+        return f"{self.type}:" + (f"{steps}outfile={self.outfile}" if self.outfile else "")
 
 
 def parse_output(text: str) -> Output:
@@ -37,25 +42,26 @@ def parse_output(text: str) -> Output:
     """
     kind, _, rest = text.partition(":")
     kind = kind or "stdout"
-    if kind not in CLASSIC_OUTPUT_TYPES:
-        raise UsageError(
-            f"output {text!r}: unknown type {kind!r}; use one of {', '.join(OUTPUT_TYPES)}"
-        )
     if kind not in OUTPUT_TYPES:
         raise UsageError(
-            f"output {text!r}: this version does not write {kind} output yet; "
-            f"use one of {', '.join(OUTPUT_TYPES)}"
+            f"output {text!r}: unknown type {kind!r}; use one of {', '.join(OUTPUT_TYPES)}"
         )
     if kind not in _FILE_TYPES:
         if rest:
             raise UsageError(f"output {text!r}: {kind} takes no options, but got {rest!r}")
         return Output(kind)
+    every_step = kind == "timeline" and rest.startswith(_EVERY_STEP)
+    if every_step:
+        rest = rest.removeprefix(_EVERY_STEP)
     key, equals, path = rest.partition("=")
     if rest and (key != "outfile" or not equals):
-        raise UsageError(f"output {text!r}: {rest!r} is not an option; write {kind}:outfile=PATH")
+        usage = f"write {kind}:outfile=PATH"
+        if kind == "timeline":
+            usage += " or timeline:steps=all,outfile=PATH"
+        raise UsageError(f"output {text!r}: {rest!r} is not an option; {usage}")
     if not path:
         raise UsageError(f"output {text!r}: the path is missing; write {kind}:outfile=PATH")
-    return Output(kind, path)
+    return Output(kind, path, every_step)
 
 
 def parse_classic_output(text: str) -> Output:
@@ -76,10 +82,10 @@ def parse_classic_output(text: str) -> Output:
         if len(words) < 2:
             raise UsageError("Visualize format: -output timeline:key=value,key=value,...")
         key = words[0]
-        if key != "outfile" or kind not in _FILE_TYPES:
+        if key != "outfile" or kind not in _CLASSIC_FILE_TYPES:
             raise UsageError(f"Unrecognized options {key} for output_type: {kind}\n")
         values[key] = "=".join(words[1:])
-    if kind in _FILE_TYPES and "outfile" not in values:
+    if kind in _CLASSIC_FILE_TYPES and "outfile" not in values:
         raise UsageError(
             f"Missing required output_options for {kind}\nE.g. -output {kind}:outfile=...\n"
         )

@@ -7,7 +7,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfprof.errors import TfprofWarning, UsageError
@@ -21,11 +21,6 @@ _INT64 = 1 << 63
 def is_classic(chosen: bool | None) -> bool:
     """The mode that was chosen; where none was, ``TFPROF_CLASSIC=1`` asks for classic mode."""
     return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0") if chosen is None else chosen
-
-
-def classic_by_default() -> bool:
-    """What ``is_classic`` says when nothing was chosen."""
-    return is_classic(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +43,10 @@ class ProfileOptions:
     hide: NameMatcher
     output: Output
     classic: bool
+
+    def with_step(self, step: int) -> ProfileOptions:
+        """The same for another step."""
+        return replace(self, values={**self.values, "step": step})
 
     @property
     def account_everything(self) -> bool:

@@ -43,8 +43,8 @@ SELECT = (
     "residual_bytes",
     "output_bytes",
 )
-OUTPUT_TYPES = ("file", "none", "pprof", "stdout")
-"""Where a report can go today."""
+OUTPUT_TYPES = ("dot", "file", "none", "pprof", "stdout", "timeline")
+"""Where a view can go."""
 CLASSIC_OUTPUT_TYPES = ("file", "none", "pprof", "stdout", "timeline")
 """What the original's option syntax knows."""
 
@@ -121,8 +121,9 @@ OPTIONS: tuple[Option, ...] = (
         "str",
         "stdout",
         "stdout",
-        "Where the report goes: stdout, none or file:outfile=PATH; pprof:outfile=PATH writes the "
-        "code view for pprof.",
+        "Where the view goes: stdout, none or file:outfile=PATH. timeline:outfile=PATH writes a "
+        "Chrome trace (timeline:steps=all,outfile=PATH all steps), pprof:outfile=PATH the code "
+        "view for pprof, dot:outfile=PATH a drawing (.dot, .svg, .pdf or .png).",
     ),
 )
 """All options, in the order in which reports list them."""

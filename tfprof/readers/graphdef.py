@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 KEPT_ATTRS = ("adj_x", "data_format", "ksize", "strides", "transpose_a")
 """Attributes that FLOP formulas read; the rest of a node's attributes stays behind."""
 
+ELEMENT_TYPE = "T"
+"""Kept as a ``DataType`` number, of the nodes that have one of ``KEPT_ATTRS``."""
+
 GRAPH_FORMATS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
 
 
@@ -37,7 +40,7 @@ def read_graph(source: Source) -> GraphColumns:
     """
     opened = open_message(source, GRAPH_FORMATS, argument="graph")
     if opened.format is Format.GRAPH_DEF:
-        return _from_graph_def(opened.message)
+        return _from_graph_def(opened.message, opened.data)
     if opened.format is Format.META_GRAPH_DEF:
         return _from_meta_graph(opened.message, opened.label)
     meta_graphs = opened.message.meta_graphs
@@ -60,9 +63,11 @@ def _variable_op(data: bytes, label: str) -> str:
     return str(variable.variable_name.partition(":")[0])
 
 
-def _from_graph_def(graph: pb.GraphDef) -> GraphColumns:
+def _from_graph_def(graph: pb.GraphDef, data: bytes | None = None) -> GraphColumns:
     """Take the nodes; the function library holds no nodes of the graph."""
-    columns = GraphColumns()
+    if data is None:
+        data = graph.SerializePartialToString(deterministic=True)
+    columns = GraphColumns(serialized=data)
     decode = _AttrReader(columns)
     for node in graph.node:
         columns.names.append(node.name)
@@ -80,7 +85,7 @@ class _AttrReader:
         self._shapes: ShapeTable = columns.shapes
         self._shape_ids: dict[bytes, int] = {}
         self._list_ids: dict[bytes, int] = {}
-        self._attrs_ids: dict[tuple[bytes, ...], int] = {}
+        self._attrs_ids: dict[tuple[tuple[str, bytes], ...], int] = {}
 
     def append(self, attr: MutableMapping[str, pb.AttrValue]) -> None:
         columns = self._columns
@@ -116,12 +121,14 @@ class _AttrReader:
         present = [name for name in KEPT_ATTRS if name in attr]
         if not present:
             return 0
-        key = tuple(attr[name].SerializeToString() if name in attr else b"" for name in KEPT_ATTRS)
+        if ELEMENT_TYPE in attr:
+            present.append(ELEMENT_TYPE)
+        key = tuple([(name, attr[name].SerializeToString()) for name in present])
         found = self._attrs_ids.get(key)
         if found is None:
             values: list[tuple[str, AttrValue]] = []
             for name in present:
-                value = _plain(attr[name])
+                value = plain_attr(attr[name])
                 if value is not None:
                     values.append((name, value))
             attrs: Attrs = tuple(values)
@@ -138,13 +145,15 @@ def decode_shape(shape: pb.TensorShapeProto) -> Shape:
     return None if shape.unknown_rank and not dims else dims
 
 
-def _plain(value: pb.AttrValue) -> AttrValue | None:
+def plain_attr(value: pb.AttrValue) -> AttrValue | None:
     """An attribute as a plain value; None for kinds that no formula reads."""
     kind = value.WhichOneof("value")
     if kind == "b":
         return bool(value.b)
     if kind == "i":
         return int(value.i)
+    if kind == "type":
+        return int(value.type)
     if kind == "s":
         return value.s.decode("utf-8", "replace")
     if kind == "list":

@@ -42,11 +42,13 @@ class Opened:
         format: Which of the wanted formats.
         message: The message, of our own class for the format.
         label: What to call the source in errors.
+        data: The message's bytes, where they were at hand.
     """
 
     format: Format
     message: Any
     label: str
+    data: bytes | None = None
 
 
 def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> Opened:
@@ -103,8 +105,8 @@ def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Open
         if name == ours.DESCRIPTOR.full_name:
             if isinstance(message, ours):
                 return Opened(kind, message, argument)
-            data = message.SerializePartialToString()
-            return Opened(kind, parse(ours, data, source=argument), argument)
+            data = message.SerializePartialToString(deterministic=True)
+            return Opened(kind, parse(ours, data, source=argument), argument, data)
     raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
 
 
@@ -117,7 +119,7 @@ def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
     message_class = getattr(pb, _CLASSES[kind])
     if is_text:
         return Opened(kind, _parse_text(message_class, data, label), label)
-    return Opened(kind, parse(message_class, data, source=label), label)
+    return Opened(kind, parse(message_class, data, source=label), label, data)
 
 
 def _parse_text(message_class: type[Message], data: bytes, label: str) -> Message:

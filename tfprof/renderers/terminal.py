@@ -53,7 +53,7 @@ class Metric:
     needs_run: bool = True
 
 
-_METRICS = (
+METRIC_FORMS = (
     Metric("micros", "exec_micros", "time", human_time, BLUE),
     Metric("accelerator_micros", "accelerator_exec_micros", "accelerator", human_time, BLUE),
     Metric("cpu_micros", "cpu_exec_micros", "cpu", human_time, BLUE),
@@ -65,6 +65,7 @@ _METRICS = (
     Metric("float_ops", "float_ops", "float ops", human_count, PINK, needs_run=False),
     Metric("occurrence", "run_count", "runs", human_count, GREEN),
 )
+"""Every metric that can be selected, in the order of the columns."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class _Builder:
         select = set(self.tree.options.select)
         if "micros" in select and self.tree.total[METRIC_ROW["accelerator_exec_micros"], 0]:
             select |= {"accelerator_micros", "cpu_micros"}
-        return [metric for metric in _METRICS if metric.select in select]
+        return [metric for metric in METRIC_FORMS if metric.select in select]
 
     def _primary(self) -> Metric | None:
         """What bars show and rows are chosen by: the order, else the first that is selected."""

@@ -35,10 +35,12 @@ class ViewBuilder:
 
     Args:
         profile: The profile, which may grow between calls.
+        tree_class: Class of the views; layers above add ways to show them.
     """
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, tree_class: type[ViewTree] = ViewTree) -> None:
         self._profile = profile
+        self._tree_class = tree_class
         self._kept_facts: tuple[tuple[int, bool], OpFacts] | None = None
         self._structures: dict[ViewKind, tuple[tuple[int, ...], Structure]] = {}
 
@@ -142,7 +144,7 @@ class ViewBuilder:
         contributes[0] = False
         data = Accounted(tree.tree, tree.names, own, accounted, kept, contributes, None)
         shown = show(data, options)
-        return ViewTree(
+        return self._tree_class(
             kind=kind,
             options=options,
             names=[tree.names[position] for position in shown.positions.tolist()],
@@ -235,7 +237,7 @@ class ViewBuilder:
     ) -> ViewTree:
         """A view of groups of ops; everything but ``parent`` and ``total`` lacks the root."""
         size = len(names) + 1
-        return ViewTree(
+        return self._tree_class(
             kind=kind,
             options=options,
             names=[ROOT_NAME, *names],

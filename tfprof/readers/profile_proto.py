@@ -1,0 +1,134 @@
+"""ProfileProto → ``Profile``: what ``save``, or TensorFlow's ``WriteProfile``, has written."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tfprof._wire import messages as pb
+from tfprof._wire.elements import split
+from tfprof._wire.lockstep import IrregularError
+from tfprof._wire.parsing import parse
+from tfprof._wire.walk import WireError, walk
+from tfprof.errors import MalformedProfileError
+from tfprof.model.notices import Notices
+from tfprof.model.ops import SavedNodes
+from tfprof.model.profile import Profile
+from tfprof.model.steps import MEASURES, StepRecords
+from tfprof.readers.open import open_bytes
+from tfprof.readers.profile_damage import Damage
+from tfprof.readers.profile_fields import fields_of, parsed, select, single_values
+from tfprof.readers.profile_ops import FIELDS, OpReader
+from tfprof.readers.profile_steps import read_steps
+from tfprof.readers.sniff import Format
+
+if TYPE_CHECKING:
+    from tfprof.readers.open import Source
+
+NODES = 1  # of ProfileProto
+
+
+def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Profile:
+    """Read a saved profile. Rows are in the order of the ids, the ids themselves are not kept.
+
+    Args:
+        source: A ProfileProto as message, bytes or file (binary or text, also compressed).
+        classic: Make the profile that the original makes of it.
+        recover: Take what is left of a damaged profile, and note what is lost.
+
+    Raises:
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is damaged, and was not to be recovered.
+    """
+    data, label = open_bytes(source, Format.PROFILE, argument="profile")
+    notices = Notices() if recover else None
+    try:
+        return _read(data, Profile(classic=classic), Damage(label, notices))
+    except IrregularError:
+        pass
+    if notices is not None:
+        notices = Notices()
+        data = _readable_part(data, notices)
+    message = parse(pb.ProfileProto, data, source=label)
+    message.DiscardUnknownFields()
+    data = message.SerializeToString()
+    try:
+        return _read(data, Profile(classic=classic), Damage(label, notices))
+    except IrregularError as error:
+        raise MalformedProfileError(
+            f"{label}: this ProfileProto contradicts itself. Save it again"
+        ) from error
+
+
+def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
+    """Fill an empty profile.
+
+    Raises:
+        IrregularError: Protobuf has to read and write the data first.
+        MalformedProfileError: As for ``read_profile``.
+    """
+    try:
+        entries, others = split(data, NODES)
+    except WireError:
+        raise IrregularError from None
+    saved = parsed(pb.ProfileProto, others)
+    pairs = fields_of(entries, 1, 2)
+    ids, messages = pairs.last_int(1), single_values(pairs, 2)
+    order = np.argsort(ids)
+    ids = ids[order]
+    if (np.diff(ids) == 0).any():
+        raise IrregularError  # protobuf takes the last
+    nodes = fields_of(select(messages, order), *FIELDS)
+    fresh = OpReader(profile, ids, nodes, saved.id_to_string, damage).read()
+    rows = np.arange(len(fresh), dtype=np.int64)
+    of_rows = select(nodes.messages, np.array(fresh, np.int64))
+    profile.ops.definitions.append(SavedNodes(rows, of_rows.data, of_rows.start, of_rows.end))
+
+    row_of_node = np.full(len(ids), -1, np.int64)
+    row_of_node[fresh] = rows
+    read_steps(profile, row_of_node, nodes, damage)
+    nothing = np.zeros(0, np.int64)
+    for step in saved.steps:
+        if step not in profile.steps.records:
+            values = np.zeros((len(MEASURES), 0), np.int64)
+            profile.steps.add(step, StepRecords(nothing, values, np.zeros((2, 0), np.int64)))
+    profile.has_traces = saved.has_trace
+    # The original forgets this one; its notice is gone after loading.
+    profile.misses_accelerator_stream = saved.miss_accelerator_stream and not profile.classic
+    profile.mark_loaded()
+    for notice in damage.notices:
+        profile.notices.add(notice.code, notice.text, notice.count)
+    return profile
+
+
+def _readable_part(data: bytes, notices: Notices) -> bytes:
+    """The fields of a damaged message that can be read, nodes one by one."""
+    starts: list[int] = []
+    end = len(data)
+    try:
+        starts.extend(field.tag_offset for field in walk(memoryview(data)))
+    except WireError as error:
+        end = error.offset
+        notices.add(
+            "truncated-profile",
+            "the profile is cut off or broken; what comes after the break is missing",
+        )
+    pieces = [data[first:stop] for first, stop in pairwise([*starts, end])]
+    kept = [piece for piece in pieces if _is_readable(piece)]
+    notices.add(
+        "damaged-node",
+        "nodes or other parts of the profile could not be read",
+        len(pieces) - len(kept),
+    )
+    return b"".join(kept)
+
+
+def _is_readable(piece: bytes) -> bool:
+    try:
+        pb.ProfileProto.FromString(piece)
+    except (DecodeError, RuntimeWarning):
+        return False
+    return True

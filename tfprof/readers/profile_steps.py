@@ -1,0 +1,284 @@
+"""Executions of a saved profile → ``StepTable``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TypeVar
+
+import numpy as np
+
+from tfprof._wire.lockstep import IrregularError, Occurrences
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.devices import Device
+from tfprof.model.executions import (
+    ACCELERATOR,
+    HOST,
+    MEMORY_FIELDS,
+    OTHER,
+    Allocations,
+    AllocatorLevels,
+    Executions,
+    MemoryUses,
+    OutputBuffers,
+    StepDetail,
+)
+from tfprof.model.notices import Notices
+from tfprof.model.profile import Profile
+from tfprof.model.steps import MEASURES, StepRecords
+from tfprof.model.strings import StringTable
+from tfprof.readers.profile_damage import Damage
+from tfprof.readers.profile_fields import (
+    fields_of,
+    first_two_numbers,
+    intern_payloads,
+    last,
+    map_entries,
+    repeated,
+    single_values,
+)
+from tfprof.readers.profile_ops import EXECS
+
+# Field numbers, by message.
+_RUN_COUNT, _START, _END, _DEVICES, _MEMORY_EXECS, _ALLOCATIONS = 1, 2, 3, 6, 7, 11  # ExecProfile
+_RECORD_FIELDS = (1, 2, 3, 4, 5, 6, 7, 11)
+_EXECS_OF_KIND = ((ACCELERATOR, 4), (HOST, 5))  # ExecProfile
+_TIMES = 1  # ExecTime
+_NUMBERS = 1  # Tuple
+_OUTPUT_MEMORY = 11  # ExecMemory
+_BYTES, _ADDRESS = 1, 2  # Memory
+_ALLOC_MICROS, _ALLOC_BYTES = 1, 2  # AllocationRecord
+
+_SIZES = tuple(MEMORY_FIELDS.index(name) for name in MEASURES[3:])
+_MICROS, _IN_USE = (
+    MEMORY_FIELDS.index("memory_micros"),
+    MEMORY_FIELDS.index("allocator_bytes_in_use"),
+)
+
+TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
+
+_GPU_ALLOCATOR = "GPU"
+"""The format keeps allocations of GPUs only, and no name of the allocator."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records of all steps.
+
+    Attributes:
+        rows: Op row of each record, shape (n,).
+        steps: Step of each record.
+        fields: Their fields.
+        names: Op names by row, for errors.
+    """
+
+    rows: Int64Array
+    steps: Int64Array
+    fields: Occurrences
+    names: list[str]
+
+    def place(self, record: int) -> str:
+        """A record, for errors."""
+        return f"node {self.names[self.rows[record]]!r}, step {self.steps[record]}"
+
+
+def read_steps(profile: Profile, rows: Int64Array, nodes: Occurrences, damage: Damage) -> None:
+    """Fill the steps of a profile whose ops are there.
+
+    Args:
+        profile: The profile. If it is not classic, negative durations count as 0 and are noted.
+        rows: Row of each node, -1 for one without.
+        nodes: Fields of the nodes.
+        damage: Takes reports of damage.
+
+    Raises:
+        IrregularError: Protobuf has to read the messages first.
+        MalformedProfileError: A time has fewer than two numbers.
+    """
+    owner, entries = map_entries(nodes, EXECS)
+    found = _Records(
+        rows[owner],
+        entries.last_int(1),
+        fields_of(single_values(entries, 2), *_RECORD_FIELDS),
+        [profile.ops.name(row) for row in range(len(profile.ops))],
+    )
+    keys = np.stack([owner, found.steps])
+    if np.unique(keys, axis=1).shape[1] < len(owner):
+        raise IrregularError  # of two entries with the same key, protobuf takes the last
+    notices = None if profile.classic else profile.notices
+    owners, detail = _read_detail(found, profile.steps.strings, damage, notices)
+    for step in np.unique(found.steps).tolist():
+        chosen = (found.steps == step) & (found.rows >= 0)
+        part = _select(detail, owners, chosen)
+        profile.steps.add(step, _sums(found, chosen, part), part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owners:
+    """Record of each row of the tables of a detail."""
+
+    executions: Int64Array
+    memory: Int64Array
+    allocations: Int64Array
+    levels: Int64Array
+
+
+def _read_detail(
+    found: _Records, strings: StringTable, damage: Damage, notices: Notices | None
+) -> tuple[_Owners, StepDetail]:
+    execution_owner, executions = _read_executions(found, strings, damage, notices)
+    memory_owner, memory, outputs = _read_memory(found)
+    allocation_owner, allocations = _read_allocations(found, strings)
+    level = np.flatnonzero(memory.values[_IN_USE] != 0)
+    levels = AllocatorLevels(
+        memory.rows[level],
+        _devices_of(found, executions, execution_owner, memory_owner[level]),
+        np.full(len(level), strings.intern(_GPU_ALLOCATOR) if len(level) else 0, np.int64),
+        memory.values[_MICROS][level],
+        memory.values[_IN_USE][level],
+    )
+    owners = _Owners(execution_owner, memory_owner, allocation_owner, memory_owner[level])
+    return owners, StepDetail(executions, memory, outputs, allocations, levels)
+
+
+def _devices_of(
+    found: _Records, executions: Executions, execution_owner: Int64Array, records: Int64Array
+) -> Int64Array:
+    """The device that a record's memory is on: that of its CPU time, as the original has it."""
+    devices = np.full(len(found.rows), -1, np.int64)
+    on_host = executions.kinds == HOST
+    for chosen in (~on_host, on_host):
+        devices[execution_owner[chosen]] = executions.device_ids[chosen]
+    return devices[records]
+
+
+def _read_executions(
+    found: _Records, strings: StringTable, damage: Damage, notices: Notices | None
+) -> tuple[Int64Array, Executions]:
+    """Times by kind, device and order; devices without a time come last, and have none."""
+    parts = [_read_times(found, kind, field, strings, damage) for kind, field in _EXECS_OF_KIND]
+    owner, device, kind, start, duration = np.concatenate(parts, axis=1)
+    if notices is not None:
+        negative = duration < 0
+        notices.add(
+            "negative-duration",
+            "node stats end before they start (clock skew); their time counts as 0",
+            int(negative.sum()),
+        )
+        duration = np.where(negative, 0, duration)
+
+    record_of, elements = repeated(found.fields, _DEVICES)
+    listed = intern_payloads(elements, strings)
+    n_names = len(strings) or 1
+    timed = np.unique(owner * n_names + device)
+    untimed = ~np.isin(record_of * n_names + listed, timed)
+    idle_owner, idle_device = record_of[untimed], listed[untimed]
+    idle = np.zeros(len(idle_owner), np.int64)
+    kinds = np.array([_kind_of(name) for name in strings.values], np.int64)
+    owner = np.concatenate([owner, idle_owner])
+    start = np.concatenate([start, idle])
+    duration = np.concatenate([duration, idle])
+    executions = Executions(
+        found.rows[owner],
+        np.full(len(owner), -1, np.int64),
+        np.concatenate([device, idle_device]),
+        np.concatenate([kind, kinds[idle_device] if len(kinds) else idle]),
+        start,
+        duration,
+        np.maximum(start, 0) * 1000,
+        np.maximum(duration, 0) * 1000,
+    )
+    return owner, executions
+
+
+def _kind_of(device_name: str) -> int:
+    device = Device.from_name(device_name)
+    if device.is_accelerator_stream:
+        return ACCELERATOR
+    return HOST if device.is_canonical else OTHER
+
+
+def _read_times(
+    found: _Records, kind: int, field: int, strings: StringTable, damage: Damage
+) -> Int64Array:
+    """Record, device, kind, start and duration of each time, shape (5, n)."""
+    record_of, entries = map_entries(found.fields, field)
+    devices = intern_payloads(last(entries, 1), strings)
+    times = fields_of(single_values(entries, 2), _TIMES)
+    entry_of, tuples = repeated(times, _TIMES)
+    numbers, complete = first_two_numbers(single_values(fields_of(tuples, _NUMBERS), _NUMBERS))
+    owner = record_of[entry_of]
+    damage.report(
+        "incomplete-time",
+        ~complete,
+        lambda time: f"{found.place(int(owner[time]))}: a time without start or duration",
+        "executions were left out: the profile does not hold both start and duration",
+    )
+    columns = [owner, devices[entry_of], np.full(len(owner), kind, np.int64), *numbers]
+    return np.stack(columns)[:, complete]
+
+
+def _read_memory(found: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers]:
+    owner, messages = repeated(found.fields, _MEMORY_EXECS)
+    numbers = range(1, len(MEMORY_FIELDS) + 1)
+    uses = fields_of(messages, *numbers, _OUTPUT_MEMORY)
+    values = np.stack([uses.last_int(number) for number in numbers])
+    use_of, entries = map_entries(uses, _OUTPUT_MEMORY)
+    slots = entries.last_int(1).astype(np.int32).astype(np.int64)
+    if np.unique(np.stack([use_of, slots]), axis=1).shape[1] < len(slots):
+        raise IrregularError
+    buffers = fields_of(single_values(entries, 2), _BYTES, _ADDRESS)
+    outputs = OutputBuffers(use_of, slots, buffers.last_int(_BYTES), buffers.last_int(_ADDRESS))
+    return owner, MemoryUses(found.rows[owner], values), outputs
+
+
+def _read_allocations(found: _Records, strings: StringTable) -> tuple[Int64Array, Allocations]:
+    owner, messages = repeated(found.fields, _ALLOCATIONS)
+    numbers = fields_of(messages, _ALLOC_MICROS, _ALLOC_BYTES)
+    name = strings.intern(_GPU_ALLOCATOR) if len(owner) else 0
+    return owner, Allocations(
+        found.rows[owner],
+        np.full(len(owner), name, np.int64),
+        numbers.last_int(_ALLOC_MICROS),
+        numbers.last_int(_ALLOC_BYTES),
+    )
+
+
+def _select(detail: StepDetail, owners: _Owners, chosen: BoolArray) -> StepDetail:
+    """What the chosen records own."""
+    memory = chosen[owners.memory]
+    buffers = memory[detail.outputs.uses]
+    moved = np.cumsum(memory) - 1
+    return StepDetail(
+        _rows(detail.executions, chosen[owners.executions]),
+        MemoryUses(detail.memory.rows[memory], detail.memory.values[:, memory]),
+        OutputBuffers(
+            moved[detail.outputs.uses[buffers]],
+            detail.outputs.slots[buffers],
+            detail.outputs.sizes[buffers],
+            detail.outputs.addresses[buffers],
+        ),
+        _rows(detail.allocations, chosen[owners.allocations]),
+        _rows(detail.levels, chosen[owners.levels]),
+    )
+
+
+def _rows(table: TableT, wanted: BoolArray) -> TableT:
+    columns = [getattr(table, column.name)[wanted] for column in fields(table)]
+    return type(table)(*columns)
+
+
+def _sums(found: _Records, chosen: BoolArray, part: StepDetail) -> StepRecords:
+    """The records of one step; their rows are ascending, as the nodes are read in that order."""
+    rows = found.rows[chosen]
+    values = np.zeros((len(MEASURES), len(rows)), np.int64)
+    values[0] = found.fields.last_int(_RUN_COUNT)[chosen]
+    timed = part.executions
+    for measure, kind in ((1, ACCELERATOR), (2, HOST)):
+        of_kind = timed.kinds == kind
+        place = np.searchsorted(rows, timed.rows[of_kind])
+        np.add.at(values[measure], place, timed.duration_micros[of_kind])
+    place = np.searchsorted(rows, part.memory.rows)
+    for measure, size in enumerate(_SIZES, 3):
+        np.add.at(values[measure], place, part.memory.values[size])
+    window = [found.fields.last_int(number)[chosen] for number in (_START, _END)]
+    return StepRecords(rows, values, np.stack(window))
