@@ -20,7 +20,8 @@ if TYPE_CHECKING:
         MultiGraphNodeProto,
         OpLogProto,
     )
-    from tfprof.api import Profiler, advise, load, profile
+    from tfprof.advisor.finding import Finding
+    from tfprof.api import Profiler, ViewTree, load
     from tfprof.demo import demo_files
     from tfprof.device_profiles import pprof_profile
     from tfprof.errors import (
@@ -35,16 +36,18 @@ if TYPE_CHECKING:
     )
     from tfprof.exporters.client_timeline import Timeline
     from tfprof.model.notices import Notice
+    from tfprof.one_shot import advise, profile
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.recording.profile_context import ProfileContext
     from tfprof.recording.profiler_hook import ProfilerHook
     from tfprof.recording.trace import trace
-    from tfprof.views.result import ViewNode, ViewTree
+    from tfprof.views.result import ViewNode
 
 _HOME = {
     "AdviceProto": "tfprof._wire.messages",
     "EmptyProfileError": "tfprof.errors",
+    "Finding": "tfprof.advisor.finding",
     "GraphNodeProto": "tfprof._wire.messages",
     "InputError": "tfprof.errors",
     "MalformedProfileError": "tfprof.errors",
@@ -63,12 +66,12 @@ _HOME = {
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
     "ViewTree": "tfprof.api",
-    "advise": "tfprof.api",
+    "advise": "tfprof.one_shot",
     "demo_files": "tfprof.demo",
     "load": "tfprof.api",
     "merge_default_with_oplog": "tfprof.op_logs",
     "pprof_profile": "tfprof.device_profiles",
-    "profile": "tfprof.api",
+    "profile": "tfprof.one_shot",
     "trace": "tfprof.recording.trace",
     "write_op_log": "tfprof.op_logs",
 }
@@ -76,6 +79,7 @@ _HOME = {
 __all__ = [
     "AdviceProto",
     "EmptyProfileError",
+    "Finding",
     "GraphNodeProto",
     "InputError",
     "MalformedProfileError",

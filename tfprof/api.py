@@ -1,4 +1,4 @@
-"""The public face, as in ``tf.compat.v1.profiler``: a class, and one function for each job."""
+"""``Profiler``, the class that everything else is made with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
-from tfprof.advisor.checkers import CHECKERS, WITHOUT_RESULT
+from tfprof.advisor.advice import find, report
+from tfprof.advisor.context import CheckContext
+from tfprof.advisor.finding import Finding
+from tfprof.advisor.registry import Wanted
 from tfprof.capture.live_graph import default_graph
 from tfprof.errors import (
     EmptyProfileError,
@@ -219,40 +222,53 @@ class Profiler:
         """
         return self._answer("code", options)  # type: ignore[return-value]
 
-    def advise(self, checkers: Mapping[str, Any] | Iterable[str] | None = None) -> pb.AdviceProto:
+    def advise(self, checkers: Wanted = None) -> pb.AdviceProto:
         """Check the run; the reports are printed to ``sys.stdout`` and returned.
 
         Args:
-            checkers: Names of checkers, as a list or as TensorFlow's dict (whose values have
-                never meant anything); by default all.
+            checkers: Names of checkers and callables as a list, TensorFlow's dict (whose values
+                have never meant anything) or one name; by default all.
 
         Raises:
             UsageError: There is no checker of that name.
         """
-        names = self._checker_names(checkers)
         with self._lock:
-            self._source.update()
-            self._source.add_traces()
-            reports = {name: CHECKERS[name](self._profile, self._views) for name in names}
+            reports = report(self._check_context(), checkers)
         advice = pb.AdviceProto()
         for name, lines in reports.items():
             advice.checkers[name].reports.extend(lines)
         sys.stdout.write(render_advice(reports))
         return advice
 
-    def _checker_names(self, checkers: Mapping[str, Any] | Iterable[str] | None) -> list[str]:
-        """The wanted checkers, in the order in which they run."""
-        if checkers is None:
-            return list(CHECKERS)
-        wanted = [checkers] if isinstance(checkers, str) else list(checkers)
-        for name in wanted:
-            if name in CHECKERS or name in WITHOUT_RESULT:
-                continue
-            message = f"unknown checker {name!r}. Allowed: {', '.join(CHECKERS)}"
-            if not self.classic:
-                raise UsageError(message)
-            warnings.warn(message, TfprofWarning, stacklevel=3)
-        return [name for name in CHECKERS if name in wanted]
+    def findings(
+        self, checkers: Wanted = None, *, show_library_frames: bool = False
+    ) -> list[Finding]:
+        """Check the run; what was found, checker by checker, and nothing is printed.
+
+        Args:
+            checkers: As for ``advise``.
+            show_library_frames: Blame the innermost line of a call stack even if it is a
+                library's, not the innermost one of the user's own code.
+
+        Raises:
+            UsageError: There is no checker of that name, or the profiler is in classic mode,
+                which has TensorFlow's reports only.
+
+        Example:
+            >>> import tfprof
+            >>> files = tfprof.demo_files()
+            >>> profiler = tfprof.Profiler(files.graph, files.op_log)
+            >>> profiler.add_step(0, files.run_meta)
+            >>> profiler.findings("PeakMemoryChecker")[0].severity
+            'info'
+        """
+        with self._lock:
+            return find(self._check_context(show_library_frames), checkers)
+
+    def _check_context(self, show_library_frames: bool = False) -> CheckContext:
+        self._source.update()
+        self._source.add_traces()
+        return CheckContext(self._profile, self._views, show_library_frames=show_library_frames)
 
     def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
         """A view as a light object: columns and rows, no protobuf, nothing written.
@@ -266,7 +282,7 @@ class Profiler:
             UsageError: The command or an option is wrong, or the step was never added.
             EmptyProfileError: The code view has no call stacks to show.
         """
-        kind = _view_kind(cmd)
+        kind = view_kind(cmd)
         if options is None:
             options = ProfileOptionBuilder().build()
         if isinstance(options, Mapping):
@@ -287,7 +303,7 @@ class Profiler:
         Yields:
             Path and content of each; none if the output is no file.
         """
-        kind = _view_kind(cmd)
+        kind = view_kind(cmd)
         parsed = parse_options(
             ProfileOptionBuilder().build() if options is None else options, classic=self.classic
         )
@@ -421,76 +437,6 @@ def load(source: Source, *, classic: bool | None = None, recover: bool = False) 
     return Profiler.load(source, classic=classic, recover=recover)
 
 
-def profile(
-    graph: Any = None,
-    run_meta: Source | None = None,
-    op_log: Source | None = None,
-    cmd: str = "scope",
-    options: Mapping[str, Any] | None = None,
-    *,
-    classic: bool | None = None,
-) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
-    """One view of a graph and, if given, of one run (as step 0).
-
-    Args:
-        graph: As for ``Profiler``.
-        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
-        op_log: As for ``Profiler``.
-        cmd: ``scope``, ``graph``, ``op`` or ``code``.
-        options: As ``ProfileOptionBuilder.build()`` gives them; by default the parameters of
-            the trainable variables.
-        classic: As for ``Profiler``.
-
-    Returns:
-        A GraphNodeProto for scope and graph, a MultiGraphNodeProto for op and code.
-
-    Raises:
-        UsageError: The command or an option is wrong.
-        InputError: An input or the output file is unusable.
-    """
-    kind = _view_kind(cmd)
-    if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
-        options = ProfileOptionBuilder.trainable_variables_parameter()
-    return _one_shot(graph, op_log, run_meta, classic)._answer(kind, options)
-
-
-def advise(
-    graph: Any = None,
-    run_meta: Source | None = None,
-    checkers: Mapping[str, Any] | Iterable[str] | int | None = None,
-    *,
-    classic: bool | None = None,
-) -> pb.AdviceProto:
-    """Check a graph and, if given, one run of it.
-
-    Args:
-        graph: As for ``Profiler``.
-        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
-        checkers: As for ``Profiler.advise``; 0, TensorFlow's default, means all.
-        classic: As for ``Profiler``.
-
-    Raises:
-        UsageError: There is no checker of that name.
-        InputError: An input is unusable.
-    """
-    if isinstance(checkers, int):
-        if checkers != 0:
-            raise UsageError(f"checkers={checkers!r} must be a dict or a list of names")
-        checkers = None
-    return _one_shot(graph, None, run_meta, classic).advise(checkers)
-
-
-def _one_shot(
-    graph: Any, op_log: Source | None, run_meta: Source | None, classic: bool | None
-) -> Profiler:
-    """A profiler with one step at most, which is known before anybody asks."""
-    profiler = Profiler.__new__(Profiler)
-    profiler._start(graph, op_log, classic, one_shot=True)
-    if run_meta is not None:
-        profiler._add_step(0, run_meta)
-    return profiler
-
-
 def _loses_result(tree: views.ViewTree) -> bool:
     """Whether the original answers with an empty message although it has written files."""
     options = tree.options
@@ -498,7 +444,12 @@ def _loses_result(tree: views.ViewTree) -> bool:
     return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
 
 
-def _view_kind(cmd: str) -> ViewKind:
+def view_kind(cmd: str) -> ViewKind:
+    """The view that a command means.
+
+    Raises:
+        UsageError: There is none.
+    """
     for kind in VIEWS:
         if cmd == kind:
             return kind

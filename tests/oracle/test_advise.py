@@ -11,7 +11,7 @@ import pytest
 
 import tfprof
 from tfprof._wire import messages as pb
-from tfprof.advisor.checkers import CHECKERS
+from tfprof.advisor.classic import CLASSIC_CHECKERS
 
 from .cases import AddStep, Session, random_session
 from .engine import Engine
@@ -22,7 +22,7 @@ SESSIONS_PER_BATCH = 25
 
 def their_advice(engine: Engine, session: Session) -> Any:
     options = pb.AdvisorOptionsProto()
-    for name in (*CHECKERS, "JobChecker"):
+    for name in (*CLASSIC_CHECKERS, "JobChecker"):
         options.checkers[name].SetInParent()
     script = [item for item in session.script() if item[0] in {"new", "add_step"}]
     answer = engine.run([*script, ("profile", "advise", options.SerializeToString())])[-1]

@@ -36,6 +36,7 @@ COMMANDS = {
     "scope": Entry("tfprof.cli.commands.scope", "Name scopes: what each part of the model costs."),
     "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
     "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
+    "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
 }
 """All commands, in the order in which help lists them; a new command is one line and one file."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof import api, op_logs
+from tfprof import api, one_shot, op_logs
 from tfprof._wire.messages import (
     AdviceProto,
     GraphNodeProto,
@@ -57,7 +57,7 @@ def advise(
 ) -> AdviceProto:
     """``tf.compat.v1.profiler.advise``: 0 means all checkers; ``{}`` and None mean none."""
     checkers: Mapping[str, Any] | None = options if isinstance(options, Mapping) else {}
-    return api.advise(graph, run_meta, None if options == 0 else checkers, classic=True)
+    return one_shot.advise(graph, run_meta, None if options == 0 else checkers, classic=True)
 
 
 def profile(
@@ -69,7 +69,7 @@ def profile(
 ) -> GraphNodeProto | MultiGraphNodeProto:
     """``tf.compat.v1.profiler.profile``: see ``tfprof.profile``."""
     chosen: Any = None if options == 0 else options
-    return api.profile(graph, run_meta, op_log, cmd, chosen, classic=True)
+    return one_shot.profile(graph, run_meta, op_log, cmd, chosen, classic=True)
 
 
 def write_op_log(

@@ -1,0 +1,60 @@
+"""Runs checkers: findings, and the reports that ``AdviceProto`` holds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from tfprof.advisor.classic import CLASSIC_CHECKERS
+from tfprof.advisor.context import CheckContext
+from tfprof.advisor.finding import Finding
+from tfprof.advisor.registry import Checker, Wanted, items_of, select_checkers, unknown_checker
+from tfprof.errors import TfprofWarning, UsageError
+
+
+def run_checkers(
+    context: CheckContext, checkers: Mapping[str, Checker]
+) -> dict[str, list[Finding]]:
+    """What each checker finds, in the order given."""
+    return {name: list(checker(context)) for name, checker in checkers.items()}
+
+
+def find(context: CheckContext, wanted: Wanted) -> list[Finding]:
+    """What the wanted checkers find, checker by checker.
+
+    Raises:
+        UsageError: There is no checker of that name, or the profile is in classic mode.
+    """
+    if context.profile.classic:
+        raise UsageError(
+            "classic mode has no findings, only TensorFlow's reports: use advise(), or a Profiler "
+            "without classic=True"
+        )
+    found = run_checkers(context, select_checkers(wanted))
+    return [finding for findings in found.values() for finding in findings]
+
+
+def report(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
+    """Reports by checker: the texts of the findings, or those of the original in classic mode.
+
+    Raises:
+        UsageError: There is no checker of that name.
+    """
+    if context.profile.classic:
+        return _classic_reports(context, wanted)
+    found = run_checkers(context, select_checkers(wanted))
+    return {name: [finding.text for finding in found[name]] for name in found}
+
+
+def _classic_reports(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
+    """What the original's checkers report; names that it does not know are passed over."""
+    names = list(CLASSIC_CHECKERS) if wanted is None else list(map(str, items_of(wanted)))
+    for name in sorted({*names} - {*CLASSIC_CHECKERS, "JobChecker"}):
+        message = unknown_checker(name, CLASSIC_CHECKERS)
+        # Seen from the caller of Profiler.advise.
+        warnings.warn(f"{message} in classic mode", TfprofWarning, stacklevel=4)
+    return {
+        name: checker(context.profile, context.views)
+        for name, checker in CLASSIC_CHECKERS.items()
+        if name in names
+    }

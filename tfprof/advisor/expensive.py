@@ -1,0 +1,75 @@
+"""ExpensiveOperationChecker: the op types, scopes and lines that take the most time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof.advisor.context import CheckContext
+from tfprof.advisor.finding import Finding
+from tfprof.advisor.wording import line_names, listing, quoted, share_text, time_text
+from tfprof.model.frames import Frame
+
+TOP = 3
+"""As many of each as the original names."""
+
+_RULE = "ExpensiveOperationChecker"
+_LINK = "https://www.tensorflow.org/guide/profiler"
+
+
+def check_expensive_operations(context: CheckContext) -> list[Finding]:
+    """Where to look first."""
+    total = float(context.micros.sum())
+    if total <= 0:
+        return []
+    return [*_op_types(context, total), *_scopes(context, total), *_lines(context, total)]
+
+
+def _op_types(context: CheckContext, total: float) -> list[Finding]:
+    type_ids = context.facts.type_ids
+    sums = np.bincount(type_ids, context.micros, minlength=len(context.facts.strings))
+    largest = [i for i in np.argsort(-sums, kind="stable")[:TOP].tolist() if sums[i] > 0]
+    shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
+    rows = np.flatnonzero(type_ids == largest[0])
+    line = context.heaviest_line(rows, context.micros[rows])
+    return [_finding("Most time goes to the op types", shares, total, line)]
+
+
+def _scopes(context: CheckContext, total: float) -> list[Finding]:
+    names = context.profile.ops.names
+    sums: dict[str, float] = {}
+    for name_id, micros in zip(
+        context.profile.ops.name_ids.array.tolist(), context.micros.tolist(), strict=True
+    ):
+        if micros > 0:
+            scope = names[name_id].partition("/")[0]
+            sums[scope] = sums.get(scope, 0.0) + micros
+    largest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:TOP]
+    return [_finding("Most time goes to the scopes and ops", largest, total)]
+
+
+def _lines(context: CheckContext, total: float) -> list[Finding]:
+    rows = np.flatnonzero(context.micros > 0)
+    lines = [
+        (line, cost) for line, cost in context.lines_by(rows, context.micros[rows]) if cost > 0
+    ]
+    if not lines:
+        return []
+    names = line_names([line for line, _ in lines[:TOP]])
+    shares = [(name, cost) for name, (_, cost) in zip(names, lines[:TOP], strict=True)]
+    return [_finding("Most time goes to ops made by the lines", shares, total, lines[0][0])]
+
+
+def _finding(
+    start: str, shares: Sequence[tuple[str, float]], total: float, line: Frame | None = None
+) -> Finding:
+    parts = [
+        f"{quoted(name)} ({time_text(micros)}, {share_text(micros / total)})"
+        for name, micros in shares
+    ]
+    evidence = {f"{name}:time_micros": micros for name, micros in shares}
+    evidence |= {f"{name}:time_share": micros / total for name, micros in shares}
+    evidence["total_micros"] = total
+    message = f"{start} {listing(parts)}. Look there first."
+    return Finding(_RULE, "info", message, evidence, line, link=_LINK)

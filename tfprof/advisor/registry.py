@@ -1,0 +1,173 @@
+"""Which checkers there are, and which of them are wanted.
+
+A package adds checkers through entry points of the group ``tfprof.checkers``: the name is that
+of the checker, the object a function from ``CheckContext`` to a list of ``Finding``. They are
+loaded when they are about to run. Nothing is kept between calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tfprof.advisor.constants import check_recomputed_constants
+from tfprof.advisor.context import CheckContext
+from tfprof.advisor.copies import check_device_copies
+from tfprof.advisor.cpu_placement import check_cpu_placement
+from tfprof.advisor.expensive import check_expensive_operations
+from tfprof.advisor.finding import Finding
+from tfprof.advisor.input_bound import check_input
+from tfprof.advisor.job import check_job
+from tfprof.advisor.kernel_launch import check_kernel_launch
+from tfprof.advisor.operations import check_operations
+from tfprof.advisor.peak_memory import check_peak_memory
+from tfprof.advisor.small_ops import check_small_operations
+from tfprof.advisor.stragglers import check_stragglers
+from tfprof.advisor.tensor_cores import check_tensor_cores
+from tfprof.advisor.utilization import check_accelerator_utilization
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "tfprof.checkers"
+"""Entry points that are checkers."""
+
+
+class Checker(Protocol):
+    """What a checker is."""
+
+    def __call__(self, context: CheckContext, /) -> Sequence[Finding]:
+        """Look at a profile; no findings mean that there is nothing to say."""
+        ...
+
+
+BUILT_IN: Mapping[str, Checker] = {
+    "AcceleratorUtilizationChecker": check_accelerator_utilization,
+    "ExpensiveOperationChecker": check_expensive_operations,
+    "JobChecker": check_job,
+    "OperationChecker": check_operations,
+    "InputBoundChecker": check_input,
+    "KernelLaunchChecker": check_kernel_launch,
+    "CpuPlacementChecker": check_cpu_placement,
+    "DeviceCopyChecker": check_device_copies,
+    "TensorCoreChecker": check_tensor_cores,
+    "SmallOperationChecker": check_small_operations,
+    "RecomputedConstantChecker": check_recomputed_constants,
+    "PeakMemoryChecker": check_peak_memory,
+    "StragglerChecker": check_stragglers,
+}
+"""tfprof's checkers by name, in the order in which they run; TensorFlow's come first."""
+
+Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
+"""Checkers as a caller gives them: names, callables, TensorFlow's dict, one name, None for all."""
+
+
+def select_checkers(wanted: Wanted) -> dict[str, Checker]:
+    """The wanted checkers by name: tfprof's, then those of packages by name, then callables.
+
+    Args:
+        wanted: Names as a list, as TensorFlow's dict (whose values mean nothing) or as one
+            text, and callables; None is all of tfprof's and of installed packages.
+
+    Raises:
+        UsageError: There is no checker of that name, or two have the same name.
+    """
+    items = items_of(wanted)
+    names = [item for item in items if isinstance(item, str)]
+    if wanted is not None and all(name in BUILT_IN for name in names):
+        plugins: dict[str, EntryPoint] = {}  # looking for packages takes its time
+    else:
+        plugins = _installed()
+    for name in names:
+        if name not in BUILT_IN and name not in plugins:
+            raise UsageError(unknown_checker(name, (*BUILT_IN, *plugins)))
+    chosen = {
+        name: checker for name, checker in BUILT_IN.items() if wanted is None or name in names
+    }
+    for name, plugin in sorted(plugins.items()):
+        if wanted is None or name in names:
+            chosen[name] = _Plugin(plugin)
+    for item in items:
+        if not isinstance(item, str):
+            name, checker = _given(item)
+            if name in BUILT_IN or name in chosen:
+                raise UsageError(f"two checkers are called {name!r}; rename yours")
+            chosen[name] = checker
+    return chosen
+
+
+def items_of(wanted: Wanted) -> list[Any]:
+    """What a caller wants, one by one."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        return [wanted]
+    return list(wanted)
+
+
+class _Plugin:
+    """A checker of another package: whatever goes wrong in it becomes a finding."""
+
+    def __init__(self, entry_point: EntryPoint) -> None:
+        self._entry_point = entry_point
+
+    def __call__(self, context: CheckContext) -> list[Finding]:
+        name = self._entry_point.name
+        try:
+            checker = _callable(self._entry_point.load())
+            findings = list(checker(context))
+            wrong = next((item for item in findings if not isinstance(item, Finding)), None)
+            if wrong is not None:
+                raise TypeError(f"it returned {wrong!r}, which is no Finding")
+        except Exception as error:
+            message = (
+                f"The checker {name!r} ({_origin(self._entry_point)}) failed: "
+                f"{type(error).__name__}: {error}. Tell the makers of the package, or uninstall it."
+            )
+            return [Finding(name, "warning", message, {})]
+        return findings
+
+
+def _installed() -> dict[str, EntryPoint]:
+    """Checkers of installed packages, not yet loaded."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, EntryPoint] = {}
+    for entry_point in entry_points(group=GROUP):
+        name = entry_point.name
+        twin = found.get(name)
+        if name in BUILT_IN or (twin is not None and twin.value != entry_point.value):
+            other = "tfprof itself" if twin is None else _origin(twin)
+            raise UsageError(
+                f"{_origin(entry_point)} brings a checker called {name!r}, and so does {other}; "
+                "uninstall one of them"
+            )
+        found[name] = entry_point
+    return found
+
+
+def _origin(entry_point: EntryPoint) -> str:
+    package = entry_point.dist.name if entry_point.dist is not None else "an unknown package"
+    return f"{package}, {entry_point.value}"
+
+
+def _given(item: Any) -> tuple[str, Checker]:
+    """Name and checker of what a caller gave instead of a name."""
+    name = getattr(item, "__name__", type(item).__name__)
+    return str(name), _callable(item)
+
+
+def _callable(item: Any) -> Checker:
+    """A checker: a function or an object that can be called, or a class of such objects."""
+    checker: Callable[..., Any] = item() if isinstance(item, type) else item
+    if not callable(checker):
+        raise UsageError(
+            f"{item!r} is no checker: give a name, or a function from a CheckContext to findings"
+        )
+    return checker
+
+
+def unknown_checker(name: str, allowed: Iterable[str]) -> str:
+    """What to say of a name that means no checker."""
+    return f"unknown checker {name!r}. Allowed: {', '.join(allowed)}"

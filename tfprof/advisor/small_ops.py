@@ -1,0 +1,88 @@
+"""SmallOperationChecker: steps that are made of very many very short ops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.advisor.context import CheckContext
+from tfprof.advisor.finding import Finding, Gain
+from tfprof.advisor.wording import listing, quoted, share_text, time_text
+from tfprof.analysis.accounting import Float64Array
+from tfprof.analysis.device_time import StepTimes
+from tfprof.model.columns import BoolArray
+from tfprof.model.executions import HOST
+
+SMALL_OP_NANOS = 10_000
+"""Below this the executor's own work per op, some microseconds, is no longer small beside it."""
+
+MIN_EXECUTIONS = 200
+"""Per step; fewer small ops can not cost much."""
+
+WARNING_SHARE, CRITICAL_SHARE = 0.4, 0.7
+"""Part of the step in which no larger op runs: small ones do, or the executor between them."""
+
+_RULE = "SmallOperationChecker"
+_LINK = "https://www.tensorflow.org/guide/function"
+
+
+def check_small_operations(context: CheckContext) -> list[Finding]:
+    """Many short ops on CPUs; on a GPU, KernelLaunchChecker looks for the like."""
+    if context.uses_gpu or not context.n_steps:
+        return []
+    nanos = 0
+    n_small = 0
+    by_op = np.zeros(len(context.profile.ops))
+    for times in context.times:
+        small = _small(context, times)
+        nanos += times.window_nanos - times.busy_nanos(~small)
+        n_small += int(small.sum())
+        rows = times.rows[small]
+        by_op += np.bincount(rows, _micros(times)[small], minlength=len(by_op))
+    step = context.window_micros
+    micros, count = nanos / 1000 / context.n_steps, round(n_small / context.n_steps)
+    if count < MIN_EXECUTIONS or micros < WARNING_SHARE * step:
+        return []
+    share = micros / step
+    rows = np.flatnonzero(by_op > 0)
+    message = (
+        f"{count} executions per step take less than {time_text(SMALL_OP_NANOS / 1000)} each; "
+        f"during {share_text(share)} of the step ({time_text(micros)} of {time_text(step)}) "
+        f"nothing larger runs. Most of them: {listing(_largest_types(context, by_op))}. Put the "
+        "step into one compiled function (tf.function(jit_compile=True), XLA), process more "
+        "elements per op, or use ops that do the work of several."
+    )
+    return [
+        Finding(
+            _RULE,
+            "critical" if share >= CRITICAL_SHARE else "warning",
+            message,
+            {
+                "small_execution_count": count,
+                "limit_micros": SMALL_OP_NANOS / 1000,
+                "small_op_share": share,
+                "small_op_micros": micros,
+                "step_micros": step,
+            },
+            context.heaviest_line(rows, by_op[rows]),
+            Gain(micros, "micros", "the time of a step in which no larger op runs"),
+            _LINK,
+        )
+    ]
+
+
+def _small(context: CheckContext, times: StepTimes) -> BoolArray:
+    """Short executions of ops on the host."""
+    small: BoolArray = times.end_nanos - times.start_nanos < SMALL_OP_NANOS
+    small &= times.kinds == HOST
+    return small & context.works_in(times)
+
+
+def _micros(times: StepTimes) -> Float64Array:
+    micros: Float64Array = (times.end_nanos - times.start_nanos) / 1000
+    return micros
+
+
+def _largest_types(context: CheckContext, by_op: Float64Array) -> list[str]:
+    sums = np.bincount(context.facts.type_ids, by_op, minlength=len(context.facts.strings))
+    largest = np.argsort(-sums, kind="stable")[:3].tolist()
+    return [quoted(context.facts.strings[i]) for i in largest if sums[i] > 0]

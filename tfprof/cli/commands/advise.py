@@ -1,0 +1,123 @@
+"""``tfprof advise``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.spelling import split_list
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.api import Profiler
+
+PLAIN_WIDTH = 100
+"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+
+def run(**given: Any) -> None:
+    """Read, check, write."""
+    path = given["outfile"]
+    if path == "":
+        raise UsageError("--outfile needs the name of a file, or - for stdout")
+    target = Target(
+        path=None if path in (None, "-") else Path(path),
+        force=given["force"],
+        colour=given["color"],
+    )
+    target.check()
+    with warnings_as_notes():
+        profiler = open_profiler(given)
+        names = split_list(given["checkers"]) if given["checkers"] else None
+        if profiler.classic:
+            text = _classic(profiler, names, given)
+            text = harmless(text) if target.is_terminal else text
+        else:
+            text = _findings(profiler, names, given, target)
+    target.write(text)
+    for notice in profiler.notices:
+        note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
+
+
+def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any]) -> str:
+    """What ``advise`` prints."""
+    import contextlib
+    import io
+
+    if given["format"] == "json" or given["show_library_frames"]:
+        raise UsageError(
+            "--classic prints TensorFlow's text, which has neither --format json nor "
+            "--show_library_frames"
+        )
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        profiler.advise(names)
+    return printed.getvalue()
+
+
+def _findings(
+    profiler: Profiler, names: list[str] | None, given: dict[str, Any], target: Target
+) -> str:
+    from tfprof.advisor.registry import select_checkers
+    from tfprof.renderers.findings import FindingsReport, findings_json
+
+    found = profiler.findings(names, show_library_frames=given["show_library_frames"])
+    checkers = list(select_checkers(names))
+    if given["format"] == "json":
+        return findings_json(found, checkers)
+    console = target.console(PLAIN_WIDTH)
+    console.print(FindingsReport(found, checkers, target.glyphs()), crop=False)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
+
+
+def _options() -> list[CommandOption]:
+    section = "What to check"
+    result = "Result"
+    return [
+        CommandOption(
+            ["--checkers"], metavar="NAMES", multiple=True, section=section,
+            help="Checkers to run, separated by commas. [default: all, those of installed "
+            "packages too]",
+        ),
+        CommandOption(
+            ["--show_library_frames"], is_flag=True, section=section,
+            help="Blame the innermost line of a call stack, even in TensorFlow, Keras or another "
+            "installed package. [default: the innermost line of your own code]",
+        ),
+        CommandOption(
+            ["-o", "--outfile"], metavar="FILE", section=result,
+            help="Write to a file; - is stdout.",
+        ),
+        CommandOption(
+            ["--force"], is_flag=True, section=result, help="Overwrite the file if it exists.",
+        ),
+        CommandOption(
+            ["--format"], type=click.Choice(["text", "json"]), default="text", section=result,
+            help="text: to read. json: with all numbers behind each finding. [default: text]",
+        ),
+        CommandOption(
+            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
+            section=result, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "advise",
+    callback=run,
+    params=[*input_options(), *_options()],
+    help="Check a run and say what to do about what costs most: each finding names the line to "
+    "look at, what can be gained at most, and the page of TensorFlow's guides behind it. With "
+    "--classic, print the reports of TensorFlow's own checkers.",
+    examples=[
+        "tfprof advise --demo",
+        "tfprof advise --graph_path graph.pb --run_meta_path run_meta.pb --op_log_path op_log.pb "
+        "--checkers InputBoundChecker,PeakMemoryChecker --format json",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

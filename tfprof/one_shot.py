@@ -1,0 +1,85 @@
+"""One question, one call: ``profile`` and ``advise``, as in ``tf.compat.v1.profiler``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tfprof._wire import messages as pb
+from tfprof.advisor.registry import Wanted
+from tfprof.api import Profiler, view_kind
+from tfprof.errors import UsageError
+from tfprof.options.builder import ProfileOptionBuilder
+
+if TYPE_CHECKING:
+    from tfprof.readers.open import Source
+
+
+def profile(
+    graph: Any = None,
+    run_meta: Source | None = None,
+    op_log: Source | None = None,
+    cmd: str = "scope",
+    options: Mapping[str, Any] | None = None,
+    *,
+    classic: bool | None = None,
+) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+    """One view of a graph and, if given, of one run (as step 0).
+
+    Args:
+        graph: As for ``Profiler``.
+        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
+        op_log: As for ``Profiler``.
+        cmd: ``scope``, ``graph``, ``op`` or ``code``.
+        options: As ``ProfileOptionBuilder.build()`` gives them; by default the parameters of
+            the trainable variables.
+        classic: As for ``Profiler``.
+
+    Returns:
+        A GraphNodeProto for scope and graph, a MultiGraphNodeProto for op and code.
+
+    Raises:
+        UsageError: The command or an option is wrong.
+        InputError: An input or the output file is unusable.
+    """
+    kind = view_kind(cmd)
+    if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
+        options = ProfileOptionBuilder.trainable_variables_parameter()
+    return _one_shot(graph, op_log, run_meta, classic)._answer(kind, options)
+
+
+def advise(
+    graph: Any = None,
+    run_meta: Source | None = None,
+    checkers: Wanted | int = None,
+    *,
+    classic: bool | None = None,
+) -> pb.AdviceProto:
+    """Check a graph and, if given, one run of it.
+
+    Args:
+        graph: As for ``Profiler``.
+        run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
+        checkers: As for ``Profiler.advise``; 0, TensorFlow's default, means all.
+        classic: As for ``Profiler``.
+
+    Raises:
+        UsageError: There is no checker of that name.
+        InputError: An input is unusable.
+    """
+    if isinstance(checkers, int):
+        if checkers != 0:
+            raise UsageError(f"checkers={checkers!r} must be a dict or a list of names")
+        checkers = None
+    return _one_shot(graph, None, run_meta, classic).advise(checkers)
+
+
+def _one_shot(
+    graph: Any, op_log: Source | None, run_meta: Source | None, classic: bool | None
+) -> Profiler:
+    """A profiler with one step at most, which is known before anybody asks."""
+    profiler = Profiler.__new__(Profiler)
+    profiler._start(graph, op_log, classic, one_shot=True)
+    if run_meta is not None:
+        profiler._add_step(0, run_meta)
+    return profiler
