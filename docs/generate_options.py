@@ -48,17 +48,19 @@ and `''` is the empty list. A list option may be given several times.
 _OUTPUT = """\
 ## Outputs
 
-| `output` | where the report goes |
+| `output` | where the view goes |
 | --- | --- |
-| `stdout` | to `sys.stdout`, so notebooks and `redirect_stdout` see it |
-| `file:outfile=PATH` | to a file, which is overwritten (the command line asks for `--force`) |
+| `stdout`, or empty | the report, to `sys.stdout` |
 | `none` | nowhere; the result is returned all the same |
+| `file:outfile=PATH` | the report, into a file |
+| `timeline:outfile=PATH` | graph, scope and code view: a Chrome trace, compressed if the name ends in `.gz`; the graph view of several steps gives `PATH_<step>`, each before its ending |
+| `timeline:steps=all,outfile=PATH` | the same with all steps in one file |
+| `pprof:outfile=PATH` | code view only: a profile for [pprof](https://github.com/google/pprof), compressed; `select` names the sample type that pprof shows first |
+| `dot:outfile=PATH` | graph, scope and code view: a drawing; the ending says of what kind: `.dot`, `.gv`, `.svg`, `.pdf` or `.png` |
 
-`pprof:outfile=PATH` writes the code view for [pprof](https://github.com/google/pprof), as a gzip
-file: every op at its line, with time, memory, float operations and parameters as sample types.
-Classic mode writes the one selected attribute, as TensorFlow does.
-
-`timeline`, which TensorFlow knows too, is not written yet and raises `UsageError`.
+Everything behind `outfile=` is the path. Files are overwritten, but never half: what fails leaves
+the old file as it was. The command line overwrites with `--force` only. Classic mode writes
+timelines to `PATH_<step>`, and one selected attribute for pprof, as TensorFlow does.
 """
 
 
@@ -132,5 +134,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    assert OUTPUT_TYPES == ("file", "none", "pprof", "stdout"), "describe the new output above"
+    assert all(f"`{kind}" in _OUTPUT for kind in OUTPUT_TYPES), "describe the new output above"
     sys.exit(main(sys.argv[1:]))

@@ -14,11 +14,23 @@ SHOWN = {
     "compare_steps.py": "From step 10 to 12 SaveV2 grew most: +5000 us.",
     "parameters_of_saved_model.py": "101,632  in all",
     "light_object.py": "wrote scopes.csv",
+    "read_saved_profile.py": "profile_0 holds step 0",
+    "pprof_of_code.py": "train.py:259:<module> (gradient) took 1,177,783 us",
     "train_and_profile_v1.py": "Parameters: 15,752",
+    "profile_context.py": "In the file: 8 9 10",
+    "keras_session.py": "Parameters: 160",
+    "keras_fit.py": "Recorded batches: 5 6 7",
+    "flops_of_model.py": "all                 999,434",
 }
 # Said by protobuf 4.25 when it is imported by Python 3.12 or newer.
 PROTOBUF_4 = "ignore:Type google._upb:DeprecationWarning"
-NEED_TENSORFLOW = {"train_and_profile_v1.py"}
+NEED_TENSORFLOW = {
+    "flops_of_model.py",
+    "keras_fit.py",
+    "keras_session.py",
+    "profile_context.py",
+    "train_and_profile_v1.py",
+}
 
 
 def run_example(name, folder, *arguments):

@@ -57,6 +57,7 @@ def test_public_names():
     assert tfprof.__all__ == [
         "AdviceProto",
         "EmptyProfileError",
+        "Finding",
         "GraphNodeProto",
         "InputError",
         "MalformedProfileError",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         OpLogProto,
     )
     from tfprof.advisor.finding import Finding
-    from tfprof.api import Profiler, ViewTree, load
+    from tfprof.api import Profiler, load
     from tfprof.demo import demo_files
     from tfprof.device_profiles import pprof_profile
     from tfprof.errors import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tfprof.recording.profile_context import ProfileContext
     from tfprof.recording.profiler_hook import ProfilerHook
     from tfprof.recording.trace import trace
+    from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
 
 _HOME = {
@@ -65,7 +66,7 @@ _HOME = {
     "UnknownFormatError": "tfprof.errors",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
-    "ViewTree": "tfprof.api",
+    "ViewTree": "tfprof.view_tree",
     "advise": "tfprof.one_shot",
     "demo_files": "tfprof.demo",
     "load": "tfprof.api",
@@ -111,6 +112,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "keras":  # so that tfprof.keras.ProfilerCallback needs no import of its own
+        return importlib.import_module("tfprof.keras")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'tfprof' has no attribute {name!r}")

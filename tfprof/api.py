@@ -38,41 +38,17 @@ from tfprof.renderers.tfprof_text import (
     render_envelope,
     render_stdout,
 )
+from tfprof.view_tree import ViewTree
 from tfprof.views import result as views
 from tfprof.views.build import ViewBuilder
 from tfprof.views.result import ViewKind
 
 if TYPE_CHECKING:
-    import graphviz
-
     from tfprof.readers.open import Source
 
 VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
 
 _INT64 = 1 << 63
-
-
-class ViewTree(views.ViewTree):
-    """What a view shows (``tfprof.views.result.ViewTree``), and how to draw it."""
-
-    def to_graphviz(
-        self, *, attribute: str | None = None, max_nodes: int | None = None
-    ) -> graphviz.Digraph:
-        """The view as a picture.
-
-        Args:
-            attribute: What makes a node large and dark: ``micros``, ``bytes``, ``params``,
-                ``float_ops`` …; by default the first of ``select`` that has a value.
-            max_nodes: Nodes to draw, 50 by default; the lighter ones are counted in boxes.
-
-        Raises:
-            UsageError: It is an op view, which has no edges; or an argument is wrong.
-            MissingDependencyError: The package ``graphviz`` is not installed.
-        """
-        from tfprof.renderers.drawing import MAX_NODES, view_to_graphviz
-
-        chosen = MAX_NODES if max_nodes is None else max_nodes
-        return view_to_graphviz(self, attribute=attribute, max_nodes=chosen)
 
 
 class Profiler:

@@ -18,7 +18,7 @@ from tfprof._wire import messages as pb
 from tfprof.exporters.view_timeline import compressed, options_of_step, view_to_timelines
 from tfprof.exporters.view_timeline.arrows import MOST_ARROWS_INTO
 from tfprof.exporters.view_timeline.outputs import path_of_step
-from tfprof.exporters.view_timeline.tracks import Track, tracks_of
+from tfprof.exporters.view_timeline.tracks import Track, track_order, tracks_of
 from tfprof.options.output import Output
 from tfprof.options.parse import parse_options
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
@@ -164,6 +164,13 @@ def test_a_stream_stands_alone_where_several_devices_could_be_meant() -> None:
     ]
 
 
+def test_tracks_are_in_the_order_of_their_numbers() -> None:
+    digits = "9" * 5000
+    names = [f"/device:gpu:0/stream:{n}" for n in (digits, "10", "9", "010", "all")]
+    ordered = sorted(tracks_of(names), key=track_order)
+    assert [track.thread[7:] for track in ordered] == ["9", "010", "10", digits, "all"]
+
+
 def test_arrows_lead_from_inputs_and_launches(tmp_path: Path) -> None:
     nodes = graph(
         op("a"), op("b"), op("sum", "AddN", "a", "b", "b:1", "^late"), op("late"), op("k", "X", "b")
@@ -195,6 +202,20 @@ def test_arrows_in_a_loop_come_from_the_same_iteration(tmp_path: Path) -> None:
     events = timeline(profiler_of(graph(op("a"), op("b", "NoOp", "a")), run_on(blocks)), tmp_path)
     assert [end[1] for _, _, end in arrows(events)] == [50, 150, 250]
     assert [int(start[1]) for _, start, _ in arrows(events)] == [0, 100, 200]
+
+
+def test_arrows_into_an_op_from_its_own_last_run(tmp_path: Path) -> None:
+    executions = [("a", stat(10, start=1000)), ("a", stat(10, start=1005))]
+    events = timeline(profiler_of(graph(op("a", "NoOp", "a")), run(executions)), tmp_path)
+    assert arrows(events) == [("data", ("ops", Decimal("9.999")), ("ops (2)", 5))]
+
+
+def test_what_did_not_run_in_the_step_has_no_arrows(tmp_path: Path) -> None:
+    nodes = graph(op("other"), op("never"), op("once"), op("k", "NoOp", "never", "once"))
+    first = run({"other": stat(1, start=1000), "once": stat(1, start=1001)})
+    second = run_on({CPU: {"other": stat(1, start=2000)}, GPU: {"k": stat(1, start=2001)}})
+    events = timeline(profiler_of(nodes, first, second), tmp_path, every_step=True)
+    assert arrows(events) == []
 
 
 def test_of_many_inputs_the_last_to_end_have_arrows(tmp_path: Path) -> None:
@@ -278,9 +299,13 @@ def test_the_peak_of_an_allocator_names_the_ops_that_held_most(tmp_path: Path) -
     }
     profiler = profiler_of(graph(op("a"), op("b"), op("c")), run(executions, GPU))
     events = timeline(profiler, tmp_path)
-    assert [(e["name"], e["ts"], e["args"]) for e in events if e["ph"] == "i"] == [
-        ("peak of GPU_0_bfc", 12, {"bytes in use": 500, "held by ops": {"b": 390, "a": 60}})
-    ]
+    (peak,) = [e for e in events if e["ph"] == "i"]
+    assert (peak["name"], peak["ts"], peak["args"]["bytes in use"]) == (
+        "peak of GPU_0_bfc",
+        12,
+        500,
+    )
+    assert list(peak["args"]["held by ops"].items()) == [("b", 390), ("a", 60)]
 
 
 def test_the_view_chooses_what_is_drawn(tmp_path: Path) -> None:
@@ -367,6 +392,8 @@ def test_scope_view_is_one_nested_chart(tmp_path: Path) -> None:
         "total_exec_micros": 7,
         "total_cpu_exec_micros": 7,
     }
+    (leaf,) = [e["args"] for e in events if e["name"] == "m/x"]  # a total would say the same
+    assert leaf == {"run_count": 1, "exec_micros": 3, "cpu_exec_micros": 3}
 
 
 def test_scope_view_has_a_chart_for_each_step(tmp_path: Path) -> None:

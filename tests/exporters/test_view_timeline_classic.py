@@ -11,6 +11,7 @@ import pytest
 
 import tfprof
 from tfprof._wire import messages as pb
+from tfprof.exporters.view_timeline import outputs
 from tfprof.exporters.view_timeline.lanes import first_fit_lanes
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 
@@ -131,6 +132,31 @@ def test_graph_timeline_of_the_worked_example(
     )
 
 
+def events_of(profiler: tfprof.Profiler, folder: Path, **changes: Any) -> list[dict[str, Any]]:
+    profiler.profile_graph(options(step=0, output="timeline:outfile=trace", **changes))
+    events: list[dict[str, Any]] = json.loads((folder / "trace_0").read_text())["traceEvents"]
+    return events
+
+
+def test_no_arrow_leaves_an_input_that_is_not_accounted(folder: Path) -> None:
+    nodes = graph(op("a", "Hidden"), op("z", "Seen"), op("b", "Seen", "a"))
+    blocks = {CPU: {"a": stat(1, start=1000), "z": stat(1, start=1000)}, GPU: {"b": stat(1)}}
+    profiler = tfprof.Profiler(nodes, classic=True)
+    profiler.add_step(0, run_on(blocks))
+    assert any(e["ph"] == "s" for e in events_of(profiler, folder))
+    seen = events_of(profiler, folder, account_type_regexes=["Seen"])
+    assert not any(e["ph"] == "s" for e in seen)
+
+
+def test_samples_closer_than_100_micros_are_not_plotted(folder: Path) -> None:
+    ends = (99, 100, 200, 299)
+    executions = [("a", on_gpu(stat(9, start=end - 9), end)) for end in ends]
+    profiler = tfprof.Profiler(graph(op("a")), classic=True)
+    profiler.add_step(0, run(executions, GPU))
+    events = events_of(profiler, folder)
+    assert [e["ts"] for e in events if e["name"] == "Allocated Bytes"] == [100, 200]
+
+
 def test_graph_view_without_a_step_writes_each_step_and_answers_with_nothing(folder: Path) -> None:
     profiler = tfprof.Profiler(graph(op("a")), classic=True)
     for step in (3, -2, 1):
@@ -175,6 +201,12 @@ def test_children_that_exceed_their_parent_are_cut(folder: Path) -> None:
         ("m/x", 0, 5),
         ("m/y", 5, 1),
     ]
+
+
+def test_a_large_file_is_warned_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "LARGE_BYTES", 1000)
+    with pytest.warns(tfprof.TfprofWarning, match="min_micros"):
+        events_of(worked_example(), folder)
 
 
 def test_nothing_to_draw_is_an_empty_list(folder: Path) -> None:

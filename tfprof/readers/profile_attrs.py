@@ -12,11 +12,12 @@ from tfprof._wire.lockstep import IrregularError, Messages, Occurrences
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.ops import OpTable
 from tfprof.model.shapes import Shape, display_dims
-from tfprof.model.strings import InternTable
 from tfprof.readers.graphdef import KEPT_ATTRS, decode_shape, plain_attr
 from tfprof.readers.profile_fields import (
     fields_of,
     last,
+    number_payloads,
+    number_rows,
     packed_numbers,
     parsed,
     payloads,
@@ -52,8 +53,7 @@ def read_attrs(ops: OpTable, nodes: Occurrences, fresh: Sequence[int]) -> None:
     Raises:
         IrregularError: Protobuf has to read the messages first.
     """
-    values = InternTable[bytes]()
-    shape_attr, outputs_attr, *kept = _wanted_attrs(nodes, values)
+    (shape_attr, outputs_attr, *kept), values = _wanted_attrs(nodes)
     shapes, dims = _interned(nodes, SHAPE, _shape_of)
     lists, output_dims = _interned(nodes, OUTPUT_SHAPES, _output_shapes_of)
 
@@ -87,30 +87,24 @@ def read_attrs(ops: OpTable, nodes: Occurrences, fresh: Sequence[int]) -> None:
 
 def _by_key(make: Callable[..., int], *columns: Int64Array) -> Int64Array:
     """The id that ``make`` gives for each row of the columns; asked once for each distinct row."""
-    known: dict[tuple[int, ...], int] = {}
-    ids = []
-    for key in zip(*(column.tolist() for column in columns), strict=True):
-        found = known.get(key)
-        if found is None:
-            found = known[key] = make(*key)
-        ids.append(found)
-    return np.array(ids, np.int64)
+    rows, distinct = number_rows(*columns)
+    return np.array([make(*key) for key in distinct], np.int64)[rows]
 
 
-def _wanted_attrs(nodes: Occurrences, values: InternTable[bytes]) -> list[Int64Array]:
-    """For each wanted attribute the id of its serialized value by node, or -1."""
+def _wanted_attrs(nodes: Occurrences) -> tuple[list[Int64Array], list[bytes]]:
+    """For each wanted attribute the id of its serialized value by node, or -1; and the values."""
     owner, entries = nodes.nested(ATTRS)
     candidates = _may_be_wanted(entries)
     pairs = fields_of(
         Messages(entries.data, entries.start[candidates], entries.end[candidates]), 1, 2
     )
     found = np.full((len(_WANTED), len(nodes.messages)), _NONE, np.int64)
-    places = [_WANTED.get(key, _NONE) for key in payloads(last(pairs, 1))]
-    ids = [values.intern(value) for value in payloads(single_values(pairs, 2))]
-    place, value = np.array(places, np.int64), np.array(ids, np.int64)
+    keys = [_WANTED.get(key, _NONE) for key in payloads(last(pairs, 1))]
+    ids, values = number_payloads(single_values(pairs, 2))
+    place = np.array(keys, np.int64)
     wanted = place != _NONE
-    found[place[wanted], owner[candidates][wanted]] = value[wanted]
-    return list(found)
+    found[place[wanted], owner[candidates][wanted]] = ids[wanted]
+    return list(found), values
 
 
 def _may_be_wanted(entries: Messages) -> BoolArray:
@@ -139,21 +133,16 @@ def _interned(
     first, end = np.searchsorted(owner, places), np.searchsorted(owner, places, side="right")
     there = np.flatnonzero(first < end)
     first, end = first[there], end[there]
-    known: dict[bytes, int] = {}
-    values: list[ValueT] = []
-    found = []
     # From the first element to the last; what may stand between them does no harm.
-    spans = payloads(Messages(elements.data, elements.start[first], elements.end[end - 1]))
-    for span, begin, stop in zip(spans, first.tolist(), end.tolist(), strict=True):
-        value_id = known.get(span)
-        if value_id is None:
-            value_id = known[span] = len(values)
-            of_node = slice(begin, stop)
-            parts = Messages(elements.data, elements.start[of_node], elements.end[of_node])
-            values.append(decode(list(payloads(parts))))
-        found.append(value_id)
+    spans = Messages(elements.data, elements.start[first], elements.end[end - 1])
+    numbers, _ = number_payloads(spans)
+    values = []
+    for place in np.unique(numbers, return_index=True)[1].tolist():
+        of_node = slice(int(first[place]), int(end[place]))
+        parts = Messages(elements.data, elements.start[of_node], elements.end[of_node])
+        values.append(decode(list(payloads(parts))))
     ids = np.full(len(places), _NONE, np.int64)
-    ids[there] = found
+    ids[there] = numbers
     return ids, [*values, decode([])]
 
 

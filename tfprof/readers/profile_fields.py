@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -145,20 +146,50 @@ def parsed(message_class: type[MessageT], payload: bytes) -> MessageT:
         raise IrregularError from None
 
 
+def number_payloads(messages: Messages) -> tuple[Int64Array, list[bytes]]:
+    """Number equal messages alike, in order of first appearance.
+
+    Returns:
+        The number of each message, shape (n,), and the distinct messages by number.
+    """
+    numbers = _numbers()
+    data = messages.data
+    bounds = zip(messages.start.tolist(), messages.end.tolist(), strict=True)
+    found = [numbers[data[start:end]] for start, end in bounds]
+    return np.array(found, np.int64), list(numbers)
+
+
+def number_rows(*columns: Int64Array) -> tuple[Int64Array, list[tuple[int, ...]]]:
+    """The same for the rows of columns."""
+    numbers = _numbers()
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    found = [numbers[row] for row in rows]
+    return np.array(found, np.int64), list(numbers)
+
+
+def _numbers() -> defaultdict[Any, int]:
+    """A table that gives the next number to what it does not know."""
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
 def intern_payloads(messages: Messages, strings: StringTable) -> Int64Array:
-    """Ids of texts, shape (n,); equal ones are decoded once.
+    """Ids of texts, shape (n,).
 
     Raises:
         IrregularError: One is not UTF-8.
     """
-    ids: dict[bytes, int] = {}
-    found = []
-    for payload in payloads(messages):
-        string_id = ids.get(payload)
-        if string_id is None:
-            string_id = ids[payload] = strings.intern(decode(payload))
-        found.append(string_id)
-    return np.array(found, np.int64)
+    numbers, distinct = number_payloads(messages)
+    ids = np.array([strings.intern(decode(payload)) for payload in distinct], np.int64)
+    return ids[numbers]
+
+
+def has_repeats(first: Int64Array, second: Int64Array) -> bool:
+    """Whether some pair of numbers is there twice."""
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    return bool(((first[1:] == first[:-1]) & (second[1:] == second[:-1])).any())
 
 
 def packed_numbers(payload: bytes) -> list[int]:

@@ -18,10 +18,12 @@ from tfprof.readers.profile_fields import (
     intern_payloads,
     last,
     map_entries,
+    number_payloads,
     packed_numbers,
     parsed,
     payloads,
     repeated,
+    select,
 )
 
 # Fields of ProfileNode.
@@ -73,8 +75,11 @@ class OpReader:
         ops, nodes = self._profile.ops, self._nodes
         fresh = ops.add_named(self._names, *self._inputs())
         ops.op_ids.array[:] = intern_payloads(last(nodes, _OP), ops.strings)[fresh]
-        device_ids = intern_payloads(last(nodes, _DEVICE), ops.strings)[fresh]
-        ops.device_ids.array[:] = np.where(device_ids == ops.strings.intern(""), -1, device_ids)
+        devices = last(nodes, _DEVICE)
+        there = np.flatnonzero(devices.start < devices.end)
+        device_ids = np.full(len(self._names), -1, np.int64)
+        device_ids[there] = intern_payloads(select(devices, there), ops.strings)
+        ops.device_ids.array[:] = device_ids[fresh]
         ops.float_ops.array[:] = nodes.last_int(_FLOAT_OPS)[fresh]
         ops.stack_ids.array[:] = self._stacks()[fresh]
         self._add_types(fresh)
@@ -169,15 +174,15 @@ class OpReader:
         missing = EMPTY_STACK if self._profile.classic else NO_STACK
         stacks = np.full(len(self._names), missing, np.int64)
         reader = _StackReader(self._profile, self._strings)
-        unknown: list[tuple[int, int]] = []
-        for node, payload in zip(owner.tolist(), payloads(traces), strict=True):
-            stacks[node] = reader.stack(payload)
-            unknown += [(node, string_id) for string_id in reader.take_unknown()]
+        numbers, distinct = number_payloads(traces)
+        decoded = [reader.stack(payload) for payload in distinct]
+        stacks[owner] = np.array([stack for stack, _ in decoded], np.int64)[numbers]
+        unknown = [string_id for _, string_id in decoded]
         self._damage.report(
             "unknown-trace-string",
-            np.ones(len(unknown), np.bool_),
+            np.array([string_id is not None for string_id in unknown], np.bool_)[numbers],
             lambda i: (
-                f"{self._place(unknown[i][0])}: trace names string {unknown[i][1]}, which "
+                f"{self._place(int(owner[i]))}: trace names string {unknown[numbers[i]]}, which "
                 "id_to_string does not hold"
             ),
             "call stacks name strings that the profile does not hold; they show as unknown#<id>",
@@ -215,50 +220,31 @@ class _StackReader:
     def __init__(self, profile: Profile, strings: Mapping[int, str]) -> None:
         self._stacks = profile.stacks
         self._strings = strings
-        self._known: dict[bytes, int] = {}
-        self._frames: dict[bytes, int] = {}
-        self._missing: dict[int, None] = {}
-        self._n_taken = 0
+        self._frames: dict[bytes, tuple[int, int | None]] = {}
 
-    def take_unknown(self) -> list[int]:
-        """Ids of strings that were found missing since the last call."""
-        fresh = list(self._missing)[self._n_taken :]
-        self._n_taken = len(self._missing)
-        return fresh
+    def stack(self, payload: bytes) -> tuple[int, int | None]:
+        """Id of a stack given as a CodeDef; and of a string that it misses, if it misses one."""
+        frames = self._frames
+        intern = self._stacks.rows.intern
+        found = EMPTY_STACK
+        missing = None
+        for trace in parsed(pb.CodeDefSlices, payload).traces[:]:
+            frame = frames.get(trace)
+            if frame is None:
+                frame = frames[trace] = self._frame(trace)
+            found = intern((found, frame[0]))
+            missing = frame[1] if missing is None else missing
+        return found, missing
 
-    def stack(self, payload: bytes) -> int:
-        """Id of a stack given as a CodeDef."""
-        found = self._known.get(payload)
-        if found is None:
-            frames = self._frames
-            intern = self._stacks.rows.intern
-            found = EMPTY_STACK
-            for trace in parsed(pb.CodeDefSlices, payload).traces[:]:
-                frame = frames.get(trace)
-                if frame is None:
-                    frame = frames[trace] = self._frame(trace)
-                found = intern((found, frame))
-            self._known[payload] = found
-        return found
-
-    def _frame(self, payload: bytes) -> int:
+    def _frame(self, payload: bytes) -> tuple[int, int | None]:
         trace = parsed(pb.CodeDef.Trace, payload)
-        return self._stacks.frames.intern(
-            Frame(
-                file=self._text(trace.file_id),
-                function=self._text(trace.function_id),
-                line_number=trace.lineno,
-                line_text=self._text(trace.line_id) if trace.line_id else "",
-                function_start_line=trace.func_start_line,
-            )
-        )
-
-    def _text(self, string_id: int) -> str:
-        text = self._strings.get(string_id)
-        if text is None:
-            self._missing[string_id] = None
-            return f"unknown#{string_id}"
-        return text
+        ids = [trace.file_id, trace.function_id]
+        if trace.line_id:
+            ids.append(trace.line_id)
+        file, function, *line = [self._strings.get(i, f"unknown#{i}") for i in ids]
+        frame = Frame(file, function, trace.lineno, "".join(line), trace.func_start_line)
+        missing = [i for i in ids if i not in self._strings]
+        return self._stacks.frames.intern(frame), missing[0] if missing else None
 
 
 def _int32(values: Int64Array) -> Int64Array:

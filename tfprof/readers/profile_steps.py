@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from tfprof._wire.lockstep import IrregularError, Occurrences
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import Int64Array
 from tfprof.model.devices import Device
 from tfprof.model.executions import (
     ACCELERATOR,
@@ -23,6 +26,7 @@ from tfprof.model.executions import (
     StepDetail,
 )
 from tfprof.model.notices import Notices
+from tfprof.model.ops import OpTable
 from tfprof.model.profile import Profile
 from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.model.strings import StringTable
@@ -30,6 +34,7 @@ from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_fields import (
     fields_of,
     first_two_numbers,
+    has_repeats,
     intern_payloads,
     last,
     map_entries,
@@ -67,18 +72,22 @@ class _Records:
     Attributes:
         rows: Op row of each record, shape (n,).
         steps: Step of each record.
-        fields: Their fields.
-        names: Op names by row, for errors.
+        run_counts: Their run counts.
+        window: Their starts and ends, shape (2, n).
+        fields: Their other fields.
+        ops: The ops, for errors.
     """
 
     rows: Int64Array
     steps: Int64Array
+    run_counts: Int64Array
+    window: Int64Array
     fields: Occurrences
-    names: list[str]
+    ops: OpTable
 
     def place(self, record: int) -> str:
         """A record, for errors."""
-        return f"node {self.names[self.rows[record]]!r}, step {self.steps[record]}"
+        return f"node {self.ops.name(int(self.rows[record]))!r}, step {self.steps[record]}"
 
 
 def read_steps(profile: Profile, rows: Int64Array, nodes: Occurrences, damage: Damage) -> None:
@@ -95,20 +104,24 @@ def read_steps(profile: Profile, rows: Int64Array, nodes: Occurrences, damage: D
         MalformedProfileError: A time has fewer than two numbers.
     """
     owner, entries = map_entries(nodes, EXECS)
+    fields = fields_of(single_values(entries, 2), *_RECORD_FIELDS)
     found = _Records(
         rows[owner],
         entries.last_int(1),
-        fields_of(single_values(entries, 2), *_RECORD_FIELDS),
-        [profile.ops.name(row) for row in range(len(profile.ops))],
+        fields.last_int(_RUN_COUNT),
+        np.stack([fields.last_int(_START), fields.last_int(_END)]),
+        fields,
+        profile.ops,
     )
-    keys = np.stack([owner, found.steps])
-    if np.unique(keys, axis=1).shape[1] < len(owner):
+    if has_repeats(owner, found.steps):
         raise IrregularError  # of two entries with the same key, protobuf takes the last
     notices = None if profile.classic else profile.notices
     owners, detail = _read_detail(found, profile.steps.strings, damage, notices)
-    for step in np.unique(found.steps).tolist():
-        chosen = (found.steps == step) & (found.rows >= 0)
-        part = _select(detail, owners, chosen)
+    steps, step_of_record = np.unique(found.steps, return_inverse=True)
+    step_of_record = np.where(found.rows < 0, len(steps), step_of_record)
+    parts = _split(detail, owners, step_of_record, len(steps))
+    records = _places(step_of_record, len(steps))
+    for step, chosen, part in zip(steps.tolist(), records, parts, strict=True):
         profile.steps.add(step, _sums(found, chosen, part), part)
 
 
@@ -224,7 +237,7 @@ def _read_memory(found: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers
     values = np.stack([uses.last_int(number) for number in numbers])
     use_of, entries = map_entries(uses, _OUTPUT_MEMORY)
     slots = entries.last_int(1).astype(np.int32).astype(np.int64)
-    if np.unique(np.stack([use_of, slots]), axis=1).shape[1] < len(slots):
+    if has_repeats(use_of, slots):
         raise IrregularError
     buffers = fields_of(single_values(entries, 2), _BYTES, _ADDRESS)
     outputs = OutputBuffers(use_of, slots, buffers.last_int(_BYTES), buffers.last_int(_ADDRESS))
@@ -243,35 +256,54 @@ def _read_allocations(found: _Records, strings: StringTable) -> tuple[Int64Array
     )
 
 
-def _select(detail: StepDetail, owners: _Owners, chosen: BoolArray) -> StepDetail:
-    """What the chosen records own."""
-    memory = chosen[owners.memory]
-    buffers = memory[detail.outputs.uses]
-    moved = np.cumsum(memory) - 1
-    return StepDetail(
-        _rows(detail.executions, chosen[owners.executions]),
-        MemoryUses(detail.memory.rows[memory], detail.memory.values[:, memory]),
-        OutputBuffers(
-            moved[detail.outputs.uses[buffers]],
-            detail.outputs.slots[buffers],
-            detail.outputs.sizes[buffers],
-            detail.outputs.addresses[buffers],
-        ),
-        _rows(detail.allocations, chosen[owners.allocations]),
-        _rows(detail.levels, chosen[owners.levels]),
-    )
+def _places(groups: Int64Array, n_groups: int) -> list[Int64Array]:
+    """Places of the members of the first groups, ascending."""
+    order = np.argsort(groups, kind="stable")
+    bounds = np.searchsorted(groups[order], np.arange(n_groups + 1))
+    return [order[first:end] for first, end in pairwise(bounds.tolist())]
 
 
-def _rows(table: TableT, wanted: BoolArray) -> TableT:
-    columns = [getattr(table, column.name)[wanted] for column in fields(table)]
+def _split(
+    detail: StepDetail, owners: _Owners, step_of_record: Int64Array, n_steps: int
+) -> Iterator[StepDetail]:
+    """What the records of each step own."""
+    step_of_use = step_of_record[owners.memory]
+    uses = _places(step_of_use, n_steps)
+    moved = np.zeros(len(step_of_use), np.int64)
+    for places in uses:
+        moved[places] = np.arange(len(places))
+    for timed, memory, buffers, allocations, levels in zip(
+        _places(step_of_record[owners.executions], n_steps),
+        uses,
+        _places(step_of_use[detail.outputs.uses], n_steps),
+        _places(step_of_record[owners.allocations], n_steps),
+        _places(step_of_record[owners.levels], n_steps),
+        strict=True,
+    ):
+        yield StepDetail(
+            _rows(detail.executions, timed),
+            MemoryUses(detail.memory.rows[memory], detail.memory.values[:, memory]),
+            OutputBuffers(
+                moved[detail.outputs.uses[buffers]],
+                detail.outputs.slots[buffers],
+                detail.outputs.sizes[buffers],
+                detail.outputs.addresses[buffers],
+            ),
+            _rows(detail.allocations, allocations),
+            _rows(detail.levels, levels),
+        )
+
+
+def _rows(table: TableT, wanted: Int64Array) -> TableT:
+    columns = [getattr(table, column.name)[wanted] for column in dataclass_fields(table)]
     return type(table)(*columns)
 
 
-def _sums(found: _Records, chosen: BoolArray, part: StepDetail) -> StepRecords:
+def _sums(found: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:
     """The records of one step; their rows are ascending, as the nodes are read in that order."""
     rows = found.rows[chosen]
     values = np.zeros((len(MEASURES), len(rows)), np.int64)
-    values[0] = found.fields.last_int(_RUN_COUNT)[chosen]
+    values[0] = found.run_counts[chosen]
     timed = part.executions
     for measure, kind in ((1, ACCELERATOR), (2, HOST)):
         of_kind = timed.kinds == kind
@@ -280,5 +312,4 @@ def _sums(found: _Records, chosen: BoolArray, part: StepDetail) -> StepRecords:
     place = np.searchsorted(rows, part.memory.rows)
     for measure, size in enumerate(_SIZES, 3):
         np.add.at(values[measure], place, part.memory.values[size])
-    window = [found.fields.last_int(number)[chosen] for number in (_START, _END)]
-    return StepRecords(rows, values, np.stack(window))
+    return StepRecords(rows, values, found.window[:, chosen])

@@ -121,40 +121,28 @@ class _Slices:
 def classic_timeline(tree: ViewTree, step: int) -> ClassicTimeline:
     """The timeline of a graph view made for a step."""
     profile = tree.profile
-    steps = profile.steps
+    ops, strings = profile.ops, profile.steps.strings.values
     trackable = _trackable(tree, step)
-    executions = steps.details[step].executions
     walked = tree.op_rows[1:]  # in the order of the display
     walked = walked[trackable[walked]]
-    strings = steps.strings.values
+    executions = profile.steps.details[step].executions
     device_rank = np.empty(len(strings), np.int64)
     device_rank[sorted(range(len(strings)), key=strings.__getitem__)] = np.arange(len(strings))
 
-    met = _met_executions(executions, walked, device_rank, len(trackable))
-    devices = executions.device_ids[met]
-    distinct, first = np.unique(devices, return_index=True)
+    met = _met_executions(executions, walked, device_rank, len(ops))
+    distinct, first = np.unique(executions.device_ids[met], return_index=True)
     by_pid = distinct[np.argsort(first)]
     pid_of_device = np.full(len(strings), -1, np.int64)
     pid_of_device[by_pid] = np.arange(len(by_pid))
 
-    # Of equal starts on a device the first one met is kept.
-    order = np.lexsort((np.arange(len(met)), executions.start_micros[met], device_rank[devices]))
-    met = met[order]
-    starts, devices = executions.start_micros[met], executions.device_ids[met]
-    kept = differs_from_last(starts, devices)
-    met, starts, devices = met[kept], starts[kept], devices[kept]
-
-    durations = executions.duration_micros[met]
-    lanes = _lanes(devices, starts, starts + durations)
-    sources, targets = _arrows(tree, executions, trackable, met)
-    pids = pid_of_device[devices]
+    met = _first_of_equal_starts(executions, met, device_rank)
+    starts, durations = executions.start_micros[met], executions.duration_micros[met]
+    devices = executions.device_ids[met]
+    lanes, pids = _lanes(devices, starts, starts + durations), pid_of_device[devices]
     order = np.lexsort((starts, lanes, pids))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    sources, targets = place[sources], place[targets]
-    by_source = np.argsort(sources, kind="stable")
-    ops = profile.ops
-    titles = [_title(strings[device]) for device in by_pid.tolist()]
+    arrows = place[np.stack(_arrows(tree, executions, trackable, met))]
     return ClassicTimeline(
         _Slices(
             executions.rows[met][order],
@@ -162,10 +150,10 @@ def classic_timeline(tree: ViewTree, step: int) -> ClassicTimeline:
             durations[order],
             pids[order],
             lanes[order],
-            json_texts(titles),
+            json_texts([_title(strings[device]) for device in by_pid.tolist()]),
             json_texts([ops.names[name_id] for name_id in ops.name_ids.array.tolist()]),
         ),
-        np.stack([sources[by_source], targets[by_source]]),
+        arrows[:, np.argsort(arrows[0], kind="stable")],
         plot_memory(tree, step, walked),
     )
 
@@ -193,6 +181,16 @@ def _met_executions(
     )
     found: Int64Array = drawn[order]
     return found
+
+
+def _first_of_equal_starts(
+    executions: Executions, met: Int64Array, device_rank: Int64Array
+) -> Int64Array:
+    """The executions that are drawn, by device and start; of equal starts the first one met."""
+    starts, devices = executions.start_micros[met], executions.device_ids[met]
+    order = np.lexsort((np.arange(len(met)), starts, device_rank[devices]))
+    kept: Int64Array = met[order[differs_from_last(starts[order], devices[order])]]
+    return kept
 
 
 def _lanes(devices: Int64Array, starts: Int64Array, ends: Int64Array) -> Int64Array:

@@ -60,16 +60,20 @@ class LosslessTimeline:
 
     def _batches(self) -> Iterator[list[str]]:
         pids = self._pids()
+        places = [
+            f'"pid":{pids[thread.track.process]},"tid":{tid},"ts":'
+            for tid, thread in enumerate(self.drawn.thread_table, 1)
+        ]
         yield from self._step_markers()
         yield from self._threads(pids)
-        yield from self._regions()
+        yield from self._regions(places)
         number, last = 1, LastRuns(self.drawn)
         for name, arrows in (
             ("data", dataflow(self.drawn, self.tree.profile.ops, last)),
             ("launch", launches(self.drawn, last)),
         ):
             for sources, targets in arrows:
-                yield self._flows(name, sources, targets, number)
+                yield self._flows(name, number, sources, targets, places)
                 number += len(sources)
         for level in device_levels(self.tree, self.steps):
             if level.process in pids:
@@ -111,17 +115,9 @@ class LosslessTimeline:
             for tid, thread in enumerate(self.drawn.thread_table, 1)
         ]
 
-    def _places(self) -> list[str]:
-        """Process and thread as members of an event, by place in the table of threads."""
-        pids = self._pids()
-        return [
-            f'"pid":{pids[thread.track.process]},"tid":{tid},"ts":'
-            for tid, thread in enumerate(self.drawn.thread_table, 1)
-        ]
-
-    def _regions(self) -> Iterator[list[str]]:
+    def _regions(self, places: Sequence[str]) -> Iterator[list[str]]:
+        """What ran; ``places`` has process and thread of an event, by place in the table."""
         drawn = self.drawn
-        places = self._places()
         names = _Names(self.tree, drawn)
         types = names.types
         steps = [f'"step":{step}' for step in self.steps]
@@ -146,9 +142,16 @@ class LosslessTimeline:
                 )
             ]  # fmt: skip
 
-    def _flows(self, name: str, sources: Int64Array, targets: Int64Array, first: int) -> list[str]:
+    def _flows(
+        self,
+        name: str,
+        first: int,
+        sources: Int64Array,
+        targets: Int64Array,
+        places: Sequence[str],
+    ) -> list[str]:
         """Arrows; each leaves in the last nanosecond of a region, as its end is outside."""
-        drawn, places = self.drawn, self._places()
+        drawn = self.drawn
         leave = _quotients(drawn.ends[sources] - self.origin - 1)
         arrive = _quotients(drawn.starts[targets] - self.origin)
         threads = (drawn.threads[sources].tolist(), drawn.threads[targets].tolist())

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,9 @@ NEEDS_STEP = "Must specify -step option to generate timeline in graph view."
 """What classic mode warns of for each step below 0."""
 
 OP_VIEW = "op view doesn't support timeline yet. Consider graph/scope/code view."
+
+LARGE_BYTES: Final = 200 << 20
+"""Classic mode warns of files larger than this, as the original does."""
 
 ViewOfStep = Callable[[int], ViewTree]
 """Makes a view of a profile with the options that ``options_of_step`` gives."""
@@ -159,4 +163,14 @@ def _classic_files(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[Timelin
 
 
 def _classic_chunks(batches: Iterator[list[str]]) -> Iterator[bytes]:
-    return trace_chunks('{"traceEvents":[', batches, "]}\n")
+    size = 0
+    for chunk in trace_chunks('{"traceEvents":[', batches, "]}\n"):
+        size += len(chunk)
+        yield chunk
+    if size > LARGE_BYTES:
+        warnings.warn(
+            f"the timeline has {size >> 20} MiB, which viewers may not open; draw less, for "
+            "example with min_micros or account_type_regexes",
+            TfprofWarning,
+            stacklevel=2,
+        )

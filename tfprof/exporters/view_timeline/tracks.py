@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tfprof.model.devices import Device
 
 _PART_OF_DEVICE = re.compile(r"(?s:(.+?)[/:])?((?:stream:|memcpy)(?s:.*))")
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile(r"0*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ def track_order(track: Track) -> tuple[object, ...]:
         _natural(track.process),
         track.thread.startswith(("stream", "memcpy")),
         _natural(track.thread),
+        track.process,
+        track.thread,
     )
 
 
@@ -57,4 +59,5 @@ def _track(name: str, devices: Sequence[str]) -> Track:
 def _natural(text: str) -> list[tuple[int, str]]:
     """Text and numbers in turn, so that ``stream:9`` comes before ``stream:10``."""
     parts = _DIGITS.split(text)
-    return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
+    # By length, then by digits: that is by value, and no number is too long for it.
+    return [(len(part) if place % 2 else 0, part) for place, part in enumerate(parts)]
