@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.files import write_file
 
 
@@ -45,6 +45,31 @@ def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
         write_file(path, chunks(), overwrite=True)
     assert path.read_bytes() == b"old"
     assert [left.name for left in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.fixture
+def files_of_1000_bytes_at_most() -> Iterator[None]:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.usefixtures("files_of_1000_bytes_at_most")
+def test_a_file_that_can_not_grow_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "there"
+    path.write_bytes(b"old")
+    with pytest.raises(InputError, match=r"there: cannot be written: File too large"):
+        write_file(path, [b"x" * 600] * 200, overwrite=True)
+    assert path.read_bytes() == b"old"
+    assert [left.name for left in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.mark.parametrize("name", ["missing/file", "a\0b", "x" * 300])
+def test_what_can_not_be_a_file_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        write_file(tmp_path / name, [b""], overwrite=True)
 
 
 def test_links_are_followed(tmp_path: Path) -> None:
