@@ -166,16 +166,20 @@ def main() -> int:
         folder = generate(scale, cache).graph.parent
         peer = measured("tensorflow_time", folder, args.repeat)
         for case in ("tfprof_time", "tfprof_classic_time"):
-            ours = measured(case, folder, args.repeat)
-            for name, seconds in ours.items():
-                theirs = peer.get(name)
-                ratio = f"{theirs / seconds:.1f} ×" if theirs else "n/a"
-                print(f"× {scale} {case}: {name}", theirs, seconds, ratio, sep="  ")
+            for name, ours in measured(case, folder, args.repeat).items():
+                print(f"× {scale} {case}, {name}:", compared(name, peer.get(name), ours))
     if args.events:
         for case in ("many_events", "many_events_classic"):
             for name, value in measured(case, ROOT, args.events).items():
                 print(f"{args.events:,} events, {case}: {name}  {value:,.1f}")
     return 0
+
+
+def compared(name: str, peer: float | None, ours: float) -> str:
+    if name.endswith("_mb"):
+        return f"{ours:,.1f} MB" + ("" if peer is None else f", TensorFlow's {peer:,.1f} MB")
+    ratio = "" if peer is None else f", TensorFlow {peer * 1e3:,.0f} ms: {peer / ours:.1f} ×"
+    return f"{ours * 1e3:,.0f} ms{ratio}"
 
 
 def measured(case: str, folder: Path, repeat: int) -> dict[str, float]:

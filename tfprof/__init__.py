@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from tfprof.one_shot import advise, profile
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
-    from tfprof.recording.profile_context import ProfileContext
-    from tfprof.recording.profiler_hook import ProfilerHook
-    from tfprof.recording.trace import trace
+    from tfprof.recording.eager.trace import trace
+    from tfprof.recording.sessions.profile_context import ProfileContext
+    from tfprof.recording.sessions.profiler_hook import ProfilerHook
     from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
 
@@ -56,10 +56,10 @@ _HOME = {
     "MultiGraphNodeProto": "tfprof._wire.messages",
     "Notice": "tfprof.model.notices",
     "OpLogProto": "tfprof._wire.messages",
-    "ProfileContext": "tfprof.recording.profile_context",
+    "ProfileContext": "tfprof.recording.sessions.profile_context",
     "ProfileOptionBuilder": "tfprof.options.builder",
     "Profiler": "tfprof.api",
-    "ProfilerHook": "tfprof.recording.profiler_hook",
+    "ProfilerHook": "tfprof.recording.sessions.profiler_hook",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
     "Timeline": "tfprof.exporters.client_timeline",
@@ -73,7 +73,7 @@ _HOME = {
     "merge_default_with_oplog": "tfprof.op_logs",
     "pprof_profile": "tfprof.device_profiles",
     "profile": "tfprof.one_shot",
-    "trace": "tfprof.recording.trace",
+    "trace": "tfprof.recording.eager.trace",
     "write_op_log": "tfprof.op_logs",
 }
 

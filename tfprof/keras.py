@@ -46,7 +46,7 @@ def _keras() -> Any:
 
 def _make_callback_class() -> type:
     keras = _keras()
-    from tfprof.recording.trace_batches import BatchRecorder
+    from tfprof.recording.eager.batches import BatchRecorder
 
     class ProfilerCallback(keras.callbacks.Callback):  # type: ignore[misc, name-defined]  # Keras is untyped
         """Profiles some batches of ``fit``.

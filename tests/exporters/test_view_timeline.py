@@ -398,6 +398,7 @@ def test_scope_view_is_one_nested_chart(tmp_path: Path) -> None:
 
 def test_scope_view_has_a_chart_for_each_step(tmp_path: Path) -> None:
     profiler = profiler_of(graph(op("m/x")), run({"m/x": 3}), run({"m/x": 5}))
+    profiler.add_step(-1, run({"m/x": 7}))  # no view can be had of a negative step
     events = timeline(profiler, tmp_path, "scope", every_step=True)
     assert [(region[0], region[-1]) for region in regions(events) if region[2] == "m"] == [
         ("scope view, step 0", 3),

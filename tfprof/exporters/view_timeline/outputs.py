@@ -133,9 +133,9 @@ def _hides_executions(tree: ViewTree, steps: list[int]) -> bool:
 def _charts(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[TimelineFile]:
     step = tree.options.step
     charts: Iterator[tuple[str, ViewTree]]
-    if tree.options.output.every_step:
-        added = tree.profile.steps.steps
-        charts = ((f"{tree.kind} view, step {step}", view_of_step(step)) for step in added)
+    selectable = [added for added in tree.profile.steps.steps if added >= 0]
+    if tree.options.output.every_step and selectable:
+        charts = ((f"{tree.kind} view, step {one}", view_of_step(one)) for one in selectable)
     else:
         which = f"step {step}" if step >= 0 else "average"
         charts = iter([(f"{tree.kind} view, {which}", tree)])

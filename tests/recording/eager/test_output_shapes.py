@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.recording.trace_output_shapes import output_shape
+from tfprof.recording.eager.output_shapes import output_shape
 from tfprof.testing.builders import op
 
 NHWC: dict[str, Any] = {"strides": [1, 2, 2, 1], "padding": "SAME"}

@@ -18,8 +18,8 @@ from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files import write_file
 from tfprof.model.notices import Notice, Notices
 from tfprof.options.parse import is_classic, parse_options
-from tfprof.recording.graph_profiles import GraphProfiles
-from tfprof.recording.schedule import (
+from tfprof.recording.sessions.graph_profiles import GraphProfiles
+from tfprof.recording.sessions.schedule import (
     MAX_TRACED_STEPS,
     AutomaticTracing,
     Schedule,

@@ -7,7 +7,7 @@ from types import TracebackType
 
 from tfprof.capture.session_runs import watch_sessions
 from tfprof.errors import UsageError
-from tfprof.recording.recorder import RunRecorder
+from tfprof.recording.sessions.recorder import RunRecorder
 
 
 class ProfileContext(RunRecorder):

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfprof.capture.run_traces import RunTrace, is_full_trace
 from tfprof.capture.session_runs import session_run_hook, tracing_request
-from tfprof.recording.recorder import RecordedRun, RunRecorder
+from tfprof.recording.sessions.recorder import RecordedRun, RunRecorder
 
 
 class ProfilerHook(RunRecorder):

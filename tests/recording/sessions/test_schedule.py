@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfprof.errors import UsageError
-from tfprof.recording.schedule import Schedule, Wishes, step_numbers
+from tfprof.recording.sessions.schedule import Schedule, Wishes, step_numbers
 
 
 def test_runs_are_numbered_from_0() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tfprof._wire import messages as pb
 from tfprof.capture.eager_runs import EAGER_MARK, STEP_MARK
 from tfprof.errors import MalformedProfileError
-from tfprof.recording.trace_events import Dataset, EventLog, Execution, read_events
+from tfprof.recording.eager.events import Dataset, EventLog, Execution, read_events
 
 Event = tuple[str, int, int, dict[str, Any]]
 STARTED = 1_000_000_000

@@ -19,11 +19,11 @@ from tfprof.capture.function_graphs import (
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.model.profile import TRAINABLE_VARIABLES
 from tfprof.options.parse import is_classic
-from tfprof.recording.trace_events import read_events
-from tfprof.recording.trace_graph import ProgramGraph, stacks_to_op_log
-from tfprof.recording.trace_layers import layer_renaming
-from tfprof.recording.trace_runs import runs_of_steps
-from tfprof.recording.trace_shapes import SeenShapes, eager_float_ops
+from tfprof.recording.eager.events import read_events
+from tfprof.recording.eager.graph import ProgramGraph, stacks_to_op_log
+from tfprof.recording.eager.layers import layer_renaming
+from tfprof.recording.eager.runs import runs_of_steps
+from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
 
 
 class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as t

@@ -17,8 +17,8 @@ from tfprof._wire import messages as pb
 from tfprof.capture.eager_runs import Dims, EagerOp
 from tfprof.inputs import GraphSource
 from tfprof.model.profile import Profile
-from tfprof.recording.trace_graph import ProgramGraph
-from tfprof.recording.trace_output_shapes import COMMUTATIVE, Shape, output_shape
+from tfprof.recording.eager.graph import ProgramGraph
+from tfprof.recording.eager.output_shapes import COMMUTATIVE, Shape, output_shape
 
 _SHAPE = re.compile(r"(?P<type>\w+)\[(?P<dims>[\d,]*)\]")
 _TYPE_BYTES = {

@@ -14,7 +14,7 @@ import pytest
 import tfprof
 from tfprof._wire.messages import ProfileProto
 from tfprof.errors import EmptyProfileError, MissingDependencyError, TfprofWarning, UsageError
-from tfprof.recording.profile_context import ProfileContext
+from tfprof.recording.sessions.profile_context import ProfileContext
 
 OPTIONS = {**tfprof.ProfileOptionBuilder().build(), "output": "none"}
 needs_tensorflow = pytest.mark.tensorflow
@@ -104,7 +104,7 @@ def test_without_tensorflow_only_entering_fails() -> None:
         "import sys\n"
         "sys.modules['tensorflow'] = None\n"
         "from tfprof.errors import MissingDependencyError\n"
-        "from tfprof.recording.profile_context import ProfileContext\n"
+        "from tfprof.recording.sessions.profile_context import ProfileContext\n"
         "context = ProfileContext('somewhere')\n"
         "try:\n"
         "    context.__enter__()\n"
@@ -648,7 +648,7 @@ def test_more_than_100_traces_are_reported_not_made(
 def test_runs_wait_only_up_to_a_limit(
     session: Any, model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tfprof.recording.graph_profiles._MOST_WAITING_BYTES", 0)
+    monkeypatch.setattr("tfprof.recording.sessions.graph_profiles._MOST_WAITING_BYTES", 0)
     with ProfileContext(tmp_path, trace_steps=[0, 1]) as context:
         session.run(model.train)
         session.run(model.train)

@@ -11,7 +11,7 @@ import pytest
 
 import tfprof
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.recording.trace import trace
+from tfprof.recording.eager.trace import trace
 from tfprof.testing.builders import options
 
 pytestmark = pytest.mark.tensorflow

@@ -15,7 +15,7 @@ from tfprof._wire import messages as pb
 from tfprof.capture.eager_runs import EagerOp
 from tfprof.capture.function_graphs import FunctionBody, called_functions
 from tfprof.model.frames import Frame
-from tfprof.recording.trace_events import Dataset, EventLog, Execution
+from tfprof.recording.eager.events import Dataset, EventLog, Execution
 
 _FUNCTION_NAME = re.compile(r"__(inference|forward|backward)_(.*)_\d+")
 _INLINED = re.compile(r"/(body|cond|then|else|branch\d+)/_\d+(?=/)")

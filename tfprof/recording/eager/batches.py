@@ -14,7 +14,7 @@ from tfprof.api import Profiler
 from tfprof.capture.eager_runs import EagerRecorder, end_of_data_errors
 from tfprof.errors import InputError, TfprofWarning, UsageError
 from tfprof.options.parse import is_classic
-from tfprof.recording.trace import profile_recording
+from tfprof.recording.eager.trace import profile_recording
 
 
 class BatchRecorder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof._wire import messages as pb
 from tfprof.capture.function_graphs import FunctionBody, LayerTree
-from tfprof.recording.trace_layers import layer_renaming, scopes_of_layers
+from tfprof.recording.eager.layers import layer_renaming, scopes_of_layers
 
 
 def tree(name: str, *children: str | LayerTree) -> LayerTree:

@@ -10,8 +10,8 @@ from tfprof._wire import messages as pb
 from tfprof.capture.eager_runs import EagerOp
 from tfprof.capture.function_graphs import FunctionBody
 from tfprof.model.frames import Frame
-from tfprof.recording.trace_events import Dataset, EventLog, Execution
-from tfprof.recording.trace_graph import ProgramGraph, stacks_to_op_log
+from tfprof.recording.eager.events import Dataset, EventLog, Execution
+from tfprof.recording.eager.graph import ProgramGraph, stacks_to_op_log
 from tfprof.testing.builders import op
 
 HERE = (Frame("program.py", "main", 3, "f(x)"),)

@@ -12,8 +12,8 @@ import pytest
 import tfprof
 from tfprof._wire.messages import ProfileProto
 from tfprof.errors import TfprofWarning, UsageError
-from tfprof.recording.profile_context import ProfileContext
-from tfprof.recording.profiler_hook import ProfilerHook
+from tfprof.recording.sessions.profile_context import ProfileContext
+from tfprof.recording.sessions.profiler_hook import ProfilerHook
 
 OPTIONS = {**tfprof.ProfileOptionBuilder().build(), "output": "none"}
 needs_tensorflow = pytest.mark.tensorflow
@@ -48,7 +48,7 @@ def test_without_tensorflow_making_one_names_the_extra() -> None:
         "import sys\n"
         "sys.modules['tensorflow'] = None\n"
         "from tfprof.errors import MissingDependencyError\n"
-        "from tfprof.recording.profiler_hook import ProfilerHook\n"
+        "from tfprof.recording.sessions.profiler_hook import ProfilerHook\n"
         "try:\n"
         "    ProfilerHook('somewhere')\n"
         "except MissingDependencyError as error:\n"

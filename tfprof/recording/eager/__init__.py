@@ -1,0 +1,1 @@
+"""TensorFlow 2 programs: eager code, ``tf.function``, Keras."""

@@ -1,0 +1,1 @@
+"""Programs that run TF1 sessions."""
