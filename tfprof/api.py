@@ -302,6 +302,7 @@ class Profiler:
 
         Raises:
             UsageError: It would be larger than 2 GiB.
+            MalformedProfileError: It was loaded, and attributes of its ops are damaged.
         """
         with self._lock:
             self._take_up()

@@ -14,6 +14,7 @@ import pytest
 
 import tfprof
 from tfprof._wire import messages as pb
+from tfprof.testing.builders import graph, op, options, run, stat
 
 from . import models
 from .cases import AddStep, Query, Session, random_session
@@ -54,15 +55,15 @@ def with_memory(session: Session, seed: int) -> Session:
         assert isinstance(action, AddStep)
         run = pb.RunMetadata.FromString(action.run_meta)
         for block in run.step_stats.dev_stats:
-            for stat in block.node_stats:
-                add_memory(stat, chooser)
+            for node_stats in block.node_stats:
+                add_memory(node_stats, chooser)
         steps.append(AddStep(action.step, run.SerializeToString()))
     return Session(session.name, session.graph, session.op_log, tuple(steps))
 
 
-def add_memory(stat: pb.NodeExecStats, chooser: random.Random) -> None:
+def add_memory(made: pb.NodeExecStats, chooser: random.Random) -> None:
     for _ in range(chooser.choice((0, 0, 1, 2))):
-        used = stat.memory.add(
+        used = made.memory.add(
             allocator_name=chooser.choice(("GPU_0_bfc", "cpu", "gpu_0_bfc", "xGPUx", "")),
             total_bytes=chooser.randrange(1 << 33),
             peak_bytes=chooser.randrange(1 << 20),
@@ -74,13 +75,13 @@ def add_memory(stat: pb.NodeExecStats, chooser: random.Random) -> None:
                 alloc_micros=chooser.randrange(1 << 50), alloc_bytes=chooser.randrange(-99, 99)
             )
     for slot in range(chooser.choice((0, 0, 1, 3))):
-        described = stat.output.add(slot=chooser.choice((slot, 0, -1))).tensor_description
+        described = made.output.add(slot=chooser.choice((slot, 0, -1))).tensor_description
         described.allocation_description.allocated_bytes = chooser.randrange(1 << 35)
         described.allocation_description.requested_bytes = chooser.randrange(1 << 35)
         described.allocation_description.ptr = chooser.randrange(1 << 64)
     if chooser.random() < 0.3:
-        stat.memory_stats.temp_memory_size = chooser.randrange(1 << 20)
-        stat.memory_stats.persistent_memory_size = chooser.randrange(1 << 20)
+        made.memory_stats.temp_memory_size = chooser.randrange(1 << 20)
+        made.memory_stats.persistent_memory_size = chooser.randrange(1 << 20)
 
 
 def ours(session: Session) -> tfprof.Profiler:
@@ -224,3 +225,31 @@ def test_profiles_of_real_models_equal_tensorflows(
 ) -> None:
     session = brief_session(name, models.build(name, tmp_path))
     check_both_directions(engine, feeding(session), to_stdout(session), tmp_path)
+
+
+@pytest.mark.tensorflow
+def test_tensorflow_reads_what_only_our_files_say(engine: Engine, tmp_path: Path) -> None:
+    """Output indices, control inputs, inputs from nowhere, and the type of a run-time op."""
+    profiler = tfprof.Profiler(
+        graph(
+            op("s", "Split", outputs=[[4], [5, 6]]),
+            op("a", "Add", "s:1", "^s", "nowhere", "s:1", outputs=[[7]]),
+            op("b", "Mul", "a", "^a"),
+        )
+    )
+    profiler.add_step(0, run({"a": 3, "_arg": stat(2, label="_arg = _Arg()")}))
+    path = tmp_path / "profile"
+    profiler.save(path)
+    query = Query("graph", options(output="stdout", select=["op_types", "input_shapes"]))
+    ((answer, text),) = their_answers(engine, [("from_file", str(path))], [query])
+    assert "_Arg" in text
+    assert answer.total_definition_count == 4
+    nodes = [answer]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children
+        if node.name == "a":
+            assert [dim.size for dim in node.input_shapes[0].dim] == [5, 6]
+            break
+    else:
+        pytest.fail("a is not shown")

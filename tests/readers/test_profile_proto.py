@@ -131,7 +131,7 @@ def test_coverage_survives_unless_classic() -> None:
     profiler = full_profiler()
     saved = profiler.serialize_to_string()
     assert profiler.coverage == pytest.approx(3 / 5)
-    assert tfprof.load(saved).coverage == pytest.approx(4 / 5)
+    assert tfprof.load(saved).coverage == profiler.coverage
     assert tfprof.load(saved, classic=True).coverage == 0
 
 
@@ -339,8 +339,13 @@ def test_broken_bytes_are_refused_or_usable(
     except tfprof.InputError:
         return
     look_at_all_views(loaded)
-    again = loaded.serialize_to_string()
-    assert tfprof.load(again, classic=classic).serialize_to_string() == again
+    try:
+        again = loaded.serialize_to_string()
+    except tfprof.MalformedProfileError:  # of attributes that only saving looks at
+        assert not recover
+        return
+    twice = tfprof.load(again, classic=classic).serialize_to_string()
+    assert pb.ProfileProto.FromString(twice) == pb.ProfileProto.FromString(again)
     loaded.add_step(3, run({"net/mm": 1, "w": 2}))
     loaded.view("scope")
 

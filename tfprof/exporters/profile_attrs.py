@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
 from tfprof._wire.elements import split
 from tfprof._wire.lockstep import IrregularError, Messages, Occurrences, read_fields
+from tfprof._wire.parsing import parse
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.ops import GraphNodes, OpTable, SavedNodes
 
@@ -21,6 +23,7 @@ _ATTR, _ATTRS = 5, 11  # of NodeDef and of ProfileNode
 _LENGTH_DELIMITED = 2
 _KEY_TAG = 1 << 3 | _LENGTH_DELIMITED  # of a map entry
 _LONGEST_KEY = 127  # whose length takes one byte
+_LOADED = "the loaded profile"
 _ATTRS_TAG = _ATTRS << 3 | _LENGTH_DELIMITED
 _VALUE = 2  # of a map entry
 _LIST = 1  # of AttrValue
@@ -35,13 +38,19 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
     Args:
         ops: The op table.
         constants: Take tensors, too: the values of constants.
+
+    Raises:
+        MalformedProfileError: Attributes of a loaded profile are damaged. Loading looks only at
+            those that it needs.
     """
     found = [b""] * len(ops)
     for nodes in ops.definitions:
         messages, number = _messages(nodes)
         try:
             fields = _copy(messages, number, constants)
-        except IrregularError:
+            if isinstance(nodes, SavedNodes):
+                _check(fields)
+        except (IrregularError, DecodeError):
             fields = _convert(messages, number, constants)
         for row, field in zip(nodes.rows.tolist(), fields, strict=True):
             found[row] = field
@@ -93,6 +102,15 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     return copied
 
 
+def _check(fields: list[bytes]) -> None:
+    """Read the attributes as one map: loading has looked only at those that it needs.
+
+    Raises:
+        DecodeError: Some attribute is damaged.
+    """
+    pb.ProfileNode.FromString(b"".join(fields))
+
+
 def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64]:
     """The first eight bytes of the keys of map entries, as numbers of the same order.
 
@@ -112,7 +130,8 @@ def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64
 
 
 def _by_key(field: bytes) -> bytes:
-    attrs = pb.ProfileNode.FromString(field)
+    """Attributes in the order of their names."""
+    attrs = parse(pb.ProfileNode, field, source=_LOADED)
     return attrs.SerializeToString(deterministic=True)
 
 
@@ -144,10 +163,11 @@ def _convert(messages: Messages, number: int, constants: bool) -> list[bytes]:
     """The same by way of protobuf's objects."""
     found = []
     for start, end in zip(messages.start.tolist(), messages.end.tolist(), strict=True):
-        node = messages.data[start:end]
-        is_saved = number == _ATTRS
+        data = messages.data[start:end]
         attrs = (
-            pb.ProfileNode.FromString(node).attrs if is_saved else pb.NodeDef.FromString(node).attr
+            parse(pb.ProfileNode, data, source=_LOADED).attrs
+            if number == _ATTRS
+            else parse(pb.NodeDef, data, source="graph").attr
         )
         kept = {
             name: value

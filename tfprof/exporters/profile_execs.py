@@ -135,11 +135,11 @@ def _add_memory(
     last = _group_bounds(outputs.uses[order], outputs.slots[order])[1:] - 1
     order = order[last]
     buffers = encode_int64_fields((1, 2), np.stack([outputs.sizes, outputs.addresses])[:, order])
-    for use, slot, buffer in zip(
-        outputs.uses[order].tolist(), outputs.slots[order].tolist(), buffers, strict=True
-    ):
-        key = _INT_KEY + encode_varint(slot & 0xFFFF_FFFF_FFFF_FFFF)
-        uses[use] += length_delimited(_OUTPUT_MEMORY, key + length_delimited(_VALUE, buffer))
+    slots = outputs.slots[order].tolist()
+    keys = {slot: _INT_KEY + encode_varint(slot & 0xFFFF_FFFF_FFFF_FFFF) for slot in set(slots)}
+    for use, slot, buffer in zip(outputs.uses[order].tolist(), slots, buffers, strict=True):
+        entry = keys[slot] + length_delimited(_VALUE, buffer)
+        uses[use] += length_delimited(_OUTPUT_MEMORY, entry)
     for place, use_of_row in zip(
         np.searchsorted(records.rows, memory.rows).tolist(), uses, strict=True
     ):

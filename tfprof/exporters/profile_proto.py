@@ -53,6 +53,7 @@ def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
 
     Raises:
         UsageError: It would be larger than protobuf's 2 GiB.
+        MalformedProfileError: The profile was loaded, and attributes of its ops are damaged.
     """
     return b"".join(chain.from_iterable(_groups(profile, constants)))
 
@@ -79,11 +80,16 @@ def _groups(profile: Profile, constants: bool) -> Iterator[list[bytes]]:
     yield [head]
     size = len(head)
     pieces: list[bytes] = []
-    for row, fields in enumerate(_node_fields(profile, traces, constants)):
+    short = [encode_varint(length) for length in range(1 << 12)]
+    keys = encode_int64_fields((1,), np.arange(len(ops), dtype=np.int64)[None])
+    keys[:1] = [_INT_KEY + b"\x00"][: len(ops)]
+    for key, fields in zip(keys, _node_fields(profile, traces, constants), strict=True):
         length = sum(map(len, fields))
-        key = _INT_KEY + encode_varint(row) + _VALUE + encode_varint(length)
-        pieces += (_NODES, encode_varint(len(key) + length), key, *fields)
-        size += length + len(key)
+        inner = short[length] if length < len(short) else encode_varint(length)
+        length += len(key) + len(_VALUE) + len(inner)
+        outer = short[length] if length < len(short) else encode_varint(length)
+        pieces += (_NODES, outer, key, _VALUE, inner, *fields)
+        size += length
         if len(pieces) >= _PIECES_PER_GROUP:
             yield pieces
             pieces = []

@@ -6,6 +6,8 @@ protobuf's own runtime crashes when it serializes messages nested 50,000 deep.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,11 @@ from tfprof.analysis.accounting import METRICS
 from tfprof.analysis.input_shapes import CONTROL_INPUT
 from tfprof.exporters.wire_encoding import (
     encode_int64_fields,
+    encode_varint,
     length_delimited,
+    length_delimited_each,
     length_delimited_tag,
+    varint_sizes,
 )
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.views.result import NO_OP, ViewTree
@@ -60,6 +65,9 @@ def _assemble(tree: ViewTree, root: Any, heads: list[bytes]) -> None:
         heads: Encoded fields of each row but its children.
     """
     tag = length_delimited_tag(root.DESCRIPTOR.fields_by_name["children"].number)
+    if int(tree.depth.max()) < _PARSED_LEVELS:
+        root.MergeFromString(_packed(tree, heads, tag))
+        return
     parents = tree.parent.tolist()
     left_out = _beyond(tree, MAX_PROTO_LEVELS)
     below: dict[int, list[bytes | int]] = {}  # packed children, or their rows; last one first
@@ -101,6 +109,30 @@ def _assemble(tree: ViewTree, root: Any, heads: list[bytes]) -> None:
         message.MergeFromString(b"".join(run))
 
 
+def _packed(tree: ViewTree, heads: list[bytes], tag: bytes) -> bytes:
+    """All nodes in one go: in preorder, the bytes of a node are followed by its children's.
+
+    Only the sizes have to be known before, level by level from the leaves up.
+    """
+    sizes = np.fromiter(map(len, heads), np.int64, len(heads))
+    depth = tree.depth
+    by_depth = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
+    for start, end in reversed(list(pairwise(bounds.tolist()))[1:]):
+        rows = by_depth[start:end]
+        whole = sizes[rows] + varint_sizes(sizes[rows].view(np.uint64)) + len(tag)
+        np.add.at(sizes, tree.parent[rows], whole)
+    known: dict[int, bytes] = {}
+    parts = [heads[0]]
+    for size, head in zip(sizes[1:].tolist(), heads[1:], strict=True):
+        start_of_node = known.get(size)
+        if start_of_node is None:
+            start_of_node = known[size] = tag + encode_varint(size)
+        parts.append(start_of_node)
+        parts.append(head)
+    return b"".join(parts)
+
+
 def _beyond(tree: ViewTree, levels: int) -> BoolArray | None:
     """Rows deeper than a level, with a notice; None if there are none."""
     if len(tree) <= levels:
@@ -122,50 +154,47 @@ def _field_numbers(message_class: Any, names: tuple[str, ...]) -> list[int]:
     return [by_name[name].number for name in names]
 
 
-def _named(message_class: Any, names: list[str]) -> list[bytes]:
+def _named(message_class: Any, names: Iterable[str]) -> Iterator[bytes]:
     """The encoded ``name`` field of each name."""
     tag = length_delimited_tag(message_class.DESCRIPTOR.fields_by_name["name"].number)
-    return [length_delimited(tag, name.encode()) for name in names]
+    return length_delimited_each(tag, map(str.encode, names))
 
 
 def _graph_node_heads(tree: ViewTree) -> list[bytes]:
-    names = _named(pb.GraphNodeProto, list(tree.names))
+    names = _named(pb.GraphNodeProto, tree.names)
     values = np.concatenate([tree.own, tree.total, tree.definitions[None]])
     numbers = encode_int64_fields(_field_numbers(pb.GraphNodeProto, _GRAPH_NODE_FIELDS), values)
-    described = _OpDescriber(tree)
-    ops = [b"" if row == NO_OP else described(row) for row in tree.op_rows.tolist()]
-    return [b"".join(parts) for parts in zip(names, numbers, ops, strict=True)]
+    ops = _OpDescriber(tree).describe(tree.op_rows)
+    return list(map(b"".join, zip(names, numbers, ops, strict=True)))
 
 
 def _multi_node_heads(tree: ViewTree) -> list[bytes]:
-    names = _named(pb.MultiGraphNodeProto, list(tree.names))
+    names = _named(pb.MultiGraphNodeProto, tree.names)
     values = np.concatenate([tree.own[1:], tree.total[1:]])
     numbers = encode_int64_fields(_field_numbers(pb.MultiGraphNodeProto, _MULTI_FIELDS), values)
     members = _member_fields(tree)
-    bounds = tree.member_offsets.tolist()
+    bounds = pairwise(tree.member_offsets.tolist())
     return [
-        b"".join((names[row], numbers[row], *members[bounds[row] : bounds[row + 1]]))
-        for row in range(len(tree))
+        b"".join((name, number, *members[start:end]))
+        for name, number, (start, end) in zip(names, numbers, bounds, strict=True)
     ]
 
 
 def _member_fields(tree: ViewTree) -> list[bytes]:
     """The ``graph_nodes`` of all rows: own values, total = own, one definition."""
     ops = tree.ops
-    rows = tree.members.tolist()
     name_ids = ops.name_ids.array[tree.members].tolist()
-    names = _named(pb.GraphNodeProto, [ops.names[name_id] for name_id in name_ids])
+    names = _named(pb.GraphNodeProto, map(ops.names.values.__getitem__, name_ids))
     own = tree.op_metrics[:, tree.members]
-    values: Int64Array = np.concatenate([own, own, np.ones((1, len(rows)), np.int64)])
+    ones = np.ones((1, len(name_ids)), np.int64)
+    values: Int64Array = np.concatenate([own, own, ones])
     numbers = encode_int64_fields(_field_numbers(pb.GraphNodeProto, _GRAPH_NODE_FIELDS), values)
-    described = _OpDescriber(tree)
+    described = _OpDescriber(tree).describe(tree.members)
     tag = length_delimited_tag(
         pb.MultiGraphNodeProto.DESCRIPTOR.fields_by_name["graph_nodes"].number
     )
-    return [
-        length_delimited(tag, names[place] + numbers[place] + described(row))
-        for place, row in enumerate(rows)
-    ]
+    nodes = map(b"".join, zip(names, numbers, described, strict=True))
+    return list(length_delimited_each(tag, nodes))
 
 
 class _OpDescriber:
@@ -175,27 +204,41 @@ class _OpDescriber:
     """
 
     def __init__(self, tree: ViewTree) -> None:
-        shapes = tree.input_shapes
         self._strings = tree.ops.strings
-        self._device_ids = tree.facts.device_ids.tolist()
-        self._offsets = shapes.offsets.tolist()
-        self._shape_bytes = shapes.shape_ids.tobytes()
-        self._shape_ids = shapes.shape_ids
-        self._dims = shapes.dims
-        self._known: dict[tuple[int, bytes], bytes] = {}
+        self._device_ids = tree.facts.device_ids
+        self._shapes = tree.input_shapes
 
-    def __call__(self, op_row: int) -> bytes:
-        """The encoded fields of an op."""
-        start, end = self._offsets[op_row], self._offsets[op_row + 1]
-        width = self._shape_ids.itemsize
-        key = (self._device_ids[op_row], self._shape_bytes[start * width : end * width])
-        encoded = self._known.get(key)
-        if encoded is None:
-            node = pb.GraphNodeProto()
-            if key[0] >= 0:
-                node.devices.append(self._strings[key[0]])
-            self._add_shapes(node, self._shape_ids[start:end].tolist())
-            encoded = self._known[key] = node.SerializeToString()
+    def describe(self, op_rows: Int64Array) -> list[bytes]:
+        """The encoded fields of ops; nothing for ``NO_OP``."""
+        if not len(self._device_ids):
+            return [b""] * len(op_rows)
+        shapes = self._shapes
+        width = shapes.shape_ids.itemsize
+        data = shapes.shape_ids.tobytes()
+        columns = (
+            np.where(op_rows == NO_OP, NO_OP, self._device_ids[op_rows]).tolist(),
+            (shapes.offsets[op_rows] * width).tolist(),
+            np.where(op_rows == NO_OP, 0, shapes.offsets[op_rows + 1] * width).tolist(),
+        )
+        known: dict[tuple[int, bytes], bytes] = {}
+        find = known.get
+        described = []
+        for device, start, end in zip(*columns, strict=True):
+            key = device, data[start:end]
+            encoded = find(key)
+            if encoded is None:
+                encoded = known[key] = self._encode(
+                    device, np.frombuffer(key[1], shapes.shape_ids.dtype)
+                )
+            described.append(encoded)
+        return described
+
+    def _encode(self, device: int, shape_ids: Int64Array) -> bytes:
+        node = pb.GraphNodeProto()
+        if device >= 0:
+            node.devices.append(self._strings[device])
+        self._add_shapes(node, shape_ids.tolist())
+        encoded: bytes = node.SerializeToString()
         return encoded
 
     def _add_shapes(self, node: pb.GraphNodeProto, shape_ids: list[int]) -> None:
@@ -203,7 +246,7 @@ class _OpDescriber:
             if shape_id == CONTROL_INPUT:
                 continue
             shape = node.input_shapes[index]
-            dims = self._dims[shape_id]
+            dims = self._shapes.dims[shape_id]
             if not dims:
                 shape.unknown_rank = True
             for size in dims:

@@ -72,8 +72,8 @@ def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes
     records, which = np.nonzero(values.T)
     numbers = values[which, records].view(np.uint64)
     tags = np.array([field << 3 for field in fields], np.int64)[which]
-    tag_sizes = _varint_sizes(tags.view(np.uint64))
-    sizes = _varint_sizes(numbers)
+    tag_sizes = varint_sizes(tags.view(np.uint64))
+    sizes = varint_sizes(numbers)
     ends = np.cumsum(tag_sizes + sizes)
     starts = ends - tag_sizes - sizes
     data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
@@ -97,7 +97,7 @@ def encode_packed(field: int, values: Int64Array) -> list[bytes]:
         The encoded field of each record.
     """
     numbers = np.ascontiguousarray(values.T).reshape(-1).view(np.uint64)
-    sizes = _varint_sizes(numbers)
+    sizes = varint_sizes(numbers)
     ends = np.cumsum(sizes)
     data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
     _put_varints(data, ends - sizes, numbers, sizes)
@@ -122,7 +122,7 @@ def encode_int_maps(
         The encoded entries of each record.
     """
     key_numbers, value_numbers = keys.view(np.uint64), values.view(np.uint64)
-    key_sizes, value_sizes = _varint_sizes(key_numbers), _varint_sizes(value_numbers)
+    key_sizes, value_sizes = varint_sizes(key_numbers), varint_sizes(value_numbers)
     payloads = key_sizes + value_sizes + 2  # and a tag of one byte for each
     ends = np.cumsum(payloads + 2)
     starts = ends - payloads
@@ -139,7 +139,8 @@ def encode_int_maps(
     return [encoded[start:end] for start, end in pairwise(places)]
 
 
-def _varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:
+def varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:
+    """Bytes that each number takes as a varint."""
     sizes = np.ones(len(numbers), np.int64)
     for size in range(1, _MAX_VARINT_BYTES):
         larger = numbers >= np.uint64(1 << (_PAYLOAD_BITS * size))

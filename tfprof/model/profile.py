@@ -140,13 +140,18 @@ class Profile:
     def mark_loaded(self) -> None:
         """Tell that a reader has filled the tables directly.
 
-        Ops with executions count as covered, as they did before the profile was saved. The
-        original starts again from nothing.
+        Ops count as covered as they did before the profile was saved: those that ran, once is not
+        enough for one seen only at run time. The original starts again from nothing.
         """
-        self._covered.resize(len(self.ops))
+        ops = self.ops
+        self._covered.resize(len(ops))
         if not self.classic:
-            for records in self.steps.records.values():
-                self._covered.array[records.rows] = 1
+            runs = np.zeros(len(ops), np.int64)
+            for detail in self.steps.details.values():
+                np.add.at(runs, detail.executions.rows, 1)
+            name_of_op = [ops.names.ids.get(text, -1) for text in ops.strings.values]
+            own_name = np.array(name_of_op, np.int64)[ops.op_ids.array] == ops.name_ids.array
+            self._covered.array[runs > own_name] = 1
         self._changed_everywhere()
 
     def add_profile(self, other: Profile) -> None:

@@ -12,7 +12,7 @@ from tfprof._wire.lockstep import IrregularError, Messages, Occurrences
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.ops import OpTable
 from tfprof.model.shapes import Shape, display_dims
-from tfprof.readers.graphdef import KEPT_ATTRS, decode_shape, plain_attr
+from tfprof.readers.graphdef import ELEMENT_TYPE, KEPT_ATTRS, decode_shape, plain_attr
 from tfprof.readers.profile_fields import (
     fields_of,
     last,
@@ -31,7 +31,7 @@ SHAPE, ATTRS, OUTPUT_SHAPES = 4, 11, 15
 _SHAPE_ATTR, _OUTPUT_SHAPES_ATTR = "shape", "_output_shapes"
 _WANTED = {
     name.encode(): place
-    for place, name in enumerate((_SHAPE_ATTR, _OUTPUT_SHAPES_ATTR, *KEPT_ATTRS))
+    for place, name in enumerate((_SHAPE_ATTR, _OUTPUT_SHAPES_ATTR, *KEPT_ATTRS, ELEMENT_TYPE))
 }
 _KEY_TAG = 0x0A
 
@@ -73,11 +73,14 @@ def read_attrs(ops: OpTable, nodes: Occurrences, fresh: Sequence[int]) -> None:
         return ops.shapes.intern_list(list(map(_closer, told, output_dims[own])))
 
     def attrs_id(*attrs: int) -> int:
-        plain = [
-            (name, plain_attr(parsed(pb.AttrValue, values[attr])))
-            for name, attr in zip(KEPT_ATTRS, attrs, strict=True)
+        present = [
+            (name, values[attr])
+            for name, attr in zip((*KEPT_ATTRS, ELEMENT_TYPE), attrs, strict=True)
             if attr != _NONE
         ]
+        if [name for name, _ in present] == [ELEMENT_TYPE]:  # of no use alone
+            present = []
+        plain = [(name, plain_attr(parsed(pb.AttrValue, value))) for name, value in present]
         return ops.attrs.intern(tuple([(name, v) for name, v in plain if v is not None]))
 
     ops.shape_ids.array[:] = _by_key(shape_id, shape_attr, shapes)[fresh]

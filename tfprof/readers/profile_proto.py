@@ -44,14 +44,15 @@ def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Pro
         MalformedProfileError: It is damaged, and was not to be recovered.
     """
     data, label = open_bytes(source, Format.PROFILE, argument="profile")
-    notices = Notices() if recover else None
+    notices = None
+    if recover:
+        notices = Notices()
+        if not _is_readable(data):
+            data = _readable_part(data, notices)
     try:
         return _read(data, Profile(classic=classic), Damage(label, notices))
     except IrregularError:
         pass
-    if notices is not None:
-        notices = Notices()
-        data = _readable_part(data, notices)
     message = parse(pb.ProfileProto, data, source=label)
     message.DiscardUnknownFields()
     data = message.SerializeToString()

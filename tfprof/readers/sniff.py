@@ -93,7 +93,7 @@ _REMEDIES: Final = {
     Format.SAVED_MODEL: "use --graph_path",
     Format.RUN_METADATA: "use --run_meta_path",
     Format.OP_LOG: "use --op_log_path",
-    Format.PROFILE: "this version does not read saved profiles: give the graph and run metadata",
+    Format.PROFILE: "load it with tfprof.load",
     Format.PPROF: "open it with pprof, and give tfprof the files it was made from",
     Format.XSPACE: "this version does not read what the TensorFlow 2 profiler captures",
     Format.GZIP: "unpack it with gunzip",

@@ -1,9 +1,10 @@
-"""Timelines: time against TensorFlow's profiler, and memory for millions of events.
+"""Timelines and pprof files: time against TensorFlow's, and memory for millions of events.
 
-    python benchmarks/timeline.py [--scales 1,10] [--repeat 3] [--events 5000000]
+    python benchmarks/outputs.py [--scales 1,10] [--repeat 3] [--events 5000000]
 
 Both programs answer the same query, view and answer included: ``first`` on a profiler that has not
-made the view before, ``again`` on one that has. TensorFlow needs 2 GB of memory for × 10.
+made the view before, ``again`` on one that has. ``Timeline`` is the class of TensorFlow's client,
+given TensorFlow's own message. TensorFlow needs 2 GB of memory for × 10.
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ from typing import Any
 from generate import generate
 from measure import ROOT, Input, Result, options, peak_mb, resident_mb, run_case, timed
 
-SHOWN = ("graph", "scope", "code")
+SHOWN = ("graph timeline", "scope timeline", "code timeline", "code pprof")
 OPS = 100_000
 
 
 def wanted(output: str) -> dict[str, Any]:
-    return {**options(output), "step": 0}
+    chosen = {**options(output), "step": 0}
+    return {**chosen, "select": ["micros"]} if output.startswith("pprof") else chosen
 
 
 def ask(found: Result, repeat: int, start: Callable[[], Callable[[str, str], Any]]) -> Result:
-    """Time each view's timeline, for the first time and again.
+    """Time each view's files, for the first time and again.
 
     Args:
         found: Where times go.
@@ -40,14 +42,16 @@ def ask(found: Result, repeat: int, start: Callable[[], Callable[[str, str], Any
     """
     with tempfile.TemporaryDirectory() as scratch:
         for _ in range(repeat):
-            profile = start()
-            for view in SHOWN:
-                output = f"timeline:outfile={scratch}/{view}"
+            for what in SHOWN:
+                view, kind = what.split()
+                profile = start()
+                output = f"{kind}:outfile={scratch}/{view}-{kind}"
                 for when in ("first", "again"):
                     seconds, _answer = timed(profile, view, output)
-                    found.setdefault(f"{view} {when}", []).append(seconds)
+                    found.setdefault(f"{what} {when}", []).append(seconds)
         for path in Path(scratch).iterdir():
-            found[f"{path.name.partition('_')[0]} file_mb"] = [path.stat().st_size / 1e6]
+            name = path.name.partition("_")[0].replace("-", " ")
+            found[f"{name} file_mb"] = [path.stat().st_size / 1e6]
     return found
 
 
@@ -93,6 +97,38 @@ def tensorflow_time(folder: Path, repeat: int) -> Result:
         return profile
 
     return ask({}, repeat, start)
+
+
+def client_timeline(folder: Path, repeat: int, timeline: Any) -> Result:
+    """The trace of the step's own message, parsed anew each time, as TensorFlow changes it."""
+    from tensorflow.core.protobuf.config_pb2 import RunMetadata
+
+    found: Result = {}
+    data = Input.load(folder).run_meta
+    for memory in (False, True):
+        name = "Timeline with memory" if memory else "Timeline"
+        for _ in range(repeat):
+            step_stats = RunMetadata.FromString(data).step_stats
+
+            def write(step_stats: Any = step_stats, memory: bool = memory) -> str:
+                made = timeline(step_stats)
+                return str(made.generate_chrome_trace_format(show_memory=memory))
+
+            seconds, _text = timed(write)
+            found.setdefault(name, []).append(seconds)
+    return found
+
+
+def tfprof_client_timeline(folder: Path, repeat: int) -> Result:
+    import tfprof
+
+    return client_timeline(folder, repeat, tfprof.Timeline)
+
+
+def tensorflow_client_timeline(folder: Path, repeat: int) -> Result:
+    from tensorflow.python.client.timeline import Timeline
+
+    return client_timeline(folder, repeat, Timeline)
 
 
 def synthetic(events: int, classic: bool) -> Any:
@@ -164,10 +200,14 @@ def main() -> int:
     cache = args.cache or Path(tempfile.gettempdir()) / "tfprof-benchmarks"
     for scale in map(int, args.scales.split(",")):
         folder = generate(scale, cache).graph.parent
-        peer = measured("tensorflow_time", folder, args.repeat)
-        for case in ("tfprof_time", "tfprof_classic_time"):
-            for name, ours in measured(case, folder, args.repeat).items():
-                print(f"× {scale} {case}, {name}:", compared(name, peer.get(name), ours))
+        for theirs, *cases in (
+            ("tensorflow_time", "tfprof_time", "tfprof_classic_time"),
+            ("tensorflow_client_timeline", "tfprof_client_timeline"),
+        ):
+            peer = measured(theirs, folder, args.repeat)
+            for case in cases:
+                for name, ours in measured(case, folder, args.repeat).items():
+                    print(f"× {scale} {case}, {name}:", compared(name, peer.get(name), ours))
     if args.events:
         for case in ("many_events", "many_events_classic"):
             for name, value in measured(case, ROOT, args.events).items():
@@ -183,7 +223,7 @@ def compared(name: str, peer: float | None, ours: float) -> str:
 
 
 def measured(case: str, folder: Path, repeat: int) -> dict[str, float]:
-    result, reason = run_case(f"timeline:{case}", folder, repeat)
+    result, reason = run_case(f"outputs:{case}", folder, repeat)
     if reason:
         print(f"n/a: {case} ({reason})", file=sys.stderr)
     return {name: statistics.median(values) for name, values in result.items()}
