@@ -25,9 +25,7 @@ from tfprof.views.result import ViewTree
 PICTURES: Final = ("svg", "pdf", "png")
 TEXTS: Final = ("dot", "gv")
 
-_INSTALL: Final = (
-    "install Graphviz (apt install graphviz, brew install graphviz, or graphviz.org)"
-)
+_INSTALL: Final = "install Graphviz (apt install graphviz, brew install graphviz, or graphviz.org)"
 _COMMENTS_OR_SPACE: Final = r"(?:\s+|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*"
 _DOT_START: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?%b(?:strict\b%b)?(?:di)?graph\b"
