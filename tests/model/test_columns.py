@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
-from tfprof.model.columns import Int64Column
+from tfprof.model.columns import Int64Column, concatenate_tables
+from tfprof.model.executions import Allocations
 
 
 def test_new_rows_hold_the_fill_value_and_old_ones_stay():
@@ -30,3 +32,11 @@ def test_grows_past_its_first_allocation(size):
     column = Int64Column(fill=3)
     column.resize(size)
     assert column.array.tolist() == [3] * size
+
+
+def test_tables_are_concatenated_column_by_column():
+    first = Allocations(*(np.array([n], np.int64) for n in range(4)))
+    second = Allocations(*(np.array([n, -n], np.int64) for n in range(4)))
+    joined = concatenate_tables([first, second, Allocations()])
+    assert joined.rows.tolist() == [0, 0, 0]
+    assert joined.sizes.tolist() == [3, 3, -3]

@@ -1,14 +1,39 @@
-"""Growable NumPy columns: append in amortised constant time, read as an array without a copy."""
+"""NumPy columns: growable ones, and tables whose fields are columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+
+TableT = TypeVar("TableT", bound=Any)
+
+
+def no_rows() -> Int64Array:
+    """An empty column."""
+    return np.zeros(0, np.int64)
+
+
+def concatenate_tables(tables: Sequence[TableT]) -> TableT:
+    """One table after the other.
+
+    Args:
+        tables: Dataclasses of one type, one or more, whose fields are columns; the last axis of
+            a column counts the rows.
+    """
+    first = tables[0]
+    columns = [
+        np.concatenate([getattr(table, column.name) for table in tables], axis=-1)
+        for column in fields(first)
+    ]
+    joined: TableT = type(first)(*columns)
+    return joined
 
 
 class Int64Column:

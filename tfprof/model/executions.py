@@ -6,13 +6,12 @@ checkers ask when, where and in which order; that is here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Final, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
-from tfprof.model.columns import Int64Array
+from tfprof.model.columns import Int64Array, concatenate_tables, no_rows
 
 NO_OP: Final = -1
 """Row of an execution that belongs to no op (a copy between host and device)."""
@@ -35,10 +34,6 @@ MEMORY_FIELDS: Final = (
 """Rows of ``MemoryUses.values``, in the order of the fields of ``ExecMemory``."""
 
 
-def _none() -> Int64Array:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class Executions:
     """Times, one entry for each node stat that was kept, in order of arrival.
@@ -54,14 +49,14 @@ class Executions:
         duration_nanos: The duration, finer where the run has nanoseconds; may be 0.
     """
 
-    rows: Int64Array = field(default_factory=_none)
-    name_ids: Int64Array = field(default_factory=_none)
-    device_ids: Int64Array = field(default_factory=_none)
-    kinds: Int64Array = field(default_factory=_none)
-    start_micros: Int64Array = field(default_factory=_none)
-    duration_micros: Int64Array = field(default_factory=_none)
-    start_nanos: Int64Array = field(default_factory=_none)
-    duration_nanos: Int64Array = field(default_factory=_none)
+    rows: Int64Array = field(default_factory=no_rows)
+    name_ids: Int64Array = field(default_factory=no_rows)
+    device_ids: Int64Array = field(default_factory=no_rows)
+    kinds: Int64Array = field(default_factory=no_rows)
+    start_micros: Int64Array = field(default_factory=no_rows)
+    duration_micros: Int64Array = field(default_factory=no_rows)
+    start_nanos: Int64Array = field(default_factory=no_rows)
+    duration_nanos: Int64Array = field(default_factory=no_rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,7 +71,7 @@ class MemoryUses:
         values: Shape (len(MEMORY_FIELDS), m); sizes in bytes.
     """
 
-    rows: Int64Array = field(default_factory=_none)
+    rows: Int64Array = field(default_factory=no_rows)
     values: Int64Array = field(default_factory=lambda: np.zeros((len(MEMORY_FIELDS), 0), np.int64))
 
     def __len__(self) -> int:
@@ -94,10 +89,10 @@ class OutputBuffers:
         addresses: Address, an unsigned number seen as int64.
     """
 
-    uses: Int64Array = field(default_factory=_none)
-    slots: Int64Array = field(default_factory=_none)
-    sizes: Int64Array = field(default_factory=_none)
-    addresses: Int64Array = field(default_factory=_none)
+    uses: Int64Array = field(default_factory=no_rows)
+    slots: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
+    addresses: Int64Array = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +106,10 @@ class Allocations:
         sizes: Bytes, negative for a deallocation.
     """
 
-    rows: Int64Array = field(default_factory=_none)
-    allocator_ids: Int64Array = field(default_factory=_none)
-    micros: Int64Array = field(default_factory=_none)
-    sizes: Int64Array = field(default_factory=_none)
+    rows: Int64Array = field(default_factory=no_rows)
+    allocator_ids: Int64Array = field(default_factory=no_rows)
+    micros: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +124,11 @@ class AllocatorLevels:
         bytes_in_use: Bytes.
     """
 
-    rows: Int64Array = field(default_factory=_none)
-    device_ids: Int64Array = field(default_factory=_none)
-    allocator_ids: Int64Array = field(default_factory=_none)
-    micros: Int64Array = field(default_factory=_none)
-    bytes_in_use: Int64Array = field(default_factory=_none)
-
-
-TableT = TypeVar("TableT", Executions, MemoryUses, OutputBuffers, Allocations, AllocatorLevels)
+    rows: Int64Array = field(default_factory=no_rows)
+    device_ids: Int64Array = field(default_factory=no_rows)
+    allocator_ids: Int64Array = field(default_factory=no_rows)
+    micros: Int64Array = field(default_factory=no_rows)
+    bytes_in_use: Int64Array = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,24 +173,12 @@ class StepDetail:
 
     def merge(self, other: StepDetail) -> StepDetail:
         """Two parts of a step, one after the other."""
-        moved = OutputBuffers(
-            other.outputs.uses + len(self.memory),
-            other.outputs.slots,
-            other.outputs.sizes,
-            other.outputs.addresses,
-        )
+        uses = other.outputs.uses + len(self.memory)
+        outputs = [self.outputs, replace(other.outputs, uses=uses)]
         return StepDetail(
-            _stack(self.executions, other.executions),
-            _stack(self.memory, other.memory),
-            _stack(self.outputs, moved),
-            _stack(self.allocations, other.allocations),
-            _stack(self.levels, other.levels),
+            concatenate_tables([self.executions, other.executions]),
+            concatenate_tables([self.memory, other.memory]),
+            concatenate_tables(outputs),
+            concatenate_tables([self.allocations, other.allocations]),
+            concatenate_tables([self.levels, other.levels]),
         )
-
-
-def _stack(first: TableT, second: TableT) -> TableT:
-    columns: Sequence[Int64Array] = [
-        np.concatenate([getattr(first, column.name), getattr(second, column.name)], axis=-1)
-        for column in fields(first)
-    ]
-    return type(first)(*columns)

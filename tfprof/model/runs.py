@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import BoolArray, Int64Array, concatenate_tables, no_rows
 
 
 class KnownNames(NamedTuple):
@@ -26,10 +26,6 @@ class KnownNames(NamedTuple):
     shapes_wanted: BoolArray
 
 
-def _none() -> Int64Array:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class OutputColumns:
     """Outputs with an allocation description, in the order of their stats.
@@ -41,10 +37,10 @@ class OutputColumns:
         addresses: Address, an unsigned number seen as int64.
     """
 
-    stats: Int64Array = field(default_factory=_none)
-    slots: Int64Array = field(default_factory=_none)
-    sizes: Int64Array = field(default_factory=_none)
-    addresses: Int64Array = field(default_factory=_none)
+    stats: Int64Array = field(default_factory=no_rows)
+    slots: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
+    addresses: Int64Array = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +53,9 @@ class AllocatorColumns:
         bytes_in_use: Bytes handed out when the op ended.
     """
 
-    stats: Int64Array = field(default_factory=_none)
-    name_ids: Int64Array = field(default_factory=_none)
-    bytes_in_use: Int64Array = field(default_factory=_none)
+    stats: Int64Array = field(default_factory=no_rows)
+    name_ids: Int64Array = field(default_factory=no_rows)
+    bytes_in_use: Int64Array = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +69,10 @@ class AllocationColumns:
         sizes: Bytes, negative for a deallocation.
     """
 
-    stats: Int64Array = field(default_factory=_none)
-    name_ids: Int64Array = field(default_factory=_none)
-    micros: Int64Array = field(default_factory=_none)
-    sizes: Int64Array = field(default_factory=_none)
+    stats: Int64Array = field(default_factory=no_rows)
+    name_ids: Int64Array = field(default_factory=no_rows)
+    micros: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
 
 
 _PER_STAT = (
@@ -122,18 +118,18 @@ class RunColumns:
     """
 
     devices: list[tuple[str, int]] = field(default_factory=list)
-    name_ids: Int64Array = field(default_factory=_none)
+    name_ids: Int64Array = field(default_factory=no_rows)
     unknown: list[tuple[int, str, str]] = field(default_factory=list)
-    start_micros: Int64Array = field(default_factory=_none)
-    duration_micros: Int64Array = field(default_factory=_none)
-    start_nanos: Int64Array = field(default_factory=_none)
-    duration_nanos: Int64Array = field(default_factory=_none)
-    requested_bytes: Int64Array = field(default_factory=_none)
-    peak_bytes: Int64Array = field(default_factory=_none)
-    residual_bytes: Int64Array = field(default_factory=_none)
-    output_bytes: Int64Array = field(default_factory=_none)
-    temporary_bytes: Int64Array = field(default_factory=_none)
-    persistent_bytes: Int64Array = field(default_factory=_none)
+    start_micros: Int64Array = field(default_factory=no_rows)
+    duration_micros: Int64Array = field(default_factory=no_rows)
+    start_nanos: Int64Array = field(default_factory=no_rows)
+    duration_nanos: Int64Array = field(default_factory=no_rows)
+    requested_bytes: Int64Array = field(default_factory=no_rows)
+    peak_bytes: Int64Array = field(default_factory=no_rows)
+    residual_bytes: Int64Array = field(default_factory=no_rows)
+    output_bytes: Int64Array = field(default_factory=no_rows)
+    temporary_bytes: Int64Array = field(default_factory=no_rows)
+    persistent_bytes: Int64Array = field(default_factory=no_rows)
     allocators: list[str] = field(default_factory=list)
     outputs: OutputColumns = field(default_factory=OutputColumns)
     allocator_levels: AllocatorColumns = field(default_factory=AllocatorColumns)
@@ -155,20 +151,9 @@ class RunColumns:
             columns = [getattr(whole, name), *(getattr(part, name) for part in parts)]
             setattr(whole, name, np.concatenate(columns))
         for name in ("outputs", "allocator_levels", "allocations"):
-            tables = [getattr(part, name) for part in parts]
-            setattr(whole, name, _concatenate_tables(getattr(whole, name), tables, firsts))
+            tables = [getattr(whole, name)]
+            for part, place in zip(parts, firsts, strict=True):
+                table = getattr(part, name)
+                tables.append(replace(table, stats=table.stats + place))
+            setattr(whole, name, concatenate_tables(tables))
         return whole
-
-
-TableT = OutputColumns | AllocatorColumns | AllocationColumns
-
-
-def _concatenate_tables(empty: TableT, tables: Sequence[TableT], firsts: Sequence[int]) -> TableT:
-    """Tables one after the other; places of stats move by the stats before."""
-    columns = []
-    for column in fields(empty):
-        parts = [getattr(table, column.name) for table in tables]
-        if column.name == "stats":
-            parts = [part + first for part, first in zip(parts, firsts, strict=True)]
-        columns.append(np.concatenate([getattr(empty, column.name), *parts]))
-    return type(empty)(*columns)
