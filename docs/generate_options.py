@@ -53,10 +53,15 @@ _OUTPUT = """\
 | `stdout`, or empty | the report, to `sys.stdout` |
 | `none` | nowhere; the result is returned all the same |
 | `file:outfile=PATH` | the report, into a file |
-| `timeline:outfile=PATH` | graph, scope and code view: a Chrome trace, compressed if the name ends in `.gz`; the graph view of several steps gives `PATH_<step>`, each before its ending |
+| `timeline:outfile=PATH` | graph, scope and code view: a Chrome trace |
 | `timeline:steps=all,outfile=PATH` | the same with all steps in one file |
-| `pprof:outfile=PATH` | code view only: a profile for [pprof](https://github.com/google/pprof), compressed; `select` names the sample type that pprof shows first |
-| `dot:outfile=PATH` | graph, scope and code view: a drawing; the ending says of what kind: `.dot`, `.gv`, `.svg`, `.pdf` or `.png` |
+| `pprof:outfile=PATH` | code view: a profile for [pprof](https://github.com/google/pprof) |
+| `dot:outfile=PATH` | graph, scope and code view: a drawing |
+
+A timeline is compressed if its name ends in `.gz`; the graph view of several steps gives
+`PATH_<step>`, each before its ending. Of the sample types for pprof, `select` names the one to be
+shown first. The ending of a drawing says of what kind it is: `.dot`, `.gv`, `.svg`, `.pdf` or
+`.png`.
 
 Everything behind `outfile=` is the path. Files are overwritten, but never half: what fails leaves
 the old file as it was. The command line overwrites with `--force` only. Classic mode writes
