@@ -26,7 +26,10 @@ from tfprof.testing.builders import (
 
 
 def saved(profiler: tfprof.Profiler, **arguments: Any) -> pb.ProfileProto:
-    return pb.ProfileProto.FromString(profiler.serialize_to_string(**arguments))
+    """What TensorFlow sees: without the fields that are tfprof's own."""
+    message = pb.ProfileProto.FromString(profiler.serialize_to_string(**arguments))
+    message.DiscardUnknownFields()
+    return message
 
 
 def text_proto(text: str) -> pb.ProfileProto:

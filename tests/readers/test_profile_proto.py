@@ -184,7 +184,7 @@ def test_files_of_any_form_are_read(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.tensorflow
 def test_tensorflows_message_is_read() -> None:
-    from tensorflow.core.profiler.tfprof_log_pb2 import ProfileProto
+    ProfileProto = pytest.importorskip("tensorflow.core.profiler.tfprof_log_pb2").ProfileProto
 
     saved = full_profiler().serialize_to_string()
     assert tfprof.load(ProfileProto.FromString(saved)).serialize_to_string() == saved

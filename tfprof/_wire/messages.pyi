@@ -841,6 +841,62 @@ class AdvisorOptionsProto(Message):
         checkers: collections.abc.Mapping[builtins.str, AdvisorOptionsProto.CheckerOption] | None = ...,
     ) -> None: ...
 
+class ProfileNodeOwn(Message):
+    @property
+    def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        input_ports: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class ProfileProtoOwn(Message):
+    @property
+    def step_details(self) -> RepeatedCompositeFieldContainer[StepDetailColumns]: ...
+    @property
+    def detail_strings(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        step_details: collections.abc.Iterable[StepDetailColumns] | None = ...,
+        detail_strings: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+
+class StepDetailColumns(Message):
+    step: builtins.int
+    @property
+    def executions(self) -> IntColumns: ...
+    @property
+    def allocations(self) -> IntColumns: ...
+    @property
+    def allocator_levels(self) -> IntColumns: ...
+    def __init__(
+        self,
+        *,
+        step: builtins.int | None = ...,
+        executions: IntColumns | collections.abc.Mapping[str, typing.Any] | None = ...,
+        allocations: IntColumns | collections.abc.Mapping[str, typing.Any] | None = ...,
+        allocator_levels: IntColumns | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class IntColumns(Message):
+    @property
+    def columns(self) -> RepeatedCompositeFieldContainer[IntColumn]: ...
+    def __init__(
+        self,
+        *,
+        columns: collections.abc.Iterable[IntColumn] | None = ...,
+    ) -> None: ...
+
+class IntColumn(Message):
+    @property
+    def values(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        values: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
 class Profile(Message):
     @property
     def sample_type(self) -> RepeatedCompositeFieldContainer[ValueType]: ...
@@ -1681,15 +1737,6 @@ class OutputShapesEntrySlices(Message):
         *,
         index: builtins.int | None = ...,
         dims: Tuple | collections.abc.Mapping[str, typing.Any] | None = ...,
-    ) -> None: ...
-
-class ProfileNodeOwnSlices(Message):
-    @property
-    def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        input_ports: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
 
 class XSpace(Message):

@@ -15,6 +15,7 @@ from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES
 from tfprof.errors import UsageError
 from tfprof.exporters.profile_attrs import attribute_fields
+from tfprof.exporters.profile_details import encode_details
 from tfprof.exporters.profile_execs import execution_fields
 from tfprof.exporters.wire_encoding import (
     encode_int64_fields,
@@ -36,7 +37,7 @@ _INPUTS, _FLOAT_OPS, _ID, _SRC_OUTPUT_INDEX = 2, 8, 13, 14
 _NAME, _SHAPE, _OP_TYPES = b"\x0a", b"\x22", b"\x2a"
 _CANONICAL_DEVICE, _HOST_DEVICE, _OP, _TRACE = b"\x32", b"\x3a", b"\x4a", b"\x52"
 _OUTPUT_SHAPES = b"\x7a"
-_INPUT_PORTS = length_delimited_tag(1001)  # of ProfileNodeOwnSlices
+_INPUT_PORTS = length_delimited_tag(1001)  # of ProfileNodeOwn
 
 _NODES, _VALUE, _INT_KEY = b"\x0a", b"\x12", b"\x08"
 _PIECES_PER_GROUP = 1 << 16
@@ -77,6 +78,8 @@ def _groups(profile: Profile, constants: bool) -> Iterator[list[bytes]]:
         id_to_string=dict(enumerate(strings.values)),
         miss_accelerator_stream=profile.misses_accelerator_stream,
     ).SerializeToString(deterministic=True)
+    if not profile.classic:
+        head += encode_details(profile)
     yield [head]
     size = len(head)
     pieces: list[bytes] = []

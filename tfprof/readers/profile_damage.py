@@ -24,6 +24,11 @@ class Damage:
         self._notices = notices
 
     @property
+    def recovers(self) -> bool:
+        """Whether damage is noted instead of refused."""
+        return self._notices is not None
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         """What was lost."""
         return () if self._notices is None else self._notices.as_tuple()

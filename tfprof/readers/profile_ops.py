@@ -29,7 +29,7 @@ from tfprof.readers.profile_fields import (
 # Fields of ProfileNode.
 _NAME, _INPUTS, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP = 1, 2, 5, 6, 8, 9
 _TRACE, EXECS, _SRC_OUTPUT_INDEX = 10, 12, 14
-_INPUT_PORTS = 1001  # of ProfileNodeOwnSlices
+_INPUT_PORTS = 1001  # of ProfileNodeOwn
 FIELDS = (
     *(_NAME, _INPUTS, SHAPE, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP),
     *(_TRACE, ATTRS, EXECS, _SRC_OUTPUT_INDEX, OUTPUT_SHAPES, _INPUT_PORTS),
@@ -93,7 +93,7 @@ class OpReader:
         """Number of inputs of each node; place of each source, or -1, and its output index.
 
         An input that the map leaves out keeps its place: its source is in no graph. What we have
-        added to the format says more than the format can, see ``ProfileNodeOwnSlices``.
+        added to the format says more than the format can, see ``ProfileNodeOwn``.
         """
         added_to, additions = repeated(self._nodes, _INPUT_PORTS)
         owner, entries = map_entries(self._nodes, _INPUTS)

@@ -20,6 +20,7 @@ from tfprof.model.profile import Profile
 from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.readers.open import open_bytes
 from tfprof.readers.profile_damage import Damage
+from tfprof.readers.profile_details import NumberMap, read_details
 from tfprof.readers.profile_fields import fields_of, parsed, select, single_values
 from tfprof.readers.profile_ops import FIELDS, OpReader
 from tfprof.readers.profile_steps import read_steps
@@ -96,6 +97,8 @@ def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
         if step not in profile.steps.records:
             values = np.zeros((len(MEASURES), 0), np.int64)
             profile.steps.add(step, StepRecords(nothing, values, np.zeros((2, 0), np.int64)))
+    if not profile.classic:
+        read_details(profile, others, NumberMap(ids, row_of_node), damage)
     profile.has_traces = saved.has_trace
     # The original forgets this one; its notice is gone after loading.
     profile.misses_accelerator_stream = saved.miss_accelerator_stream and not profile.classic

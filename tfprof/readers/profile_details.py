@@ -1,0 +1,169 @@
+"""Every execution of a saved profile's steps, from the part that tfprof's own ``save`` adds.
+
+They take the place of what the nodes say about executions, and have to agree with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tfprof._wire import messages as pb
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.executions import (
+    ACCELERATOR,
+    HOST,
+    NO_OP,
+    OTHER,
+    Allocations,
+    AllocatorLevels,
+    Executions,
+    StepDetail,
+)
+from tfprof.model.profile import Profile
+from tfprof.model.steps import MEASURES
+from tfprof.readers.profile_damage import Damage
+
+TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
+
+_CODE = "damaged-executions"
+_LOSS = (
+    "single executions of a step could not be read; its sums are complete, but its timeline has "
+    "whole microseconds, and neither streams nor copies"
+)
+
+
+class _UnusableError(Exception):
+    """Why the executions of a step can not be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberMap:
+    """New numbers for old ones; -1 stays.
+
+    Attributes:
+        old: Ascending, shape (n,).
+        new: Shape (n,); -1 where there is none.
+    """
+
+    old: Int64Array
+    new: Int64Array
+
+    def find(self, numbers: Int64Array) -> Int64Array:
+        """The new number of each, -1 for unknown ones."""
+        if not len(self.old):
+            return np.full(len(numbers), -1, np.int64)
+        place = np.minimum(np.searchsorted(self.old, numbers), len(self.old) - 1)
+        return np.where(self.old[place] == numbers, self.new[place], -1)
+
+    def find_all(self, numbers: Int64Array, what: str) -> Int64Array:
+        """The new number of each; only -1 may lead to -1."""
+        found = self.find(numbers)
+        if ((found < 0) & (numbers != -1)).any():
+            raise _UnusableError(f"a single execution names an unknown {what}")
+        return found
+
+
+def read_details(profile: Profile, data: bytes, rows: NumberMap, damage: Damage) -> None:
+    """Put in the executions of a profile whose ops and records are there.
+
+    Args:
+        profile: The profile.
+        data: The message without its nodes.
+        rows: Rows by node id.
+        damage: Takes reports of damage.
+
+    Raises:
+        MalformedProfileError: The executions are damaged or contradict the nodes.
+    """
+    try:
+        own = pb.ProfileProtoOwn.FromString(data)
+    except (DecodeError, RuntimeWarning) as error:
+        _report(damage, f"its single executions are unreadable ({error})")
+        return
+    intern = profile.steps.strings.intern
+    ids = np.array([intern(text) for text in own.detail_strings], np.int64)
+    strings = NumberMap(np.arange(len(ids)), ids)
+    for saved in own.step_details:
+        try:
+            detail = _detail_of(profile, saved, rows, strings, damage)
+        except _UnusableError as error:
+            _report(damage, f"step {saved.step}: {error}")
+            continue
+        profile.steps.details[saved.step] = detail
+
+
+def _report(damage: Damage, problem: str) -> None:
+    damage.report(_CODE, np.ones(1, np.bool_), lambda _: problem, _LOSS)
+
+
+def _detail_of(
+    profile: Profile,
+    saved: pb.StepDetailColumns,
+    rows: NumberMap,
+    strings: NumberMap,
+    damage: Damage,
+) -> StepDetail:
+    """The executions of one step with rows and strings of the profile, checked."""
+    if saved.step not in profile.steps.records:
+        raise _UnusableError("it has single executions, but no node has run in it")
+    runs = _table(Executions, saved.executions)
+    allocations = _table(Allocations, saved.allocations)
+    levels = _table(AllocatorLevels, saved.allocator_levels)
+    if damage.recovers:  # nodes that are lost have no executions
+        runs = _of_nodes(runs, rows)
+        allocations, levels = _of_nodes(allocations, rows), _of_nodes(levels, rows)
+    detail = replace(
+        profile.steps.details[saved.step],
+        executions=replace(
+            runs,
+            rows=rows.find_all(runs.rows, "op"),
+            name_ids=strings.find_all(runs.name_ids, "name"),
+            device_ids=strings.find_all(runs.device_ids, "device"),
+        ),
+        allocations=replace(
+            allocations,
+            rows=rows.find_all(allocations.rows, "op"),
+            allocator_ids=strings.find_all(allocations.allocator_ids, "allocator"),
+        ),
+        levels=replace(
+            levels,
+            rows=rows.find_all(levels.rows, "op"),
+            device_ids=strings.find_all(levels.device_ids, "device"),
+            allocator_ids=strings.find_all(levels.allocator_ids, "allocator"),
+        ),
+    )
+    _check_sums(profile, saved.step, detail.executions)
+    return detail
+
+
+def _table(kind: type[TableT], saved: pb.IntColumns) -> TableT:
+    columns = [np.array(column.values, np.int64) for column in saved.columns]
+    if len(columns) != len(fields(kind)) or len({len(column) for column in columns}) > 1:
+        raise _UnusableError("the columns of its single executions have different lengths")
+    return kind(*columns)
+
+
+def _of_nodes(table: TableT, rows: NumberMap) -> TableT:
+    """Without the entries of nodes that are not there."""
+    known = (table.rows == NO_OP) | (rows.find(table.rows) >= 0)
+    return type(table)(*(getattr(table, column.name)[known] for column in fields(table)))
+
+
+def _check_sums(profile: Profile, step: int, runs: Executions) -> None:
+    """The executions have to add up to what the nodes say."""
+    records = profile.steps.records[step]
+    timed = (runs.start_micros > 0) & (runs.rows >= 0)
+    if not np.isin(runs.kinds, (OTHER, HOST, ACCELERATOR)).all():
+        raise _UnusableError("a single execution is of an unknown kind")
+    for kind, measure in ((HOST, "cpu_exec_micros"), (ACCELERATOR, "accelerator_exec_micros")):
+        chosen: BoolArray = timed & (runs.kinds == kind)
+        sums = np.zeros(len(profile.ops), np.int64)
+        np.add.at(sums, runs.rows[chosen], runs.duration_micros[chosen])
+        told = np.zeros(len(profile.ops), np.int64)
+        told[records.rows] = records.values[MEASURES.index(measure)]
+        if not np.array_equal(sums, told):
+            raise _UnusableError("its single executions do not add up to the times of its nodes")
