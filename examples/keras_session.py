@@ -87,7 +87,7 @@ def main() -> None:
     profiler.profile_graph(opts.build())
 
     profiler.advise(
-        {
+        options={
             "AcceleratorUtilizationChecker": {},
             "ExpensiveOperationChecker": {},
             "JobChecker": {},

@@ -14,7 +14,7 @@ from tfprof._wire import messages as pb
 from tfprof.advisor.advice import find, report
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.finding import Finding
-from tfprof.advisor.registry import Wanted
+from tfprof.advisor.registry import Wanted, one_of
 from tfprof.capture.live_graph import default_graph
 from tfprof.errors import (
     EmptyProfileError,
@@ -198,16 +198,18 @@ class Profiler:
         """
         return self._answer("code", options)  # type: ignore[return-value]
 
-    def advise(self, checkers: Wanted = None) -> pb.AdviceProto:
+    def advise(self, checkers: Wanted = None, *, options: Wanted = None) -> pb.AdviceProto:
         """Check the run; the reports are printed to ``sys.stdout`` and returned.
 
         Args:
             checkers: Names of checkers and callables as a list, TensorFlow's dict (whose values
                 have never meant anything) or one name; by default all.
+            options: TensorFlow's name for the same.
 
         Raises:
-            UsageError: There is no checker of that name.
+            UsageError: There is no checker of that name, or both arguments are given.
         """
+        checkers = one_of(checkers, options)
         with self._lock:
             reports = report(self._check_context(), checkers)
         advice = pb.AdviceProto()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
-from tfprof.advisor.registry import Wanted
+from tfprof.advisor.registry import Wanted, one_of
 from tfprof.api import Profiler, view_kind
 from tfprof.errors import UsageError
 from tfprof.options.builder import ProfileOptionBuilder
@@ -53,6 +53,7 @@ def advise(
     run_meta: Source | None = None,
     checkers: Wanted | int = None,
     *,
+    options: Wanted | int = None,
     classic: bool | None = None,
 ) -> pb.AdviceProto:
     """Check a graph and, if given, one run of it.
@@ -61,17 +62,23 @@ def advise(
         graph: As for ``Profiler``.
         run_meta: A RunMetadata as message, bytes or path; an empty one counts as none.
         checkers: As for ``Profiler.advise``; 0, TensorFlow's default, means all.
+        options: TensorFlow's name for the same.
         classic: As for ``Profiler``.
 
     Raises:
         UsageError: There is no checker of that name.
         InputError: An input is unusable.
     """
-    if isinstance(checkers, int):
-        if checkers != 0:
-            raise UsageError(f"checkers={checkers!r} must be a dict or a list of names")
-        checkers = None
-    return _one_shot(graph, None, run_meta, classic).advise(checkers)
+    wanted = one_of(_not_zero(checkers), _not_zero(options))
+    return _one_shot(graph, None, run_meta, classic).advise(wanted)
+
+
+def _not_zero(checkers: Wanted | int) -> Wanted:
+    if not isinstance(checkers, int):
+        return checkers
+    if checkers != 0:
+        raise UsageError(f"checkers={checkers!r} must be a dict or a list of names")
+    return None
 
 
 def _one_shot(

@@ -34,6 +34,16 @@ def test_all_checkers_run_by_default_in_a_fixed_order(capsys):
     assert [line[:-1] for line in printed.splitlines() if line[:-1] in BUILT_IN] == list(BUILT_IN)
 
 
+def test_the_argument_may_have_tensorflows_name():
+    chosen = {"OperationChecker": {}}
+    profiler = tfprof.Profiler(graph(op("a")))
+    assert list(profiler.advise(options=chosen).checkers) == list(chosen)
+    assert list(tfprof.advise(graph(op("a")), options=chosen).checkers) == list(chosen)
+    assert len(tfprof.advise(graph(op("a")), options=0).checkers) == len(BUILT_IN)
+    with pytest.raises(tfprof.UsageError, match="not both"):
+        profiler.advise(chosen, options=chosen)
+
+
 def test_in_classic_mode_those_of_the_original(capsys):
     assert sorted(tfprof.advise(graph(op("a")), classic=True).checkers) == list(CLASSIC_CHECKERS)
     assert capsys.readouterr().out == "".join(f"\n{name}:\n" for name in CLASSIC_CHECKERS)

@@ -63,6 +63,17 @@ Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
 """Checkers as a caller gives them: names, callables, TensorFlow's dict, one name, None for all."""
 
 
+def one_of(checkers: Wanted, options: Wanted) -> Wanted:
+    """The argument that was given.
+
+    Raises:
+        UsageError: Both were.
+    """
+    if checkers is not None and options is not None:
+        raise UsageError("give checkers or options, which is TensorFlow's name for them, not both")
+    return options if checkers is None else checkers
+
+
 def select_checkers(wanted: Wanted) -> dict[str, Checker]:
     """The wanted checkers by name: tfprof's, then those of packages by name, then callables.
 
