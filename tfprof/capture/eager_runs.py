@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ EAGER_MARK = "tfprof.op"
 _HOST_TRACER_LEVEL = 3  # every op, cheap ones included, with the shapes that flow into it
 _PYTHON_TRACER_LEVEL = 0
 _DEVICE_TRACER_LEVEL = 1
+_SETTLING_SECONDS = 0.1
+"""TensorFlow's threads hand over a result before their own events end, and events that have not
+ended when a session stops are lost: those of whole functions, on a busy machine."""
 _KNOWN_PRODUCERS = 100_000
 _OWN_FOLDER = str(Path(__file__).parents[1]) + os.sep
 _ATTRIBUTE_FIELDS = {"int": "i", "bool": "b", "string": "s"}
@@ -185,6 +189,7 @@ class EagerRecorder:
             try:
                 self._ops.unwatch()
                 self.end_step()
+                time.sleep(_SETTLING_SECONDS)
             finally:
                 self._tensorflow.profiler.experimental.stop(save=True)
             paths = list(Path(folder).glob("plugins/profile/*/*.xplane.pb"))

@@ -136,13 +136,23 @@ class AutomaticTracing:
 
 
 def _part_ids(fetches: Any) -> Iterable[int]:
-    """The ids of ``_parts`` of fetches that are not nested; else others, which nobody knows."""
+    """The ids of ``_parts`` of usual fetches; of others, numbers that nobody knows.
+
+    Usual are one, a list, and a dict of such, which is what ``MonitoredSession`` makes of both.
+    """
     kind = type(fetches)
     if kind is list or kind is tuple:
         return map(id, fetches)
-    if kind is dict:
-        return map(id, fetches.values())
-    return (id(fetches),)
+    if kind is not dict:
+        return (id(fetches),)
+    ids: list[int] = []
+    for part in fetches.values():
+        kind = type(part)
+        if kind is list or kind is tuple:
+            ids += map(id, part)
+        else:
+            ids.append(id(part))
+    return ids
 
 
 def _parts(fetches: Any) -> list[Any]:
