@@ -210,35 +210,56 @@ def _classic(tree: ViewTree, code: CodeTree) -> bytes:
     if attribute not in SAMPLE_TYPES:
         raise UsageError(f"pprof doesn't support -select={attribute}")
     kind = SAMPLE_TYPES[attribute]
-    values = tree.op_metrics[METRIC_ROW[kind.metric]].tolist()
     tables = PprofTables()
     intern = tables.strings.intern
-    samples: dict[str, tuple[list[int], int, int]] = {}
+    taken: dict[str, int] = {}
+    rows: list[tuple[bytes, int, int]] = []
     label = 0
-    for stack, op in _ops_of_leaves(tree, code, tables):
-        name = tree.ops.name(op)
-        label = intern("graph node:")
-        text = intern(name)
-        while name in samples:
-            name += "@"
-        samples[name] = (stack, text, values[op])
+    names = tree.ops.names.values
+    name_ids = tree.ops.name_ids.array.tolist()
+    for stack, ops in _ops_of_leaves(tree, code, tables):
+        for op in ops:
+            name = names[name_ids[op]]
+            label = label or intern("graph node:")
+            text = intern(name)
+            while name in taken:
+                name += "@"
+            taken[name] = len(rows)
+            rows.append((stack, op, text))
     profile = pb.Profile()
-    for name in sorted(samples):
-        stack, text, value = samples[name]
-        profile.sample.add(location_id=stack, value=[1, value]).label.add(key=label, str=text)
     count = intern("count")
     profile.sample_type.add(type=count, unit=count)
     profile.sample_type.add(type=intern(attribute), unit=intern(kind.unit))
     profile.comment.append(intern(kind.comment))
     tables.write(profile)
-    encoded: bytes = profile.SerializeToString(deterministic=True)
-    return encoded
+    rest: bytes = profile.SerializeToString(deterministic=True)
+    ordered = [rows[taken[name]] for name in sorted(taken)]
+    return rest + _encode_classic_samples(ordered, tree.op_metrics[METRIC_ROW[kind.metric]], label)
+
+
+def _encode_classic_samples(
+    rows: list[tuple[bytes, int, int]], metric: Int64Array, label: int
+) -> bytes:
+    """Samples of encoded stack, op and text: how often (once) and how much, and whose it is."""
+    if not rows:
+        return b""
+    stacks, ops, texts = zip(*rows, strict=True)
+    values = metric[np.array(ops, np.int64)]
+    labels = encode_int64_fields(_LABEL_FIELDS, np.array([[label] * len(rows), texts], np.int64))
+    payloads = zip(
+        stacks,
+        encode_packed(_SAMPLE_VALUE, np.stack([np.ones_like(values), values])),
+        length_delimited_each(length_delimited_tag(_SAMPLE_LABEL), labels),
+        strict=True,
+    )
+    tag = length_delimited_tag(_SAMPLE)
+    return b"".join(length_delimited_each(tag, map(b"".join, payloads)))
 
 
 def _ops_of_leaves(
     tree: ViewTree, code: CodeTree, tables: PprofTables
-) -> Iterator[tuple[list[int], int]]:
-    """The ops below each shown line without shown callees, with the calls that lead there."""
+) -> Iterator[tuple[bytes, list[int]]]:
+    """The encoded calls that lead to each shown line without shown callees, and the ops below."""
     groups = code.groups.only(tree.counts)
     end = code.tree.end
     is_leaf = end == np.arange(len(end)) + 1
@@ -258,11 +279,14 @@ def _ops_of_leaves(
         calls.append(stack)
         if tree.children_of(row):
             continue
+        encoded = pb.Sample(location_id=stack).SerializeToString()
         position = int(tree.positions[row])
         for leaf in range(position, int(end[position])):
             if is_leaf[leaf]:
-                for op in groups.rows[groups.offsets[leaf] : groups.offsets[leaf + 1]].tolist():
-                    yield stack, op
+                yield (
+                    encoded,
+                    groups.rows[groups.offsets[leaf] : groups.offsets[leaf + 1]].tolist(),
+                )
 
 
 def _frame(tree: ViewTree, code: CodeTree, row: int) -> tuple[Frame, str]:

@@ -6,7 +6,7 @@ protobuf's own runtime crashes when it serializes messages nested 50,000 deep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -154,7 +154,7 @@ def _field_numbers(message_class: Any, names: tuple[str, ...]) -> list[int]:
     return [by_name[name].number for name in names]
 
 
-def _named(message_class: Any, names: Iterable[str]) -> Iterator[bytes]:
+def _named(message_class: Any, names: Iterable[str]) -> list[bytes]:
     """The encoded ``name`` field of each name."""
     tag = length_delimited_tag(message_class.DESCRIPTOR.fields_by_name["name"].number)
     return length_delimited_each(tag, map(str.encode, names))
@@ -194,7 +194,7 @@ def _member_fields(tree: ViewTree) -> list[bytes]:
         pb.MultiGraphNodeProto.DESCRIPTOR.fields_by_name["graph_nodes"].number
     )
     nodes = map(b"".join, zip(names, numbers, described, strict=True))
-    return list(length_delimited_each(tag, nodes))
+    return length_delimited_each(tag, nodes)
 
 
 class _OpDescriber:

@@ -7,7 +7,7 @@ faster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -48,15 +48,11 @@ def length_delimited(tag: bytes, payload: bytes) -> bytes:
     return tag + encode_varint(size) + payload
 
 
-def length_delimited_each(tag: bytes, payloads: Iterable[bytes]) -> Iterator[bytes]:
+def length_delimited_each(tag: bytes, payloads: Iterable[bytes]) -> list[bytes]:
     """A string, bytes or message field for each payload."""
-    heads: dict[int, bytes] = {}
-    for payload in payloads:
-        size = len(payload)
-        head = heads.get(size)
-        if head is None:
-            head = heads[size] = tag + encode_varint(size)
-        yield head + payload
+    payloads = list(payloads)
+    heads = {size: tag + encode_varint(size) for size in set(map(len, payloads))}
+    return [heads[len(payload)] + payload for payload in payloads]
 
 
 def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes]:
