@@ -120,13 +120,19 @@ def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64
     size = data[start + 1].astype(np.int64)
     if not (data[start] == _KEY_TAG).all() or (size > _LONGEST_KEY).any():
         raise IrregularError
-    words = np.ndarray((len(data) - 7,), np.dtype(">u8"), data, strides=(1,))
+    words: npt.NDArray[np.uint64] = np.ndarray(
+        (len(data) - 7,), np.dtype(">u8"), data, strides=(1,)
+    )
     unused = (8 * np.maximum(8 - size, 0)).astype(np.uint64)
     # Two shifts, as no number can be shifted by all of its 64 bits.
     half = unused >> np.uint64(1)
-    begin = words[start + 2].astype(np.uint64) >> half >> (unused - half)
-    ordered: npt.NDArray[np.uint64] = begin << half << (unused - half)
-    return ordered
+    rest = unused - half
+    begin: npt.NDArray[np.uint64] = words[start + 2].astype(np.uint64)
+    begin >>= half
+    begin >>= rest
+    begin <<= half
+    begin <<= rest
+    return begin
 
 
 def _by_key(field: bytes) -> bytes:

@@ -197,9 +197,9 @@ class OpReader:
         """
         ops = self._profile.ops
         owner, elements = repeated(self._nodes, _OP_TYPES)
-        rows = np.full(len(self._names), -1, np.int64)
-        rows[fresh] = np.arange(len(fresh))
-        rows = rows[owner]
+        row_of_node = np.full(len(self._names), -1, np.int64)
+        row_of_node[fresh] = np.arange(len(fresh))
+        rows: Int64Array = row_of_node[owner]
         types = intern_payloads(elements, ops.strings)
         types, rows = types[rows >= 0], rows[rows >= 0]
         is_op = types == ops.op_ids.array[rows]
