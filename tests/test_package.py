@@ -83,6 +83,7 @@ def test_public_names():
         "merge_default_with_oplog",
         "pprof_profile",
         "profile",
+        "render_dot_file",
         "trace",
         "write_op_log",
     ]

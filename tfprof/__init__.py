@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tfprof.recording.eager.trace import trace
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
+    from tfprof.renderers.drawing import render_dot_file
     from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
 
@@ -73,6 +74,7 @@ _HOME = {
     "merge_default_with_oplog": "tfprof.op_logs",
     "pprof_profile": "tfprof.device_profiles",
     "profile": "tfprof.one_shot",
+    "render_dot_file": "tfprof.renderers.drawing",
     "trace": "tfprof.recording.eager.trace",
     "write_op_log": "tfprof.op_logs",
 }
@@ -106,6 +108,7 @@ __all__ = [
     "merge_default_with_oplog",
     "pprof_profile",
     "profile",
+    "render_dot_file",
     "trace",
     "write_op_log",
 ]

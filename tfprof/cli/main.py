@@ -37,6 +37,7 @@ COMMANDS = {
     "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
     "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
     "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
+    "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
 }
 """All commands, in the order in which help lists them; a new command is one line and one file."""

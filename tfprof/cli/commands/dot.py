@@ -1,0 +1,46 @@
+"""``tfprof dot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target
+from tfprof.errors import UsageError
+
+
+def run(**given: Any) -> None:
+    """Read, draw, write."""
+    from tfprof.renderers.drawing import render_dot_file
+
+    outfile = Path(given["outfile"])
+    kind = outfile.suffix[1:].lower()
+    if not kind:
+        raise UsageError(f"--outfile {outfile}: the name must end in .svg, .pdf or .png")
+    target = Target(path=outfile, force=given["force"])
+    target.check()
+    target.write_chunks([render_dot_file(given["file"], kind)])
+
+
+command = Command(
+    "dot",
+    callback=run,
+    params=[
+        click.Argument(["file"], metavar="FILE"),
+        CommandOption(
+            ["-o", "--outfile"], metavar="FILE", required=True, section="Result",
+            help="The picture; its name ends in .svg, .pdf or .png.",
+        ),
+        CommandOption(
+            ["--force"], is_flag=True, section="Result", help="Overwrite the file if it exists.",
+        ),
+    ],
+    help="Make a picture of a DOT file, such as the graphs of HLO that XLA dumps. Views are drawn "
+    "by --output dot:outfile=PATH of the commands graph, scope and code. Needs the program dot of "
+    "Graphviz.",
+    examples=["tfprof dot module_0000.before_optimizations.dot -o hlo.svg"],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
