@@ -13,6 +13,7 @@ from tfprof.model.columns import Int64Array
 from tfprof.views.result import ViewTree
 
 _INT64 = 1 << 63
+_NOT_DRAWN = -1
 _KEYS = [*METRICS, *(f"total_{name}" for name in METRICS)]
 
 
@@ -41,26 +42,29 @@ def lay_out_flame(tree: ViewTree) -> FlameChart:
     """
     totals = tree.total[METRIC_ROW["exec_micros"]]
     cut = _rows_to_cut(tree, totals)
-    widths = totals.tolist()
-    rows, starts, durations, depths = [0], [0], [widths[0]], [0]
-    cursor = [0] + [-1] * (len(tree) - 1)  # by row: where the next child starts
-    end, depth_of = widths.copy(), [0] * len(tree)
-    for row, parent in enumerate(tree.parent.tolist()):
-        if widths[row] <= 0 or parent < 0 or cursor[parent] < 0:
+    ends = totals.tolist()
+    starts = [0] + [_NOT_DRAWN] * (len(tree) - 1)
+    next_starts = starts.copy()  # where the next child of each row starts
+    pairs = zip(tree.parent.tolist(), totals.tolist(), strict=True)
+    next(pairs)
+    for row, (parent, width) in enumerate(pairs, start=1):
+        start = next_starts[parent]
+        if width <= 0 or start < 0:
             continue
-        start, duration = cursor[parent], widths[row]
-        if cut[parent]:
-            duration = min(duration, end[parent] - start)
-            if duration <= 0:
+        end = start + width
+        if end > ends[parent] and cut[parent]:
+            end = ends[parent]
+            if end <= start:
                 continue
-        cursor[parent] = end[row] = start + duration
-        cursor[row] = start
-        depth_of[row] = depth_of[parent] + 1
-        rows.append(row)
-        starts.append((start + _INT64) % (2 * _INT64) - _INT64)
-        durations.append(duration)
-        depths.append(depth_of[row])
-    return FlameChart(*(np.array(column, np.int64) for column in (rows, depths, starts, durations)))
+        next_starts[parent] = ends[row] = end
+        next_starts[row] = starts[row] = start
+    rows = [row for row, start in enumerate(starts) if start >= 0]
+    columns = [starts[row] for row in rows], [ends[row] - starts[row] for row in rows]
+    if max(columns[0]) >= _INT64:
+        columns = [(start + _INT64) % (2 * _INT64) - _INT64 for start in columns[0]], columns[1]
+    return FlameChart(
+        np.array(rows), tree.depth[rows], *(np.array(column, np.int64) for column in columns)
+    )
 
 
 def _rows_to_cut(tree: ViewTree, totals: Int64Array) -> list[bool]:
