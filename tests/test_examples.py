@@ -14,6 +14,7 @@ SHOWN = {
     "compare_steps.py": "From step 10 to 12 SaveV2 grew most: +5000 us.",
     "parameters_of_saved_model.py": "101,632  in all",
     "light_object.py": "wrote scopes.csv",
+    "advice.py": "up to 361,351,424 bytes: all that the largest holder keeps alive",
     "read_saved_profile.py": "profile_0 holds step 0",
     "pprof_of_code.py": "train.py:259:<module> (gradient) took 1,177,783 us",
     "train_and_profile_v1.py": "Parameters: 15,752",
