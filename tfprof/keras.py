@@ -36,7 +36,7 @@ def __dir__() -> list[str]:
 
 def _keras() -> Any:
     try:
-        import keras  # type: ignore[import-untyped]
+        import keras
     except ImportError as error:
         raise MissingDependencyError(
             f"ProfilerCallback needs Keras with TensorFlow ({error}): pip install 'tfprof[tf]'"
