@@ -146,7 +146,7 @@ def _metric_texts(own: Int64Array, total: Int64Array) -> list[str]:
         chosen = np.flatnonzero(kinds == kind)
         keys = np.flatnonzero(present[:, chosen[0]])
         template = ",".join(f'"{_KEYS[key]}":%d' for key in keys.tolist())
-        rows = values[np.ix_(keys, chosen)].T.tolist()
-        for place, row in zip(chosen.tolist(), rows, strict=True):
-            texts[place] = template % tuple(row)
+        rows = zip(*(values[key, chosen].tolist() for key in keys.tolist()), strict=True)
+        for place, text in zip(chosen.tolist(), map(template.__mod__, rows), strict=False):
+            texts[place] = text
     return texts
