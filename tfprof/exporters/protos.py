@@ -122,14 +122,11 @@ def _packed(tree: ViewTree, heads: list[bytes], tag: bytes) -> bytes:
         rows = by_depth[start:end]
         whole = sizes[rows] + varint_sizes(sizes[rows].view(np.uint64)) + len(tag)
         np.add.at(sizes, tree.parent[rows], whole)
-    known: dict[int, bytes] = {}
-    parts = [heads[0]]
-    for size, head in zip(sizes[1:].tolist(), heads[1:], strict=True):
-        start_of_node = known.get(size)
-        if start_of_node is None:
-            start_of_node = known[size] = tag + encode_varint(size)
-        parts.append(start_of_node)
-        parts.append(head)
+    lengths = sizes[1:].tolist()
+    prefixes = {length: tag + encode_varint(length) for length in set(lengths)}
+    parts = [b""] * (2 * len(heads) - 1)
+    parts[::2] = heads
+    parts[1::2] = [prefixes[length] for length in lengths]
     return b"".join(parts)
 
 
