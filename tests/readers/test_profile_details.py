@@ -143,3 +143,10 @@ def test_bytes_that_are_no_message_are_refused_or_left_out() -> None:
     recovered = tfprof.load(broken, recover=True)
     assert recovered.steps == [-1, 4]
     assert [notice.code for notice in recovered.notices] == ["damaged-executions"]
+
+
+def test_files_put_one_behind_the_other_are_read_by_their_nodes_and_say_so() -> None:
+    data = full_profiler().serialize_to_string()
+    loaded = tfprof.load(data + data)  # to protobuf, one message with every field twice
+    assert [notice.code for notice in loaded.notices] == ["damaged-executions"]
+    assert loaded.view("op").total_exec_micros == full_profiler().view("op").total_exec_micros

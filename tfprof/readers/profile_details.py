@@ -96,6 +96,15 @@ def read_details(profile: Profile, data: bytes, rows: NumberMap, damage: Damage)
         profile.steps.details[saved.step] = detail
 
 
+def note_lost_details(profile: Profile, data: bytes) -> None:
+    """Say so if a message has single executions, and was read without them."""
+    try:
+        steps = len(pb.ProfileProtoOwn.FromString(data).step_details)
+    except (DecodeError, RuntimeWarning):
+        steps = 1
+    profile.notices.add(_CODE, _LOSS, steps)
+
+
 def _report(damage: Damage, problem: str) -> None:
     damage.report(_CODE, np.ones(1, np.bool_), lambda _: problem, _LOSS)
 

@@ -20,7 +20,7 @@ from tfprof.model.profile import Profile
 from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.readers.open import open_bytes
 from tfprof.readers.profile_damage import Damage
-from tfprof.readers.profile_details import NumberMap, read_details
+from tfprof.readers.profile_details import NumberMap, note_lost_details, read_details
 from tfprof.readers.profile_fields import fields_of, parsed, select, single_values
 from tfprof.readers.profile_ops import FIELDS, OpReader
 from tfprof.readers.profile_steps import read_steps
@@ -56,13 +56,17 @@ def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Pro
         pass
     message = parse(pb.ProfileProto, data, source=label)
     message.DiscardUnknownFields()
-    data = message.SerializeToString()
     try:
-        return _read(data, Profile(classic=classic), Damage(label, notices))
+        profile = _read(
+            message.SerializeToString(), Profile(classic=classic), Damage(label, notices)
+        )
     except IrregularError as error:
         raise MalformedProfileError(
             f"{label}: this ProfileProto contradicts itself. Save it again"
         ) from error
+    if not classic:
+        note_lost_details(profile, data)
+    return profile
 
 
 def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
