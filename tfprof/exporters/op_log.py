@@ -35,6 +35,13 @@ def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> 
     return writer.finish()
 
 
+def columns_to_op_log(columns: OpLogColumns) -> pb.OpLogProto:
+    """The entries as an op log."""
+    writer = _Writer()
+    writer.add(columns)
+    return writer.finish()
+
+
 class _Writer:
     """Collects entries; strings get their ids in order of first use, ``none`` being 0."""
 

@@ -11,7 +11,7 @@ from tfprof.capture.eager_runs import EagerOp
 from tfprof.capture.function_graphs import FunctionBody
 from tfprof.model.frames import Frame
 from tfprof.recording.eager.events import Dataset, EventLog, Execution
-from tfprof.recording.eager.graph import ProgramGraph, stacks_to_op_log
+from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.testing.builders import op
 
 HERE = (Frame("program.py", "main", 3, "f(x)"),)
@@ -182,16 +182,3 @@ def test_what_an_input_pipeline_runs() -> None:
         ran("z", "Z", None),
     ]
     assert names(graph(), *executions) == ["tf.data/Map/x", "tf.data/y", "z"]
-
-
-def test_op_logs_share_texts() -> None:
-    log = stacks_to_op_log({"a": HERE, "b": HERE}, {"a": 7}, ["v"], "trainable")
-    assert [(e.name, e.float_ops, list(e.types)) for e in log.log_entries] == [
-        ("a", 7, []),
-        ("b", 0, []),
-        ("v", 0, ["trainable"]),
-    ]
-    (trace,) = log.log_entries[1].code_def.traces
-    assert log.id_to_string[trace.file_id] == "program.py"
-    assert (trace.lineno, log.id_to_string[trace.line_id]) == (3, "f(x)")
-    assert sorted(log.id_to_string.values()) == ["f(x)", "main", "program.py"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tfprof._wire import messages as pb
@@ -360,40 +360,3 @@ def _line_text(texts: dict[tuple[str, int], str], file: str, line: int) -> str:
     if text is None:
         text = texts[file, line] = linecache.getline(file, line).strip()
     return text
-
-
-def stacks_to_op_log(
-    stacks: Mapping[str, tuple[Frame, ...]],
-    float_ops: Mapping[str, int],
-    trainable: Iterable[str],
-    type_of_trainable: str,
-) -> pb.OpLogProto:
-    """Call stacks, float operations and trainable variables as an op log."""
-    log = pb.OpLogProto()
-    ids: dict[str, int] = {}
-
-    def string_id(text: str) -> int:
-        found = ids.get(text)
-        if found is None:
-            found = ids[text] = len(ids) + 1
-            log.id_to_string[found] = text
-        return found
-
-    codes: dict[tuple[Frame, ...], pb.CodeDef] = {}
-    for name, stack in stacks.items():
-        entry = log.log_entries.add(name=name, float_ops=float_ops.get(name, 0))
-        code = codes.get(stack)
-        if code is None:
-            code = codes[stack] = pb.CodeDef()
-            for frame in stack:
-                code.traces.add(
-                    file_id=string_id(frame.file),
-                    lineno=frame.line_number,
-                    function_id=string_id(frame.function),
-                    line_id=string_id(frame.line_text) if frame.line_text else 0,
-                    func_start_line=frame.function_start_line,
-                )
-        entry.code_def.CopyFrom(code)
-    for name in trainable:
-        log.log_entries.add(name=name, types=[type_of_trainable])
-    return log

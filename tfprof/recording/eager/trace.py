@@ -17,10 +17,12 @@ from tfprof.capture.function_graphs import (
     variables_of,
 )
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.model.profile import TRAINABLE_VARIABLES
+from tfprof.exporters.op_log import columns_to_op_log
+from tfprof.model.frames import NO_STACK, Frame
+from tfprof.model.profile import TRAINABLE_VARIABLES, OpLogColumns
 from tfprof.options.parse import is_classic
 from tfprof.recording.eager.events import read_events
-from tfprof.recording.eager.graph import ProgramGraph, stacks_to_op_log
+from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.layers import layer_renaming
 from tfprof.recording.eager.runs import runs_of_steps
 from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
@@ -196,9 +198,27 @@ def profile_recording(
     shapes.write()
     trainable = _add_variables(graph, targets)
     float_ops = eager_float_ops(eager_ops, classic=classic)
-    op_log = stacks_to_op_log(graph.stacks, float_ops, trainable, TRAINABLE_VARIABLES)
+    op_log = columns_to_op_log(_op_log_columns(graph.stacks, float_ops, trainable))
     profiler = Profiler(pb.GraphDef(node=graph.nodes.values()), op_log, classic=classic)
     return TracedProfile(profiler, runs_of_steps(log, names, shapes.output_bytes()))
+
+
+def _op_log_columns(
+    stacks: Mapping[str, tuple[Frame, ...]], float_ops: Mapping[str, int], trainable: Sequence[str]
+) -> OpLogColumns:
+    """Call stacks, float operations and trainable variables."""
+    columns = OpLogColumns()
+    for name, stack in stacks.items():
+        columns.names.append(name)
+        columns.float_ops.append(float_ops.get(name, 0))
+        columns.types.append(())
+        columns.stack_ids.append(columns.stacks.intern(stack))
+    for name in trainable:
+        columns.names.append(name)
+        columns.float_ops.append(0)
+        columns.types.append((TRAINABLE_VARIABLES,))
+        columns.stack_ids.append(NO_STACK)
+    return columns
 
 
 def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
