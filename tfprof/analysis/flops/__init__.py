@@ -1,0 +1,1 @@
+"""Float operations and multiply-adds of every op, from formulas."""

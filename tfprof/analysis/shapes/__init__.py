@@ -1,0 +1,1 @@
+"""Shapes, small values and handles that come out of ops, by what goes in."""
