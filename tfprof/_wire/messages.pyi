@@ -1509,6 +1509,8 @@ class MetaGraphDef(Message):
     def signature_def(self) -> MessageMap[builtins.str, SignatureDef]: ...
     @property
     def asset_file_def(self) -> RepeatedCompositeFieldContainer[AssetFileDef]: ...
+    @property
+    def object_graph_def(self) -> SavedObjectGraph: ...
     def __init__(
         self,
         *,
@@ -1518,6 +1520,7 @@ class MetaGraphDef(Message):
         collection_def: collections.abc.Mapping[builtins.str, CollectionDef] | None = ...,
         signature_def: collections.abc.Mapping[builtins.str, SignatureDef] | None = ...,
         asset_file_def: collections.abc.Iterable[AssetFileDef] | None = ...,
+        object_graph_def: SavedObjectGraph | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
 class CollectionDef(Message):
@@ -1688,6 +1691,106 @@ class SaveSliceInfoDef(Message):
         full_shape: collections.abc.Iterable[builtins.int] | None = ...,
         var_offset: collections.abc.Iterable[builtins.int] | None = ...,
         var_shape: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class SavedObjectGraph(Message):
+    @property
+    def nodes(self) -> RepeatedCompositeFieldContainer[SavedObject]: ...
+    def __init__(
+        self,
+        *,
+        nodes: collections.abc.Iterable[SavedObject] | None = ...,
+    ) -> None: ...
+
+class SavedObject(Message):
+    @property
+    def children(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.ObjectReference]: ...
+    @property
+    def slot_variables(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.SlotVariableReference]: ...
+    @property
+    def user_object(self) -> SavedUserObject: ...
+    @property
+    def variable(self) -> SavedVariable: ...
+    registered_name: builtins.str
+    def __init__(
+        self,
+        *,
+        children: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.ObjectReference] | None = ...,
+        slot_variables: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.SlotVariableReference] | None = ...,
+        user_object: SavedUserObject | collections.abc.Mapping[str, typing.Any] | None = ...,
+        variable: SavedVariable | collections.abc.Mapping[str, typing.Any] | None = ...,
+        registered_name: builtins.str | None = ...,
+    ) -> None: ...
+
+class SavedUserObject(Message):
+    identifier: builtins.str
+    metadata: builtins.str
+    def __init__(
+        self,
+        *,
+        identifier: builtins.str | None = ...,
+        metadata: builtins.str | None = ...,
+    ) -> None: ...
+
+class SavedVariable(Message):
+    dtype: builtins.int
+    @property
+    def shape(self) -> TensorShapeProto: ...
+    trainable: builtins.bool
+    synchronization: builtins.int
+    aggregation: builtins.int
+    name: builtins.str
+    device: builtins.str
+    def __init__(
+        self,
+        *,
+        dtype: builtins.int | None = ...,
+        shape: TensorShapeProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        trainable: builtins.bool | None = ...,
+        synchronization: builtins.int | None = ...,
+        aggregation: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        device: builtins.str | None = ...,
+    ) -> None: ...
+
+class TrackableObjectGraph(Message):
+    class TrackableObject(Message):
+        class ObjectReference(Message):
+            node_id: builtins.int
+            local_name: builtins.str
+            def __init__(
+                self,
+                *,
+                node_id: builtins.int | None = ...,
+                local_name: builtins.str | None = ...,
+            ) -> None: ...
+        class SlotVariableReference(Message):
+            original_variable_node_id: builtins.int
+            slot_name: builtins.str
+            slot_variable_node_id: builtins.int
+            def __init__(
+                self,
+                *,
+                original_variable_node_id: builtins.int | None = ...,
+                slot_name: builtins.str | None = ...,
+                slot_variable_node_id: builtins.int | None = ...,
+            ) -> None: ...
+        @property
+        def children(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.ObjectReference]: ...
+        @property
+        def slot_variables(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.SlotVariableReference]: ...
+        def __init__(
+            self,
+            *,
+            children: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.ObjectReference] | None = ...,
+            slot_variables: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.SlotVariableReference] | None = ...,
+        ) -> None: ...
+    @property
+    def nodes(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject]: ...
+    def __init__(
+        self,
+        *,
+        nodes: collections.abc.Iterable[TrackableObjectGraph.TrackableObject] | None = ...,
     ) -> None: ...
 
 class RunMetadataSlices(Message):

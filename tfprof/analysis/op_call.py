@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tfprof.model.symbolic import Number
@@ -15,7 +14,6 @@ class UnknownError(Exception):
     """Something that a formula needs is not known; the text says what."""
 
 
-@dataclass(frozen=True, slots=True)
 class OpCall:
     """An op.
 
@@ -27,11 +25,21 @@ class OpCall:
         output_types: Element type of each output, as ``DataType`` numbers.
     """
 
-    type: str
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...] = ()
-    attrs: Mapping[str, Any] = {}
-    output_types: tuple[int, ...] = ()
+    __slots__ = ("attrs", "inputs", "output_types", "outputs", "type")
+
+    def __init__(
+        self,
+        type: str,
+        inputs: tuple[Tensor, ...],
+        outputs: tuple[Tensor, ...] = (),
+        attrs: Mapping[str, Any] | None = None,
+        output_types: tuple[int, ...] = (),
+    ) -> None:
+        self.type = type
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attrs: Mapping[str, Any] = {} if attrs is None else attrs
+        self.output_types = output_types
 
     def input(self, index: int) -> Tensor:
         """An input; one of which nothing is known where the op has none."""

@@ -27,14 +27,24 @@ class Kind:
         attrs: Attributes as plain values: numbers, text, tuples; a ``PartialShape`` for a shape,
             a ``Tensor`` for a tensor, a ``FunctionRef`` for a function.
         output_types: Element type of every output, as ``DataType`` numbers, 0 where unknown.
+        stateful: Such a node does more than compute its outputs, so it runs even if nobody wants
+            those.
     """
 
-    __slots__ = ("attrs", "op", "output_types")
+    __slots__ = ("attrs", "op", "output_types", "stateful")
 
-    def __init__(self, op: str, attrs: Mapping[str, Any], output_types: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        op: str,
+        attrs: Mapping[str, Any],
+        output_types: tuple[int, ...],
+        *,
+        stateful: bool = False,
+    ) -> None:
         self.op = op
         self.attrs = attrs
         self.output_types = output_types
+        self.stateful = stateful
 
 
 class Node(NamedTuple):
@@ -65,12 +75,14 @@ class Body:
         nodes: In the order of the file; the arguments of a function come first, as ``_Arg``.
         n_args: Number of arguments.
         results: Node and output of each result of a function.
+        control_results: Further nodes that a function runs.
     """
 
     name: str
     nodes: list[Node]
     n_args: int = 0
     results: tuple[tuple[int, int], ...] = ()
+    control_results: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What a program computes, worked out without running it."""

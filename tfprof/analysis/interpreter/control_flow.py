@@ -1,0 +1,196 @@
+"""Loops and conditionals made of single ops: how often each of their nodes runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tfprof.analysis.interpreter.analysis import Analysis, Status
+from tfprof.analysis.interpreter.calls import costliest, join
+from tfprof.analysis.interpreter.frames import ENTER, EXIT, MERGE, SWITCH, Frames, Loop, Side
+from tfprof.analysis.interpreter.loop_variables import (
+    Variable,
+    after_loop,
+    counters_of,
+    is_internal,
+    variable,
+)
+from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
+from tfprof.analysis.interpreter.while_loops import given_trips, note_bound, unknown_trips
+from tfprof.model.program import Body
+from tfprof.model.symbolic import Number, total
+from tfprof.model.tensors import DT_INT32, UNKNOWN, Tensor
+
+if TYPE_CHECKING:
+    from tfprof.analysis.interpreter.engine import Engine
+
+_WHICH = Tensor((), DT_INT32)
+"""Second output of ``Merge``: which input came."""
+
+
+class ControlFlow:
+    """Loops and conditionals of one walk.
+
+    The walk is repeated until nothing new is learned: what leaves a loop is known only once its
+    trip count is.
+    """
+
+    def __init__(self, frames: Frames, body: Body, engine: Engine) -> None:
+        self._frames = frames
+        self._body = body
+        self._engine = engine
+        self._variables: dict[int, Variable] = {}
+        self._counters: dict[int, dict[str, Counter]] = {}
+        self._trips: dict[int, Number] = {}
+        self._after: dict[int, Tensor] = {}
+
+    def outputs(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        """What comes out of a control-flow op; None if the rules of plain ops will do."""
+        op = self._body.nodes[place].kind.op
+        if op in MERGE:
+            loop = self._frames.loop_at.get(place)
+            return self._merged(place, inputs) if loop is None else self._entered(place, inputs)
+        if op in SWITCH:
+            data = inputs[0] if inputs else UNKNOWN
+            return data, data
+        if op in ENTER:
+            return inputs[:1] or (UNKNOWN,)
+        if op in EXIT:
+            return (self._left(place, inputs),)
+        return None
+
+    def _entered(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """A loop variable: what enters, at any iteration."""
+        node = self._body.nodes[place]
+        entering = [
+            tensor
+            for tensor, (source, _) in zip(inputs, node.inputs, strict=True)
+            if source not in self._frames.loop_at[place].merges.values()
+        ]
+        before = entering[0] if entering else UNKNOWN
+        var = variable(before, f"{self._body.name}/{node.name}")
+        shape = var.during.shape
+        if shape is not None and node.declared and node.declared[0] is not None:
+            # Where the graph does not promise a size that enters as a number, it may change.
+            names = self._engine.names
+            shape = tuple(
+                names.of(f"{node.name}[{axis}]", (self._body.name, node.name, 0, axis))
+                if declared is None and isinstance(dim, int)
+                else dim
+                for axis, (dim, declared) in enumerate(zip(shape, node.declared[0], strict=False))
+            )
+            var = var._replace(during=var.during._replace(shape=shape))
+        self._variables[place] = var
+        return var.during, _WHICH
+
+    def _merged(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """What both sides of a conditional have in common."""
+        known = [tensor for tensor in inputs if tensor is not UNKNOWN]
+        if not known:
+            return UNKNOWN, _WHICH
+        tensor, shape = join(known)
+        if tensor.shape is None and shape is not None:
+            node = self._body.nodes[place]
+            names = self._engine.names
+            dims = tuple(
+                names.of(f"{node.name}[{axis}]", (self._body.name, node.name, 0, axis))
+                if dim is None
+                else dim
+                for axis, dim in enumerate(shape)
+            )
+            tensor = tensor._replace(shape=dims)
+        return tensor, _WHICH
+
+    def _left(self, place: int, inputs: tuple[Tensor, ...]) -> Tensor:
+        """What leaves a loop: the variable after the last iteration, if that is known by now."""
+        source = self._body.nodes[place].inputs[0][0] if inputs else -1
+        merge = self._body.nodes[source].inputs[0][0] if source >= 0 else -1
+        known = self._after.get(merge)
+        if known is not None:
+            return known
+        tensor = inputs[0] if inputs else UNKNOWN
+        handle = tensor.handle
+        if handle is not None:
+            handle = handle._replace(length=None)
+        return Tensor(tensor.shape, tensor.dtype, None, handle)
+
+    def learn(self, analysis: Analysis) -> bool:
+        """Take up trip counts that a walk has shown; whether another walk would show more."""
+        before = dict(self._after)
+        for number, loop in enumerate(self._frames.loops):
+            counters: dict[str, Counter] = {}
+            for merge, back in loop.merges.items():
+                after = analysis.outputs.get(back, (UNKNOWN,))[0]
+                counters.update(counters_of(self._variables[merge], after))
+            trips = self._trip_count(analysis, loop, counters)
+            self._trips[number] = trips
+            for merge, back in loop.merges.items():
+                after = analysis.outputs.get(back, (UNKNOWN,))[0]
+                if after.shape is None:
+                    after = after._replace(shape=self._variables[merge].during.shape)
+                self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
+        return self._after != before
+
+    def _trip_count(
+        self, analysis: Analysis, loop: Loop, counters: Mapping[str, Counter]
+    ) -> Number:
+        name = loop.name or "while"
+        given = given_trips(self._engine, name)
+        if given is None:
+            given = given_trips(self._engine, name.rpartition("/")[0] or name)
+        if given is not None:
+            return given
+        values = analysis.outputs.get(loop.condition, (UNKNOWN,))[0].values
+        found = trip_count(values[0], counters) if values else None
+        if found is None or is_internal(found.trips):
+            return unknown_trips(self._engine, self._body.name, name)
+        if found.is_bound:
+            note_bound(self._engine, name)
+        return found.trips
+
+    def count(self, analysis: Analysis) -> None:
+        """Write down how often nodes run."""
+        trips = {id(loop): self._trips[n] for n, loop in enumerate(self._frames.loops)}
+        for place, innermost in self._frames.loop_of.items():
+            times: Number = 1
+            loop: Loop | None = innermost
+            while loop is not None:
+                asks = loop is innermost and place in loop.in_condition
+                times = times * (trips[id(loop)] + 1 if asks else trips[id(loop)])
+                loop = loop.parent
+            analysis.times[place] = times
+        self._choose_sides(analysis)
+
+    def _choose_sides(self, analysis: Analysis) -> None:
+        """Of each conditional, only the side counts that costs most, inner ones first."""
+        switches = self._frames.switches
+        on_side: dict[Side, list[int]] = {}
+        for place, sides in self._frames.sides.items():
+            for side in sides:
+                on_side.setdefault(side, []).append(place)
+        for predicate in sorted(switches, key=lambda key: (-switches[key], key)):
+            places = [on_side.get((*predicate, side), []) for side in (0, 1)]
+            costs = [total(self._cost(analysis, place) for place in side) for side in places]
+            chosen = self._known_side(analysis, predicate)
+            if chosen is None:
+                chosen = costliest(costs)
+                if costs[0] != costs[1]:
+                    self._engine.note(
+                        "of a conditional whose condition is not known, the branch that costs "
+                        "most counts"
+                    )
+            for place in places[1 - chosen]:
+                analysis.times[place] = 0
+
+    def _cost(self, analysis: Analysis, place: int) -> Number:
+        verdict = analysis.verdicts.get(place)
+        own = verdict.cost.flops if verdict and verdict.status is Status.COUNTED else 0
+        called = [call.analysis.flops * call.times for call in analysis.calls.get(place, ())]
+        return total([own, *called]) * analysis.times.get(place, 1)
+
+    def _known_side(self, analysis: Analysis, predicate: tuple[int, int]) -> int | None:
+        outputs = analysis.outputs.get(predicate[0], ())
+        values = outputs[predicate[1]].values if predicate[1] < len(outputs) else None
+        if values and isinstance(values[0], bool):
+            return int(values[0])
+        return None

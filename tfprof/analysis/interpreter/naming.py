@@ -1,0 +1,46 @@
+"""Names of sizes that a graph does not tell."""
+
+from __future__ import annotations
+
+import re
+
+from tfprof.model.symbolic import Symbolic
+
+BATCH = "B"
+"""The first dimension of every input of which it is unknown: all share one batch."""
+
+_TRACE_NUMBER = re.compile(r"(^|_)_*(?:inference|forward|backward)_(.+?)_\d+$")
+
+
+class Names:
+    """Gives each unknown one name; equal names of different things are numbered."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, object] = {}
+        self._given: dict[object, Symbolic] = {}
+
+    def of(self, name: str, owner: object) -> Symbolic:
+        """The unknown that something has.
+
+        Args:
+            name: What to call it if nothing else is called so.
+            owner: What it belongs to; the same owner gets the same unknown again.
+        """
+        found = self._given.get(owner)
+        if found is None:
+            unique, number = name, 2
+            while unique in self._owners or unique == BATCH:
+                unique, number = f"{name}#{number}", number + 1
+            self._owners[unique] = owner
+            found = self._given[owner] = Symbolic.named(unique)
+        return found
+
+    def batch(self) -> Symbolic:
+        """The batch size."""
+        return Symbolic.named(BATCH)
+
+
+def function_label(name: str) -> str:
+    """A function's name without what tracing adds: ``__inference_step_123`` → ``step``."""
+    found = _TRACE_NUMBER.search(name)
+    return found[2] if found else name

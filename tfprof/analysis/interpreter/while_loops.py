@@ -1,0 +1,199 @@
+"""``While``: how often it runs, what comes out, and what an iteration costs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING
+
+from tfprof.analysis.interpreter.analysis import Analysis
+from tfprof.analysis.interpreter.loop_variables import (
+    Variable,
+    after_loop,
+    counters_of,
+    is_internal,
+    variable,
+)
+from tfprof.analysis.interpreter.naming import function_label
+from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
+from tfprof.model.program import Body
+from tfprof.model.symbolic import Number, symbols_of
+from tfprof.model.tensors import Dims, Tensor
+
+if TYPE_CHECKING:
+    from tfprof.analysis.interpreter.calls import Asking, Caller
+    from tfprof.analysis.interpreter.engine import Engine, Request
+
+_PASSING_ON = frozenset({"Identity", "StopGradient"})
+
+MOST_UNROLLED = 64
+"""Loops whose iterations cost different amounts are walked iteration by iteration up to this."""
+
+_MOST_ROUNDS = 4
+"""Shapes that still change after so many rounds are unknown."""
+
+
+def run_while(caller: Caller) -> Asking:
+    """Analyse a ``While`` node."""
+    body, condition = caller.function("body"), caller.function("cond")
+    label = f"{caller.body.name}/{caller.node.name}"
+    variables = [
+        variable(tensor, f"{label}.{place}", unchanged=_is_passed_on(body, place))
+        for place, tensor in enumerate(caller.inputs)
+    ]
+    variables, run = yield from _settled(caller, body, variables)
+    during = tuple(v.during for v in variables)
+    asked = yield from caller.analysed(condition, during)
+    counters: dict[str, Counter] = {}
+    for var, after in zip(variables, run.results, strict=False):
+        counters.update(counters_of(var, after))
+    trips = _trips(caller, asked, counters)
+    outputs = [
+        after_loop(var, after, counters, trips)
+        for var, after in zip(variables, run.results, strict=False)
+    ]
+    if any(_depends(analysis, counters) for analysis in (run, asked)):
+        yield from _iterations(caller, body, condition, variables, counters, trips)
+    else:
+        caller.add(run, trips, "body")
+        caller.add(asked, trips + 1, "cond")
+    caller.answer(outputs)
+
+
+def _is_passed_on(body: Body, place: int) -> bool:
+    """Whether a loop returns an argument as it is."""
+    if place >= len(body.results):
+        return False
+    source, slot = body.results[place]
+    while source >= body.n_args and slot == 0:
+        node = body.nodes[source]
+        if node.kind.op not in _PASSING_ON or not node.inputs:
+            return False
+        source, slot = node.inputs[0]
+    return source == place
+
+
+def _settled(
+    caller: Caller, body: Body, variables: list[Variable]
+) -> Generator[Request, Analysis, tuple[list[Variable], Analysis]]:
+    """Variables whose shapes are those of every iteration, and an iteration with them."""
+    for last in [False] * _MOST_ROUNDS + [True]:
+        run = yield from caller.analysed(body, tuple(v.during for v in variables))
+        changed = False
+        for place, (var, after) in enumerate(zip(variables, run.results, strict=False)):
+            during = _common(caller, place, var.during, after, give_up=last)
+            if during != var.during:
+                variables[place] = var._replace(during=during)
+                changed = True
+        if not changed:
+            break
+    return variables, run
+
+
+def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_up: bool) -> Tensor:
+    """What is true before and after an iteration."""
+    shape = during.shape
+    if shape != after.shape and shape is not None:
+        if after.shape is None or len(after.shape) != len(shape) or give_up:
+            shape = None
+        else:
+            shape = _joined(caller, place, shape, after.shape)
+    handle, later = during.handle, after.handle
+    if handle is not None and later is not None:
+        element = handle.shape if handle.shape == later.shape else None
+        if handle.shape is None or None in handle.shape:
+            element = later.shape  # the first items tell what the list holds
+        handle = handle._replace(shape=element)
+    elif handle is None and later is not None and during.values is None:
+        handle = later if later.length is None else later._replace(length=None)
+    return Tensor(shape, during.dtype or after.dtype, during.values, handle)
+
+
+def _joined(caller: Caller, place: int, before: Dims, after: Dims) -> Dims:
+    label = f"{caller.node.name}:{place}"
+    return tuple([
+        a
+        if a == b
+        else caller.engine.names.of(
+            f"{label}[{axis}]", (caller.body.name, caller.node.name, place, axis)
+        )
+        for axis, (a, b) in enumerate(zip(before, after, strict=True))
+    ])  # fmt: skip
+
+
+def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Number:
+    """How often the loop runs: as the caller says, as its condition says, or an unknown."""
+    name = caller.node.name
+    given = given_trips(caller.engine, name)
+    if given is not None:
+        return given
+    values = asked.results[0].values if asked.results else None
+    found = trip_count(values[0], counters) if values else None
+    if found is None or is_internal(found.trips):
+        return unknown_trips(caller.engine, caller.body.name, name)
+    if found.is_bound:
+        note_bound(caller.engine, name)
+    return found.trips
+
+
+def given_trips(engine: Engine, name: str) -> int | None:
+    """How often a loop runs according to the caller; its name or an ending of it will do."""
+    given = engine.settings.trip_counts
+    parts = name.split("/")
+    for first in range(len(parts)):
+        ending = "/".join(parts[first:])
+        if ending in given:
+            return given[ending]
+    return given.get("")
+
+
+def unknown_trips(engine: Engine, body: str, name: str) -> Number:
+    """An unknown for how often a loop runs."""
+    scope = f"{function_label(body)}/" if body else ""
+    engine.note(
+        f"how often the loop {scope}{name} runs is not known; give trip_counts={{{name!r}: n}}"
+    )
+    return engine.names.of(f"trips({scope}{name})", ("trips", body, name))
+
+
+def note_bound(engine: Engine, name: str) -> None:
+    """Tell that a loop may end earlier."""
+    engine.note(f"the loop {name} may end earlier than its counter says; counted as if it does not")
+
+
+def _depends(analysis: Analysis, counters: dict[str, Counter]) -> bool:
+    """Whether an iteration costs more or less than others."""
+    return any(name in counters for name in symbols_of(analysis.flops))
+
+
+def _iterations(
+    caller: Caller,
+    body: Body,
+    condition: Body,
+    variables: Sequence[Variable],
+    counters: dict[str, Counter],
+    trips: Number,
+) -> Asking:
+    """Walk each iteration with the counters' values, as they cost different amounts."""
+    if not isinstance(trips, int) or trips > MOST_UNROLLED:
+        unnamed = tuple(v.during._replace(values=None) for v in variables)
+        caller.add((yield from caller.analysed(body, unnamed)), trips, "body")
+        caller.add((yield from caller.analysed(condition, unnamed)), trips + 1, "cond")
+        return
+    for trip in range(trips + 1):
+        args = tuple(_at(var, counters, trip) for var in variables)
+        if trip < trips:
+            caller.add((yield from caller.analysed(body, args)), 1, "body")
+        caller.add((yield from caller.analysed(condition, args)), 1, "cond")
+
+
+def _at(var: Variable, counters: dict[str, Counter], trip: int) -> Tensor:
+    """A variable at the start of an iteration."""
+    tensor = var.during
+    if var.counter in counters:
+        counter = counters[var.counter]
+        tensor = tensor._replace(values=(counter.start + counter.step * trip,))
+    if var.length in counters and tensor.handle is not None:
+        counter = counters[var.length]
+        length = counter.start + counter.step * trip
+        tensor = tensor._replace(handle=tensor.handle._replace(length=length))
+    return tensor

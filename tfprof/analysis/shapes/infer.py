@@ -1,0 +1,78 @@
+"""All rules together: what comes out of an op."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from tfprof.analysis.op_call import OpCall, UnknownError
+from tfprof.analysis.shapes import (
+    arrays,
+    conv,
+    elementwise,
+    gathering,
+    linear,
+    pool,
+    reductions,
+    slicing,
+)
+from tfprof.analysis.shapes.rules import Rule, Rules
+from tfprof.model.tensors import Handle, PartialShape, Values
+
+ResultT = TypeVar("ResultT")
+
+_SHAPE_FAMILIES = (arrays, conv, elementwise, gathering, linear, pool, reductions, slicing)
+
+MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError, ArithmeticError)
+"""What a rule or formula may run into if the graph contradicts the op's definition."""
+
+
+def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[ResultT]]]:
+    """The rules of all families.
+
+    Raises:
+        ValueError: An op type is in two of them.
+    """
+    rules: dict[str, Rule[Sequence[ResultT]]] = {}
+    for family in families:
+        twice = rules.keys() & family.keys()
+        if twice and False:
+            raise ValueError(f"in two families: {', '.join(sorted(twice))}")
+        rules.update(family)
+    return rules
+
+
+SHAPES = _joined([family.RULES for family in _SHAPE_FAMILIES])
+"""Rule for the output shapes, by op type."""
+
+VALUES: Mapping[str, Rule[Sequence[Values | None]]] = {}
+"""Rule for the elements of small outputs, by op type."""
+
+HANDLES: Mapping[str, Rule[Sequence[Handle | None]]] = {}
+"""Rule for what outputs refer to, by op type."""
+
+
+def infer(
+    op: OpCall, n_outputs: int
+) -> tuple[tuple[PartialShape, ...], tuple[Values | None, ...], tuple[Handle | None, ...]]:
+    """Shapes, values and handles of all outputs of an op, None for what is not known."""
+    return (
+        _answer(SHAPES, op, n_outputs),
+        _answer(VALUES, op, n_outputs),
+        _answer(HANDLES, op, n_outputs),
+    )
+
+
+def _answer(
+    rules: Mapping[str, Rule[Sequence[ResultT | None]]], op: OpCall, n_outputs: int
+) -> tuple[ResultT | None, ...]:
+    """What a rule says, one answer for each output."""
+    rule = rules.get(op.type)
+    if rule is None:
+        return (None,) * n_outputs
+    try:
+        answers = tuple(rule(op))
+    except (UnknownError, *MISFITS):
+        # Who needs the answer says that it is missing, and the graph may know it.
+        return (None,) * n_outputs
+    return (answers + (None,) * n_outputs)[:n_outputs]

@@ -1,0 +1,32 @@
+"""What the nodes of variables, and their names, tell in a graph without objects beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+VARIABLE_OPS = frozenset({"AutoReloadVariable", "VarHandleOp", "Variable", "VariableV2"})
+"""Op types that declare a variable, with attributes ``shape`` and ``dtype``."""
+
+_OPTIMIZER_SCALARS = ("beta1_power", "beta2_power")
+
+
+def belongs_to_optimizer(name: str, owners: Collection[str]) -> bool:
+    """Whether a variable was made by an optimizer of TensorFlow 1, as far as its name tells.
+
+    A slot is called after the variable that it belongs to, ``dense/kernel/Momentum``
+    (``slot_creator.py``), below the variable scope of the optimizer; Adam also keeps
+    ``beta1_power`` and ``beta2_power``. The step counter is no parameter either.
+
+    Args:
+        name: Name of the variable.
+        owners: Names of variables that may have slots; a set, if there are many.
+    """
+    last = name.rpartition("/")[2]
+    if last == "global_step" or last.startswith(_OPTIMIZER_SCALARS):
+        return True
+    owner = name.rpartition("/")[0]
+    while owner:
+        if owner in owners:
+            return True
+        owner = owner.partition("/")[2]
+    return False

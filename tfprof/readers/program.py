@@ -1,0 +1,199 @@
+"""GraphDef with its function library → ``Program``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tfprof._wire import messages as pb
+from tfprof.model.program import Body, Kind, Node, Program
+from tfprof.model.tensors import DT_RESOURCE, Handle, PartialShape, Tensor
+from tfprof.readers.attr_values import base_type, plain_shape, plain_value
+from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
+
+_LARGE_BYTES = 1 << 14
+"""Attributes that take more are constants whose values nobody reads."""
+
+_KEPT_PRIVATE = frozenset({"_handle_dtypes", "_handle_shapes", "_user_specified_name"})
+"""Of the attributes whose names begin with an underscore, those that tell something here."""
+
+INPUT_OPS = frozenset(
+    ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "IteratorGetNext",
+     "IteratorGetNextSync", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDequeueV2")
+)  # fmt: skip
+"""Ops through which data come into a graph."""
+
+_NOWHERE = (-1, 0)
+
+
+def read_program(graph: pb.GraphDef) -> Program:
+    """Read the nodes of a graph at once, and functions when they are asked for.
+
+    The program keeps the function library of the message alive, nothing else.
+    """
+    reader = _Reader(graph.library.function)
+    body = reader.graph_body(graph.node)
+    inputs = {
+        node.name: place for place, node in enumerate(body.nodes) if node.kind.op in INPUT_OPS
+    }
+    return Program(body, reader.function, inputs=inputs)
+
+
+class _Reader:
+    """Decodes nodes; equal types and attributes become one ``Kind``."""
+
+    def __init__(self, functions: Iterable[pb.FunctionDef]) -> None:
+        self._definitions = {function.signature.name: function for function in functions}
+        self._bodies: dict[str, Body] = {}
+        self._kinds: dict[tuple[str, tuple[tuple[str, bytes], ...]], Kind] = {}
+        self._declared: dict[bytes, tuple[PartialShape, ...]] = {}
+
+    def graph_body(self, nodes: Sequence[pb.NodeDef]) -> Body:
+        """The body of a graph, whose inputs are written ``node:slot``."""
+        places = {node.name: place for place, node in enumerate(nodes)}
+        decoded = []
+        for node in nodes:
+            inputs: list[tuple[int, int]] = []
+            controls: list[int] = []
+            for text in node.input:
+                if text[:1] == "^":
+                    controls.append(places.get(text[1:], -1))
+                    continue
+                place = places.get(text)
+                if place is not None:
+                    inputs.append((place, 0))
+                    continue
+                name, _, slot = text.rpartition(":")
+                known = name in places and slot.isascii() and slot.isdigit()
+                inputs.append((places[name], int(slot)) if known else _NOWHERE)
+            decoded.append(self._node(node, inputs, controls))
+        return Body("", decoded)
+
+    def function(self, name: str) -> Body | None:
+        """The body of a function; None if the library does not have it."""
+        body = self._bodies.get(name)
+        if body is None:
+            definition = self._definitions.get(name)
+            if definition is None:
+                return None
+            body = self._bodies[name] = self._function_body(name, definition)
+        return body
+
+    def _function_body(self, name: str, definition: pb.FunctionDef) -> Body:
+        """The body of a function, which writes inputs as ``argument`` or ``node:output:index``."""
+        signature = definition.signature
+        nodes = [
+            self._argument(place, argument, definition.arg_attr)
+            for place, argument in enumerate(signature.input_arg)
+        ]
+        n_args = len(nodes)
+        first: dict[str, int] = {node.name: place for place, node in enumerate(nodes)}
+        kinds = [self._kind(node) for node in definition.node_def]
+        first.update({node.name: n_args + i for i, node in enumerate(definition.node_def)})
+        slots = [self._slots(kind) for kind in kinds]
+
+        def tensor(text: str) -> tuple[int, int]:
+            name, _, output = text.partition(":")
+            place = first.get(name)
+            if place is None:
+                return _NOWHERE
+            output, _, index = output.partition(":")
+            if place < n_args:
+                return place, 0
+            offset = int(index) if index.isascii() and index.isdigit() else 0
+            return place, slots[place - n_args].get(output, 0) + offset
+
+        for node, kind in zip(definition.node_def, kinds, strict=True):
+            inputs = tuple(tensor(text) for text in node.input if text[:1] != "^")
+            controls = tuple(first.get(text[1:], -1) for text in node.input if text[:1] == "^")
+            nodes.append(Node(node.name, kind, inputs, controls, self._shapes(node.attr)))
+        results = tuple(
+            tensor(definition.ret[output.name]) if output.name in definition.ret else _NOWHERE
+            for output in signature.output_arg
+        )
+        control_results = tuple(first.get(node, -1) for node in definition.control_ret.values())
+        return Body(name, nodes, n_args, results, control_results)
+
+    def _argument(
+        self, place: int, argument: pb.OpDef.ArgDef, attributes: Mapping[int, Any]
+    ) -> Node:
+        """A node for an argument, with what the function says about it."""
+        dtype = base_type(argument.type)
+        attrs: dict[str, Any] = {"index": place, "T": dtype}
+        declared: tuple[PartialShape, ...] = ()
+        if place in attributes:
+            attr = attributes[place].attr
+            declared = self._shapes(attr)
+            attrs |= {name: plain_value(attr[name]) for name in _KEPT_PRIVATE if name in attr}
+        if dtype == DT_RESOURCE and argument.handle_data:
+            data = argument.handle_data[0]
+            attrs["handle"] = Handle(plain_shape(data.shape), base_type(data.dtype))
+        return Node(argument.name, Kind("_Arg", attrs, (dtype,)), (), (), declared)
+
+    def _node(
+        self, node: pb.NodeDef, inputs: Sequence[tuple[int, int]], controls: Sequence[int]
+    ) -> Node:
+        kind = self._kind(node)
+        return Node(node.name, kind, tuple(inputs), tuple(controls), self._shapes(node.attr))
+
+    def _kind(self, node: pb.NodeDef) -> Kind:
+        attr = node.attr
+        key_parts: list[tuple[str, bytes]] = []
+        large: dict[str, Any] = {}
+        for name in attr:
+            if name[0] == "_" and name not in _KEPT_PRIVATE:
+                continue
+            value = attr[name]
+            if name == "value" and value.ByteSize() > _LARGE_BYTES:
+                tensor = value.tensor
+                large[name] = Tensor(plain_tensor_shape(tensor), base_type(tensor.dtype))
+                shape = tensor.tensor_shape.SerializeToString()
+                key_parts.append((name, b"%d " % tensor.dtype + shape))
+            else:
+                key_parts.append((name, value.SerializeToString()))
+        key_parts.sort()
+        key = (node.op, tuple(key_parts))
+        kind = self._kinds.get(key)
+        if kind is None:
+            attrs = {
+                name: large[name] if name in large else plain_value(attr[name])
+                for name, _ in key_parts
+            }
+            kind = self._kinds[key] = Kind(
+                node.op,
+                attrs,
+                self._types(node.op, attrs),
+                stateful=node.op not in self._definitions and is_stateful(node.op),
+            )
+        return kind
+
+    def _types(self, op_type: str, attrs: Mapping[str, Any]) -> tuple[int, ...]:
+        called = self._definitions.get(op_type)
+        if called is not None:
+            return tuple(base_type(output.type) for output in called.signature.output_arg)
+        return tuple(map(base_type, output_types(op_type, attrs)))
+
+    def _slots(self, kind: Kind) -> dict[str, int]:
+        """First slot of each named output of a node."""
+        called = self._definitions.get(kind.op)
+        if called is not None:
+            return {output.name: i for i, output in enumerate(called.signature.output_arg)}
+        return dict(first_slots(kind.op, kind.attrs))
+
+    def _shapes(self, attr: Mapping[str, pb.AttrValue]) -> tuple[PartialShape, ...]:
+        if "_output_shapes" not in attr:
+            return ()
+        value = attr["_output_shapes"]
+        key = value.SerializeToString()
+        found = self._declared.get(key)
+        if found is None:
+            found = self._declared[key] = tuple(map(plain_shape, value.list.shape))
+        return found
+
+
+def plain_tensor_shape(tensor: pb.TensorProto) -> tuple[int, ...] | None:
+    """Shape of a constant; None if it is not complete."""
+    shape = plain_shape(tensor.tensor_shape)
+    if shape is None or None in shape:
+        return None
+    return tuple(dim for dim in shape if dim is not None)
