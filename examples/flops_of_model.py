@@ -4,7 +4,6 @@ python examples/flops_of_model.py
 """
 
 import keras
-import tensorflow as tf
 
 import tfprof
 
@@ -24,17 +23,14 @@ def build() -> keras.Model:
 
 
 def main() -> None:
-    """Trace one call of the model for one image, and count."""
+    """Count one call of the model, for one image and for a batch of any size."""
     model = build()
-    call = tf.function(lambda images: model(images, training=False))
-    graph = call.get_concrete_function(tf.TensorSpec([1, 32, 32, 3])).graph
-
-    options = tfprof.ProfileOptionBuilder().with_max_depth(3).order_by("float_ops")
-    net = tfprof.profile(graph, options=options.with_empty_output().build()).children[0]
-    for layer in net.children:
-        print(f"{layer.name:16} {layer.total_float_ops:>10,}")
-    print(f"{'all':16} {net.total_float_ops:>10,}")
-    print(f"{'parameters':16} {model.count_params():>10,}")
+    report = tfprof.flops(model, batch=1)
+    for layer, flops in report.by_scope.items():
+        print(f"{layer or 'all':16} {flops:>10,}")
+    print(f"{'multiply-adds':16} {report.macs:>10,}")
+    print(f"{'parameters':16} {tfprof.params(model).total:>10,}")
+    print(f"a batch of B takes {tfprof.flops(model).flops}")
 
 
 if __name__ == "__main__":

@@ -45,11 +45,18 @@ if TYPE_CHECKING:
     from tfprof.renderers.drawing import render_dot_file
     from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
+    from tfprof.costs.flops import flops
+    from tfprof.costs.flops import params
+    from tfprof.analysis.flops.registry import register_flops
+    from tfprof.costs.report import FlopsReport
+    from tfprof.analysis.params import ParamsReport
+    from tfprof.model.symbolic import Symbolic
 
 _HOME = {
     "AdviceProto": "tfprof._wire.messages",
     "EmptyProfileError": "tfprof.errors",
     "Finding": "tfprof.advisor.finding",
+    "FlopsReport": "tfprof.costs.report",
     "GraphNodeProto": "tfprof._wire.messages",
     "InputError": "tfprof.errors",
     "MalformedProfileError": "tfprof.errors",
@@ -57,10 +64,12 @@ _HOME = {
     "MultiGraphNodeProto": "tfprof._wire.messages",
     "Notice": "tfprof.model.notices",
     "OpLogProto": "tfprof._wire.messages",
+    "ParamsReport": "tfprof.analysis.params",
     "ProfileContext": "tfprof.recording.sessions.profile_context",
     "ProfileOptionBuilder": "tfprof.options.builder",
     "Profiler": "tfprof.api",
     "ProfilerHook": "tfprof.recording.sessions.profiler_hook",
+    "Symbolic": "tfprof.model.symbolic",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
     "Timeline": "tfprof.exporters.client_timeline",
@@ -70,10 +79,13 @@ _HOME = {
     "ViewTree": "tfprof.view_tree",
     "advise": "tfprof.one_shot",
     "demo_files": "tfprof.demo",
+    "flops": "tfprof.costs.flops",
     "load": "tfprof.api",
     "merge_default_with_oplog": "tfprof.op_logs",
+    "params": "tfprof.costs.flops",
     "pprof_profile": "tfprof.device_profiles",
     "profile": "tfprof.one_shot",
+    "register_flops": "tfprof.analysis.flops.registry",
     "render_dot_file": "tfprof.renderers.drawing",
     "trace": "tfprof.recording.eager.trace",
     "write_op_log": "tfprof.op_logs",
@@ -83,6 +95,7 @@ __all__ = [
     "AdviceProto",
     "EmptyProfileError",
     "Finding",
+    "FlopsReport",
     "GraphNodeProto",
     "InputError",
     "MalformedProfileError",
@@ -90,10 +103,12 @@ __all__ = [
     "MultiGraphNodeProto",
     "Notice",
     "OpLogProto",
+    "ParamsReport",
     "ProfileContext",
     "ProfileOptionBuilder",
     "Profiler",
     "ProfilerHook",
+    "Symbolic",
     "TfprofError",
     "TfprofWarning",
     "Timeline",
@@ -104,10 +119,13 @@ __all__ = [
     "__version__",
     "advise",
     "demo_files",
+    "flops",
     "load",
     "merge_default_with_oplog",
+    "params",
     "pprof_profile",
     "profile",
+    "register_flops",
     "render_dot_file",
     "trace",
     "write_op_log",

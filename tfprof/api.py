@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 import threading
@@ -29,9 +28,12 @@ from tfprof.files import write_file
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
+from tfprof.model.program import Program
+from tfprof.model.steps import step_number
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import ProfileOptions, is_classic, parse_options
 from tfprof.outputs import OutputFile, output_files
+from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.profile_proto import read_profile
 from tfprof.renderers.tfprof_text import (
     render_advice,
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
 VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
-
-_INT64 = 1 << 63
 
 
 class Profiler:
@@ -154,7 +154,7 @@ class Profiler:
             EmptyProfileError: The run metadata hold no step stats.
             InputError: The run metadata can not be read, are something else or are broken.
         """
-        step = _step_number(step)
+        step = step_number(step)
         if self._add_step(step, run_meta):
             return
         message = (
@@ -244,8 +244,7 @@ class Profiler:
             return find(self._check_context(show_library_frames), checkers)
 
     def _check_context(self, show_library_frames: bool = False) -> CheckContext:
-        self._source.update()
-        self._source.add_traces()
+        self._take_up()
         return CheckContext(self._profile, self._views, show_library_frames=show_library_frames)
 
     def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
@@ -348,11 +347,19 @@ class Profiler:
         """Bring the profile up to date with a live graph, call stacks included."""
         self._source.update()
         self._source.add_traces()
+        self._source.count_flops()
+
+    def _program(self) -> Program:
+        """The graph with its functions, and the shapes that runs have shown."""
+        with self._lock:
+            self._source.update()
+            return program_of_ops(self._profile.ops)
 
     def _build(self, kind: ViewKind, options: ProfileOptions) -> views.ViewTree:
         self._source.update()
         if kind == "code":
             self._source.add_traces()
+        self._source.count_flops()
         return self._views.build(kind, options)
 
     def _answer(
@@ -433,13 +440,3 @@ def view_kind(cmd: str) -> ViewKind:
         if cmd == kind:
             return kind
     raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")
-
-
-def _step_number(step: int) -> int:
-    try:
-        number = operator.index(step)
-    except TypeError:
-        raise UsageError(f"step={step!r} must be an integer") from None
-    if not -_INT64 <= number < _INT64:
-        raise UsageError(f"step={step!r} does not fit into 64 bits")
-    return number

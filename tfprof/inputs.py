@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof.analysis.profile_flops import count_profile_flops
 from tfprof.analysis.registered_flops import count_registered_flops
 from tfprof.capture.live_graph import (
     call_stacks,
@@ -20,16 +21,22 @@ from tfprof.capture.live_graph import (
 )
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
-from tfprof.model.runs import KnownNames
+from tfprof.model.runs import KnownNames, RunColumns
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
+from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.run_metadata import read_run_metadata
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
 _INT64_MAX = (1 << 63) - 1
+
+_INCOMPLETE = (
+    "ops have no float operations in this report, because a shape they depend on is not fully "
+    "known; add a step with run metadata, or give the graph static shapes"
+)
 
 
 class GraphSource:
@@ -62,14 +69,19 @@ class GraphSource:
         self._n_traced = 0
         self._marks_trainable = trainable
         # The original has neither formulas nor run-time shapes for a graph that is not live.
-        self._counts_flops = self._live is not None or not profile.classic
+        self._wants_shapes = self._live is not None or not profile.classic
         self._shapes_into_table = one_shot or not profile.classic
         self._shape_ids: Int64Array = np.zeros(0, np.int64)
         # Ops that are there already, of a loaded profile, keep the float operations they have.
         self._n_given = self._n_counted = len(profile.ops)
         self._counted_version = -1
+        self._counted_state: tuple[int, ...] = ()
+        self._shapes_version = 0
+        self._n_runs = 0
+        self._has_control_flow = True  # until it is known
         self._incomplete: set[int] = set()
         self._given_flops: set[str] = set()
+        self._registered: dict[str, int] = {}
 
         if self._live is None and graph is not None:
             columns = read_graph(graph)
@@ -97,11 +109,53 @@ class GraphSource:
             # Ops that only a run has named have no formula: their type is their own name.
             self._counted_version = self._profile.graph_version
             self._extend_shape_ids()
-            self._count_flops(range(self._n_counted, len(self._profile.ops)))
+            self._count_classic(range(self._n_counted, len(self._profile.ops)))
             self._n_counted = len(self._profile.ops)
         if operations:
-            counts = user_registered_flops(self._live, operations)
-            self._set_flops({self._profile.ops.row(name): n for name, n in counts.items()})
+            self._registered |= user_registered_flops(self._live, operations)
+            if self._profile.classic:
+                self._set_flops(self._rows_of(self._registered))
+
+    def count_flops(self) -> None:
+        """Count the float operations of all ops, if something has changed that they depend on.
+
+        In classic mode they are counted as soon as ops come, as in the original.
+        """
+        profile = self._profile
+        n_counted = len(profile.ops) - self._n_given
+        if profile.classic or n_counted <= 0:
+            return
+        state: tuple[int, ...] = (profile.graph_version, self._shapes_version, len(profile.ops))
+        if self._has_control_flow:
+            state += (self._n_runs,)  # runs tell how often loops ran
+        if state == self._counted_state:
+            return
+        self._counted_state = state
+        program = program_of_ops(profile.ops)
+        found = count_profile_flops(program, profile)
+        self._has_control_flow = found.has_control_flow
+        first = self._n_given
+        free_of_charge = np.ones(len(profile.ops), np.bool_)
+        free_of_charge[:first] = False
+        free_of_charge[[profile.ops.row(name) for name in self._given_flops]] = False
+        profile.ops.float_ops.array[free_of_charge] = 0
+        profile.ops.static_runs.array[first:] = 1
+        for row, runs in found.runs.items():
+            if row >= first:
+                profile.ops.static_runs.array[row] = runs
+        self._set_flops({row: n for row, n in found.flops.items() if row >= first})
+        self._set_flops(self._rows_of(self._registered))
+        profile.notices.set("incomplete-shape", _INCOMPLETE, len(found.incomplete))
+        n_without = sum(found.without_formula.values())
+        profile.notices.set(
+            "no-formula",
+            "ops have no float operations in this report, because nobody knows what they compute "
+            f"({', '.join(sorted(found.without_formula)[:5])}); see tfprof.register_flops",
+            n_without,
+        )
+
+    def _rows_of(self, counts: Mapping[str, int]) -> dict[int, int]:
+        return {self._profile.ops.row(name): count for name, count in counts.items()}
 
     def add_traces(self) -> None:
         """Record where the ops of a live graph were made; done only when a view needs it."""
@@ -123,7 +177,10 @@ class GraphSource:
         run = read_run_metadata(run_meta, self.known_names())
         if run is None:
             return False
+        self._n_runs += 1
         self.complete_shapes(run.output_shapes)
+        if not self._profile.classic:
+            self.complete_shapes(self._fed(run))
         self._profile.add_run(step, run)
         self.update()
         return True
@@ -138,7 +195,7 @@ class GraphSource:
         """Which names belong to ops whose output shapes a run could tell, by name id."""
         ops = self._profile.ops
         wanted = np.zeros(len(ops.names) + 1, np.bool_)  # the last one is for unknown names
-        if self._counts_flops:
+        if self._wants_shapes:
             self._extend_shape_ids()
             defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
             lists = ops.shapes.lists.values
@@ -174,7 +231,21 @@ class GraphSource:
         if changed:
             if self._shapes_into_table:
                 ops.output_shapes_ids.array[: len(self._shape_ids)] = self._shape_ids
-            self._count_flops(range(self._n_given, len(ops)))
+            self._shapes_version += 1
+            self._count_classic(range(self._n_given, len(ops)))
+
+    def _fed(self, run: RunColumns) -> dict[int, list[Shape]]:
+        """Shapes that a session was fed, by name id, for ops whose shapes are not complete."""
+        ops = self._profile.ops
+        shapes: dict[int, list[Shape]] = {}
+        for (name, output), shape in run.fed_shapes.items():
+            row = ops.row(name)
+            static = ops.shapes.list_of(int(self._shape_ids[row])) if row >= 0 else []
+            if output < len(static) and not is_fully_defined(static[output]):
+                seen: list[Shape] = [None] * len(static)
+                seen[output] = shape
+                shapes[int(ops.name_ids.array[row])] = seen
+        return shapes
 
     def _add_op_log(self) -> None:
         """Apply the entries of the op log whose ops are known by now."""
@@ -210,21 +281,15 @@ class GraphSource:
             new = self._profile.ops.output_shapes_ids.array[known:]
             self._shape_ids = np.concatenate([self._shape_ids, new])
 
-    def _count_flops(self, rows: range) -> None:
-        if not self._counts_flops or not rows:
+    def _count_classic(self, rows: range) -> None:
+        """Count by TensorFlow's registered formulas, which know live graphs only."""
+        if not self._profile.classic or self._live is None or not rows:
             return
-        counts, incomplete = count_registered_flops(
-            self._profile.ops, self._shape_ids, list(rows), classic=self._profile.classic
-        )
+        counts, incomplete = count_registered_flops(self._profile.ops, self._shape_ids, list(rows))
         self._set_flops(counts)
         self._incomplete.difference_update(rows)
         self._incomplete.update(incomplete)
-        self._profile.notices.set(
-            "incomplete-shape",
-            "ops have no float operations in this report, because a shape they depend on is "
-            "not fully known; add a step with run metadata, or give the graph static shapes",
-            len(self._incomplete),
-        )
+        self._profile.notices.set("incomplete-shape", _INCOMPLETE, len(self._incomplete))
 
     def _set_flops(self, counts: Mapping[int, int]) -> None:
         ops = self._profile.ops

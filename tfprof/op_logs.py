@@ -53,6 +53,7 @@ def merge_default_with_oplog(
         source.add_run(0, run_meta)
     if add_trace:
         source.add_traces()
+    source.count_flops()
     return profile_to_op_log(profile, source.pending)
 
 

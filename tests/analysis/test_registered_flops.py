@@ -3,7 +3,7 @@
 import pytest
 
 import tfprof
-from tfprof.analysis.registered_flops import FORMULAS
+from tfprof.analysis.registered_flops import FORMULAS, count_registered_flops
 from tfprof.testing.builders import graph, op
 
 NHWC = {"strides": [1, 2, 2, 1], "ksize": [1, 2, 2, 1]}
@@ -55,7 +55,9 @@ CASES = [
 def flops(kind, inputs, output, attrs):
     sources = [op(f"in{i}", "Source", outputs=[shape]) for i, shape in enumerate(inputs)]
     node = op("op", kind, *(f"in{i}" for i in range(len(inputs))), outputs=[output], **attrs)
-    return tfprof.Profiler(graph(*sources, node)).view("op").total_float_ops
+    ops = tfprof.Profiler(graph(*sources, node))._profile.ops
+    counts, incomplete = count_registered_flops(ops, ops.output_shapes_ids.array, [len(sources)])
+    return None if incomplete else counts.get(len(sources), 0)
 
 
 @pytest.mark.parametrize(("kind", "inputs", "output", "attrs", "expected"), CASES)
@@ -72,33 +74,16 @@ def test_every_formula_has_a_case():
     [
         ("Conv2DBackpropInput", [[4], [3, 5, 3, 3]], [2, 3, 8, 8]),
         ("Conv2DBackpropFilter", [[2, 3, 8, 8]], [3, 5, 3, 3]),
+        ("MaxPool", [[2, 3, 8, 8]], [2, 3, 4, 4]),
     ],
 )
-def test_channels_first_gives_the_same_as_channels_last(kind, inputs, output):
-    attrs = {"data_format": "NCHW", "strides": [1, 1, 2, 2]}
-    assert flops(kind, inputs, output, attrs) == 2 * 384 * 135 // (3 * 4)
+def test_channels_first_counts_as_an_incomplete_shape(kind, inputs, output):
+    attrs = {"data_format": "NCHW", "strides": [1, 1, 2, 2], "ksize": [1, 1, 2, 2]}
+    assert flops(kind, inputs, output, attrs) is None
 
 
-@pytest.mark.parametrize("kind", ["Conv2DBackpropInput", "Conv2DBackpropFilter"])
-def test_large_counts_are_exact(kind):
-    # 2 x elements of the image x elements of the filter: a float is inexact beyond 2^53.
-    image, kernel = [3, 2**27 + 1, 2**27 + 1, 1], [3, 1, 1, 1]
-    shapes = {"Conv2DBackpropInput": ([[4], kernel], image)}.get(kind, ([image], kernel))
-    expected = 2 * 3 * (2**27 + 1) ** 2 * 3
-    assert flops(kind, *shapes, {"strides": [1, 1, 1, 1]}) == expected
-
-
-@pytest.mark.parametrize("classic", [False, True])
 @pytest.mark.parametrize("kind", sorted(FORMULAS))
-def test_absurd_shapes_are_no_crash(kind, classic):
+def test_absurd_shapes_are_no_crash(kind):
     huge = [2**62] * 20
-    sources = [op("a", outputs=[huge]), op("b", outputs=[huge])]
-    node = op("op", kind, "a", "b", outputs=[huge], strides=[1, 1, 1, 1], ksize=[1, 2, 2, 1])
-    profiler = tfprof.Profiler(graph(*sources, node), classic=classic)
-    if classic:  # the original counts live graphs only, so ask the formulas themselves
-        from tfprof.analysis.registered_flops import count_registered_flops
-
-        ops = profiler._profile.ops
-        counts, _ = count_registered_flops(ops, ops.output_shapes_ids.array, [2], classic=True)
-        profiler._source._set_flops(counts)
-    assert -(2**63) <= profiler.view("op").total_float_ops < 2**63
+    attrs = {"strides": [1, 1, 1, 1], "ksize": [1, 2, 2, 1]}
+    assert isinstance(flops(kind, [huge, huge], huge, attrs), int)

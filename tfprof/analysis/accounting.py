@@ -31,7 +31,9 @@ _LARGEST_TOTAL = 9.2e18
 """A little less than 2^63, for the rounding of floating-point sums."""
 
 
-def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
+def op_metrics(
+    profile: Profile, step: int, *, classic: bool, static_float_ops: bool = False
+) -> Int64Array:
     """All metrics of all ops.
 
     Args:
@@ -40,10 +42,12 @@ def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
         classic: Let parameters and float operations wrap at 64 bits, as in the original;
             otherwise, where totals would wrap, the largest counts are left out, and the notices
             say so.
+        static_float_ops: Count the float operations of one run of the program as the graph says,
+            not of what was recorded.
 
     Returns:
         Shape (len(METRICS), n ops). ``float_ops`` is the count of one run times the number of
-        runs; an op without any record keeps the count of one run (``tfprof_node.h``).
+        runs; an op without any record keeps the static count (``tfprof_node.h``).
     """
     ops = profile.ops
     measures = profile.steps.measures(step, len(ops))
@@ -52,7 +56,8 @@ def op_metrics(profile: Profile, step: int, *, classic: bool) -> Int64Array:
     metrics[1] = measures.exec_micros
     metrics[2:8] = measures.values[1:]
     metrics[8], parameters = _parameters(profile)
-    runs = np.where(measures.recorded, metrics[0], 1)
+    recorded = measures.recorded & (not static_float_ops)
+    runs = np.where(recorded, metrics[0], ops.static_runs.array)
     metrics[9] = ops.float_ops.array * runs
     if not classic:
         metrics[8] = _without_overflow(profile, "parameters", metrics[8], parameters)

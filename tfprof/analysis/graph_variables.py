@@ -7,7 +7,8 @@ weight if it is of a float type, has at least one dimension and more than one el
 * is a vector that scales or shifts (an operand of ``Mul``, ``Add`` or ``Sub``), which is what
   normalization layers become.
 
-In between there may be ops that change nothing but form, loops, and calls of functions.
+In between there may be ops that change nothing but form, calls of functions, and loops that hand it
+on unchanged.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ _CONSTANT_OPS = frozenset({"Const", "HostConst"})
 _WEIGHT_TYPES = FLOAT_TYPES | QUANTIZED_TYPES | {6}
 """Float types, and those that quantized weights have (6 is int8)."""
 
+_LOOP_OPS = frozenset({"StatelessWhile", "While"})
 _CALLED_WITHOUT_FIRST = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
 """Ops whose first input chooses what is called with the others."""
 
@@ -166,7 +168,8 @@ def _callees(kind: Kind) -> Iterator[str]:
     """Functions that a node calls with its inputs; the op type may be one, too."""
     yield kind.op
     for value in kind.attrs.values():
-        for item in value if isinstance(value, tuple) else (value,):
+        is_list = isinstance(value, tuple) and not isinstance(value, FunctionRef)
+        for item in value if is_list else (value,):
             if isinstance(item, FunctionRef):
                 yield item.name
 
@@ -227,12 +230,29 @@ class _Uses:
             return _AS_WEIGHT
         if op in _AFFINE_OPS:
             return _AS_OPERAND
+        if op in _LOOP_OPS and not self._is_invariant(node, slot):
+            return 0
         argument = slot - (op in _CALLED_WITHOUT_FIRST)
         use = 0
         for callee in self._called_by(node.kind):
             if 0 <= argument < self._bodies[callee].n_args:
                 use |= self._uses[callee][argument]
         return use
+
+    def _is_invariant(self, node: Node, slot: int) -> bool:
+        """Whether the body of a loop hands an argument on as it is; others are its state."""
+        reference = node.kind.attrs.get("body")
+        body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
+        if body is None or slot >= len(body.results):
+            return False
+        place, seen = body.results[slot][0], set()
+        while place >= body.n_args and place not in seen:
+            seen.add(place)
+            producer = body.nodes[place]
+            if producer.kind.op != "Identity" or not producer.inputs:
+                return False
+            place = producer.inputs[0][0]
+        return place == slot
 
     def _called_by(self, kind: Kind) -> list[str]:
         found = self._callees.get(kind)

@@ -1,8 +1,8 @@
 """Float operations of single ops by TensorFlow's own registered formulas.
 
 The table restates ``tensorflow/python/profiler/internal/flops_registry.py`` and the formulas
-registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, nothing else. An
-op counts once per multiplication and once per addition (a multiply-add is 2).
+registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, right or wrong, for
+classic mode. ``analysis.flops`` has the formulas of the default.
 """
 
 from __future__ import annotations
@@ -34,15 +34,11 @@ class _Op:
         inputs: Shape of every input; None for control edges, too.
         outputs: Shape of every output.
         attrs: Attributes of the op.
-        n_control: Number of control inputs among the inputs.
-        classic: Follow the original where it is wrong.
     """
 
     inputs: list[Shape]
     outputs: list[Shape]
     attrs: dict[str, AttrValue]
-    n_control: int
-    classic: bool
 
     def dims_in(self, index: int) -> Dims:
         return _defined(self.inputs, index)
@@ -60,15 +56,10 @@ class _Op:
         value = self.attrs.get(name, ())
         return value if isinstance(value, tuple) else ()
 
-    @property
-    def channels_first(self) -> bool:
-        """NCHW layout; classic knows only NHWC and calls anything else incomplete."""
-        layout = self.attrs.get("data_format", "NHWC")
-        if layout == "NHWC":
-            return False
-        if self.classic or layout != "NCHW":
+    def require_channels_last(self) -> None:
+        """The original knows NHWC only, and calls everything else incomplete."""
+        if self.attrs.get("data_format", "NHWC") != "NHWC":
             raise IncompleteShapeError
-        return True
 
 
 def _defined(shapes: list[Shape], index: int) -> Dims:
@@ -101,6 +92,7 @@ def _mean(op: _Op) -> int:
 
 
 def _reduction(op: _Op) -> int:
+    """Negative for an empty input: one result of no elements."""
     return op.n_in() - op.n_out()
 
 
@@ -109,53 +101,46 @@ def _l2_loss(op: _Op) -> int:
 
 
 def _add_n(op: _Op) -> int:
-    """One addition less than there are terms; the original counts control inputs as terms."""
-    terms = len(op.inputs) - (0 if op.classic else op.n_control)
-    return op.n_in() * (terms - 1)
+    """One addition less than there are terms, which control inputs are, too."""
+    return op.n_in() * (len(op.inputs) - 1)
 
 
 def _pool(op: _Op) -> int:
-    _ = op.channels_first  # window sizes multiply to the same in either layout
+    op.require_channels_last()
     return math.prod(op.ints("ksize")) * op.n_out()
 
 
 def _avg_pool_grad(op: _Op) -> int:
-    _ = op.channels_first
+    op.require_channels_last()
     return 2 * math.prod(op.ints("ksize")) * op.n_in(1)
 
 
 def _max_pool_grad(op: _Op) -> int:
-    _ = op.channels_first
+    op.require_channels_last()
     return math.prod(op.ints("ksize")) * op.n_in(1) + op.n_in(1)
 
 
 def _spatial_strides(op: _Op) -> int:
+    op.require_channels_last()
     strides = op.ints("strides")
-    first = 2 if op.channels_first else 1
-    return _dim(strides, first) * _dim(strides, first + 1)
-
-
-def _channels(op: _Op, dims: Dims) -> int:
-    return _dim(dims, 1 if op.channels_first else -1)
+    return _dim(strides, 1) * _dim(strides, 2)
 
 
 def _conv2d_backprop_input(op: _Op) -> int:
-    divisor = _channels(op, op.dims_out()) * _spatial_strides(op)
-    return _quotient(op, 2 * op.n_out() * op.n_in(1), divisor)
+    divisor = _spatial_strides(op) * _dim(op.dims_out(), -1)
+    return _quotient(2 * op.n_out() * op.n_in(1), divisor)
 
 
 def _conv2d_backprop_filter(op: _Op) -> int:
-    divisor = _channels(op, op.dims_in(0)) * _spatial_strides(op)
-    return _quotient(op, 2 * op.n_in(0) * op.n_out(), divisor)
+    divisor = _spatial_strides(op) * _dim(op.dims_in(0), -1)
+    return _quotient(2 * op.n_in(0) * op.n_out(), divisor)
 
 
-def _quotient(op: _Op, total: int, divisor: int) -> int:
-    """``total / divisor``; the original goes through floats, which are inexact beyond 2^53."""
+def _quotient(total: int, divisor: int) -> int:
+    """``total / divisor``, by way of floats, which are inexact beyond 2^53."""
     if divisor == 0:
         return 0
-    if op.classic and total < 1 << 1000:  # larger ones are no floats at all
-        return int(total / divisor)
-    return total // divisor
+    return int(total / divisor) if total < 1 << 1000 else total // divisor
 
 
 def _mat_mul(op: _Op) -> int:
@@ -164,8 +149,8 @@ def _mat_mul(op: _Op) -> int:
 
 
 def _batch_mat_mul(op: _Op) -> int:
-    """The depth is the last dimension, or with ``adj_x`` the one before, which classic ignores."""
-    adjoint = bool(op.attrs.get("transpose_a" if op.classic else "adj_x"))
+    """The depth is the last dimension, of ``adj_x`` too: an attribute is asked for in vain."""
+    adjoint = bool(op.attrs.get("transpose_a"))
     return 2 * _dim(op.dims_in(0), -2 if adjoint else -1) * op.n_out()
 
 
@@ -173,8 +158,7 @@ def _conv(n_filter_dims: int) -> Callable[[_Op], int]:
     """Every output element takes one multiply-add per filter element of its channel."""
 
     def count(op: _Op) -> int:
-        if op.classic:
-            op.dims_in(0)  # has no part in the result, yet the original asks for it
+        op.dims_in(0)  # has no part in the result, yet the original asks for it
         filter_dims = op.dims_in(1)
         taps = math.prod(_dim(filter_dims, index) for index in range(n_filter_dims))
         return 2 * op.n_out() * taps
@@ -214,7 +198,7 @@ FORMULAS: dict[str, Callable[[_Op], int]] = {
 
 
 def count_registered_flops(
-    ops: OpTable, output_shapes_ids: Int64Array, rows: list[int], *, classic: bool
+    ops: OpTable, output_shapes_ids: Int64Array, rows: list[int]
 ) -> tuple[dict[int, int], list[int]]:
     """Float operations of one run of each op.
 
@@ -222,8 +206,6 @@ def count_registered_flops(
         ops: The op table.
         output_shapes_ids: Output shapes of every row, which may be more than ``ops`` knows.
         rows: Rows to count.
-        classic: Follow the original where it is wrong: ``adj_x`` ignored, control inputs of
-            AddN counted, layouts other than NHWC not understood, negative results.
 
     Returns:
         Count by row where a formula gave one other than 0, and the rows that have a formula, but
@@ -255,8 +237,7 @@ def count_registered_flops(
         for edge in edges:
             shapes = outputs(producers[edge]) if producers[edge] >= 0 else []
             inputs.append(shapes[ports[edge]] if 0 <= ports[edge] < len(shapes) else None)
-        n_control = sum(ports[edge] < 0 for edge in edges)
-        op = _Op(inputs, outputs(row), dict(ops.attrs_of(row)), n_control, classic)
+        op = _Op(inputs, outputs(row), dict(ops.attrs_of(row)))
         try:
             count = formula(op)
         except IncompleteShapeError:
@@ -264,8 +245,6 @@ def count_registered_flops(
         except _NoAnswerError:
             continue
         else:
-            if not classic:
-                count = max(count, 0)
             if count:
                 counts[row] = count
     return counts, incomplete

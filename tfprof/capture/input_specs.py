@@ -12,7 +12,7 @@ from tfprof.errors import UsageError
 def is_shape(value: Any) -> bool:
     """Whether it is one shape or one TensorSpec, and not several of them."""
     if isinstance(value, (list, tuple)):
-        return all(dim is None or isinstance(dim, int) for dim in value)
+        return all(dim is None or hasattr(dim, "__index__") for dim in value)
     return hasattr(value, "as_list") or (hasattr(value, "shape") and hasattr(value, "dtype"))
 
 
@@ -30,6 +30,8 @@ def spec_of(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
         )
     if hasattr(shape, "dtype"):
         return tensorflow.TensorSpec(shape.shape, shape.dtype, shape.name or name)
+    if isinstance(shape, (list, tuple)):
+        shape = [None if dim == -1 else dim for dim in shape]
     return tensorflow.TensorSpec(shape, dtype or tensorflow.float32, name)
 
 
@@ -72,6 +74,6 @@ def with_batch(spec: Any, batch: int | None, *, strict: bool) -> Any:
 def text_of(specs: Any) -> str:
     """Specs for a message."""
     return ", ".join(
-        f"{spec.name or 'input'}: {getattr(spec, 'shape', spec)}"
+        f"{getattr(spec, 'name', None) or 'input'}: {getattr(spec, 'shape', spec)}"
         for spec in tensorflow_module().nest.flatten(specs)
     )

@@ -7,24 +7,15 @@ saves a program; it keeps its name.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tfprof._wire import messages as pb
+from tfprof.capture.stable_names import keep_called_functions, name_captures, unused
 from tfprof.errors import UsageError
 from tfprof.model.program import Variable
 from tfprof.model.tensors import PartialShape
-
-_COUNTED_NAME = re.compile(r"(?:__(?:inference|forward|backward)_)?(?P<name>.+?)(?:_\d+)*")
-_PASSING_ATTRS = (
-    "_gradient_op_type",
-    "api_implements",
-    "backward_function_name",
-    "forward_function_name",
-)
-"""Names with counters or random parts, of things that TensorFlow looks up in the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +46,25 @@ class TracedGraph:
 
     Attributes:
         graph: A serialized GraphDef with function library and the shapes that TensorFlow knows.
-        variables: Variables of the model, or all that the graph uses.
+        variables: Variables of the model, or all that a function uses. None if only the nodes of
+            the graph tell which there are.
         fetches: Names of the nodes that make the results; empty if all ops of the graph count.
         inputs: Name of the placeholder for each input by the name that a user knows.
         layers: Layers of a model: one tree, the model at its root.
         layer_of: Path of the innermost layer that made a node, by node name. Scopes in node names
             do not tell: Keras 3 opens the scope of a layer twice, so its ops end up in
             ``dense_1``, which may also be the name of another layer.
+        is_own: It was traced for this call, so the shapes that the user gave are in it; other
+            graphs keep those that they had.
     """
 
     graph: bytes
-    variables: list[Variable]
+    variables: list[Variable] | None
     fetches: list[str] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
     layers: list[TracedLayer] = field(default_factory=list)
     layer_of: dict[str, str] = field(default_factory=dict)
+    is_own: bool = False
 
 
 class NamedVariable(NamedTuple):
@@ -82,18 +77,20 @@ class NamedVariable(NamedTuple):
 
 def traced_graph(
     graph: Any,
-    variables: Sequence[NamedVariable] | None = None,
+    variables: Sequence[NamedVariable] | None,
     *,
     is_own: bool = False,
+    at_default: str = "",
     **facts: Any,
 ) -> TracedGraph:
     """Write a live graph down.
 
     Args:
         graph: A ``tf.Graph``; it stays as it is.
-        variables: The variables that count as parameters; None for those that the graph uses.
+        variables: The variables that count as parameters; None if nothing but the graph tells.
         is_own: The graph was traced just now. Its functions, which have numbers in their names
             that differ each time, get names that do not, and those that nobody calls are left out.
+        at_default: Name of a placeholder that takes its default.
         facts: The other attributes of the result.
     """
     try:
@@ -103,15 +100,18 @@ def traced_graph(
             f"this graph can not be written down: {error}. Keep large constants in variables"
         ) from error
     definition = pb.GraphDef.FromString(data)
-    used = named(getattr(graph, "variables", ()))
-    _declare_handles(definition, graph, [*(variables or ()), *used])
-    if is_own:
-        _keep_called_functions(definition)
+    _declare_handles(definition, graph, [*(variables or ()), *used_variables(graph)])
+    _take_default(definition, at_default)
     facts.setdefault("fetches", _results(graph))
     facts.setdefault("inputs", _inputs(graph))
+    if is_own:
+        keep_called_functions(definition)
+        captured = {inner.op.name for _, inner in graph.captures}
+        name_captures(definition, captured, facts.get("layer_of", {}))
     return TracedGraph(
         definition.SerializeToString(deterministic=True),
-        [_facts(each) for each in (used if variables is None else variables)],
+        None if variables is None else [_facts(each) for each in variables],
+        is_own=is_own,
         **facts,
     )
 
@@ -137,18 +137,14 @@ def named(variables: Iterable[Any], trainable: Iterable[Any] | None = None) -> l
     return list(found.values())
 
 
-def unused(name: str, taken: Iterable[str]) -> str:
-    """The name, or with ``_1``, ``_2``… if it is taken.
-
-    Args:
-        name: What it should be called.
-        taken: Names that are; anything that answers ``in`` fast.
-    """
-    number, free = 0, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
+def used_variables(graph: Any) -> list[NamedVariable]:
+    """The variables that a traced function uses, in the order of their first use."""
+    places = {id(outer): place for place, (outer, _) in enumerate(getattr(graph, "captures", ()))}
+    variables = sorted(
+        getattr(graph, "variables", ()),
+        key=lambda each: (places.get(id(each.handle), len(places)), each.name),
+    )
+    return named(variables)
 
 
 def _facts(each: NamedVariable) -> Variable:
@@ -181,15 +177,23 @@ def _declare_handles(
         if id(outer) in by_handle
     }
     for node in definition.node:
-        each = handles.get(node.name)
-        if each is None or node.op != "Placeholder":
+        captured = handles.get(node.name)
+        if captured is None or node.op != "Placeholder":
             continue
-        facts = _facts(each)
+        facts = _facts(captured)
         node.op = "VarHandleOp"
         del node.attr["_user_specified_name"]
         node.attr["dtype"].type = facts.dtype
         node.attr["shape"].shape.CopyFrom(_shape_proto(facts.shape))
-        node.attr["shared_name"].s = each.name.encode()
+        node.attr["shared_name"].s = captured.name.encode()
+
+
+def _take_default(definition: pb.GraphDef, name: str) -> None:
+    for node in definition.node:
+        if node.name == name and node.op == "PlaceholderWithDefault":
+            node.op = "Identity"
+            node.attr["T"].type = node.attr["dtype"].type
+            del node.attr["dtype"], node.attr["shape"]
 
 
 def _shape_proto(shape: PartialShape) -> pb.TensorShapeProto:
@@ -200,10 +204,12 @@ def _shape_proto(shape: PartialShape) -> pb.TensorShapeProto:
 
 
 def _results(graph: Any) -> list[str]:
-    """Nodes that a traced function runs for: its results, and what has effects."""
-    outputs = [tensor.op.name for tensor in getattr(graph, "outputs", None) or ()]
-    controls = [operation.name for operation in getattr(graph, "control_outputs", None) or ()]
-    return list(dict.fromkeys(outputs + controls))
+    """Nodes that a traced function runs for: its results and what has effects, in their order."""
+    wanted = {tensor.op.name for tensor in getattr(graph, "outputs", None) or ()}
+    wanted.update(operation.name for operation in getattr(graph, "control_outputs", None) or ())
+    if not wanted:
+        return []
+    return [operation.name for operation in graph.get_operations() if operation.name in wanted]
 
 
 def _inputs(graph: Any) -> dict[str, str]:
@@ -228,46 +234,3 @@ def _argument_name(operation: Any) -> str:
         return str(operation.get_attr("_user_specified_name").decode())
     except ValueError:
         return str(operation.name)
-
-
-def _keep_called_functions(definition: pb.GraphDef) -> None:
-    """Leave out functions that nobody calls, and give the others names without counters."""
-    library = {function.signature.name: function for function in definition.library.function}
-    new_names: dict[str, str] = {}
-    taken: set[str] = set()
-    waiting = [(node.op, node.attr) for node in definition.node]
-    for op, attrs in waiting:  # grows by the nodes of each function that is found
-        for name in [op, *(reference.name for reference in _references(attrs))]:
-            if name not in library or name in new_names:
-                continue
-            match = _COUNTED_NAME.fullmatch(name)
-            new_names[name] = unused(match["name"] if match else name, taken)
-            taken.add(new_names[name])
-            waiting += [(node.op, node.attr) for node in library[name].node_def]
-    kept = [library[name] for name in new_names]
-    for node in [*definition.node, *(node for function in kept for node in function.node_def)]:
-        node.op = new_names.get(node.op, node.op)
-        for reference in _references(node.attr):
-            reference.name = new_names.get(reference.name, reference.name)
-        _drop(node.attr)
-    for function in kept:
-        function.signature.name = new_names[function.signature.name]
-        _drop(function.attr)
-    functions = [pb.FunctionDef.FromString(function.SerializeToString()) for function in kept]
-    definition.ClearField("library")
-    definition.library.function.extend(functions)
-
-
-def _references(attrs: Any) -> Iterator[pb.NameAttrList]:
-    for key in sorted(attrs):
-        value = attrs[key]
-        if value.HasField("func"):
-            yield value.func
-        elif value.HasField("list"):
-            yield from value.list.func
-
-
-def _drop(attrs: Any) -> None:
-    for name in _PASSING_ATTRS:
-        if name in attrs:
-            del attrs[name]

@@ -96,6 +96,7 @@ class OpTable:
         label_op_ids: Op type that a run-time label gave, -1 without one.
         device_ids: Canonical device of each row (the first seen wins), -1 without one.
         float_ops: Float operations of one run of the op; 0 if unknown or none.
+        static_runs: How often one run of the program runs the op, as the graph tells.
         shape_ids: Id of the attribute ``shape``, -1 without one.
         output_shapes_ids: Id of the output shapes, -1 if unknown.
         attrs_ids: Id of the attributes kept for FLOP formulas.
@@ -114,6 +115,7 @@ class OpTable:
         self.label_op_ids = Int64Column(fill=-1)
         self.device_ids = Int64Column(fill=-1)
         self.float_ops = Int64Column()
+        self.static_runs = Int64Column(fill=1)
         self.shape_ids = Int64Column(fill=-1)
         self.output_shapes_ids = Int64Column(fill=-1)
         self.attrs_ids = Int64Column()
@@ -251,6 +253,7 @@ class OpTable:
         _fill(self.shape_ids, rows, shapes[other.shape_ids.array])
         _fill(self.output_shapes_ids, rows, lists[other.output_shapes_ids.array])
         _fill(self.float_ops, rows, other.float_ops.array, missing=0)
+        _fill(self.static_runs, rows, other.static_runs.array, missing=1)
         for row, type_ids in other.added_types.items():
             known = self.added_types.setdefault(int(rows[row]), [])
             mapped = strings[type_ids].tolist()
@@ -335,6 +338,7 @@ class OpTable:
             self.label_op_ids,
             self.device_ids,
             self.float_ops,
+            self.static_runs,
             self.shape_ids,
             self.output_shapes_ids,
             self.attrs_ids,

@@ -115,6 +115,7 @@ class RunColumns:
         allocations: What they gave and took back.
         output_shapes: Run-time shapes by name id, for the names that were asked for; an output
             without a tensor description is None.
+        fed_shapes: Shape of each tensor that was fed, by op name and output.
     """
 
     devices: list[tuple[str, int]] = field(default_factory=list)
@@ -135,6 +136,7 @@ class RunColumns:
     allocator_levels: AllocatorColumns = field(default_factory=AllocatorColumns)
     allocations: AllocationColumns = field(default_factory=AllocationColumns)
     output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
+    fed_shapes: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:

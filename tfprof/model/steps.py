@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.errors import UsageError
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.executions import NO_OP, StepDetail
 from tfprof.model.strings import StringTable
@@ -20,6 +22,8 @@ MEASURES = (
     "output_bytes",
 )
 """Rows of ``StepRecords.values``, in order."""
+
+_INT64 = 1 << 63
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -148,3 +152,18 @@ class StepTable:
             divisor = np.maximum(seen, 1).astype(np.uint64)
             sums = (sums.view(np.uint64) // divisor).view(np.int64)
         return OpMeasures(sums[:-1], sums[-1], recorded)
+
+
+def step_number(step: int) -> int:
+    """A step number that a caller gives, as an int.
+
+    Raises:
+        UsageError: It is no integer of 64 bits.
+    """
+    try:
+        number = operator.index(step)
+    except TypeError:
+        raise UsageError(f"step={step!r} must be an integer") from None
+    if not -_INT64 <= number < _INT64:
+        raise UsageError(f"step={step!r} does not fit into 64 bits")
+    return number

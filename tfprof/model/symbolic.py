@@ -44,6 +44,21 @@ class _Atom:
             return {self.key}
         return {name for operand in self.operands for name in symbols_of(operand)}
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is at least 1 for sure: names are, and what is rounded up from such."""
+        if not self.function:
+            return True
+        dividend = self.operands[0]
+        divisor = self.operands[1]
+        return (
+            self.function == "ceil"
+            and isinstance(dividend, Symbolic)
+            and all(n > 0 and all(a.is_positive for a, _ in t) for t, n in dividend._terms.items())
+            and isinstance(divisor, int)
+            and divisor > 0
+        )
+
     def bound(self, values: Mapping[str, Number]) -> Number:
         if not self.function:
             return values[self.key] if self.key in values else Symbolic.named(self.key)
@@ -223,6 +238,17 @@ def is_known(number: Number) -> bool:
     return isinstance(number, int)
 
 
+TYPICAL_SIZE = 64
+"""What unknown sizes are taken for where numbers have to be put in order."""
+
+
+def typical(number: Number) -> int:
+    """A number for ordering: unknown sizes are taken to be all the same."""
+    if isinstance(number, Symbolic):
+        number = number.bind(dict.fromkeys(number.symbols, TYPICAL_SIZE))
+    return number if isinstance(number, int) else 0
+
+
 def total(numbers: Iterable[Number]) -> Number:
     """Sum, in time linear in the number of terms."""
     known = 0
@@ -335,13 +361,11 @@ def _extreme(function: str, a: Number, b: Number) -> Number:
     difference = _terms_of(a - b)
     constant = difference.get((), 0)
     factors = [factor for term, factor in difference.items() if term]
-    larger: Number | None = None
-    if all(factor > 0 for factor in factors) and sum(factors) + constant >= 0:
-        larger, smaller = a, b
-    elif all(factor < 0 for factor in factors) and sum(factors) + constant <= 0:
-        larger, smaller = b, a
-    if larger is not None:
-        return larger if function == "max" else smaller
+    is_told = all(atom.is_positive for term in difference for atom, _ in term)
+    if is_told and all(factor > 0 for factor in factors) and sum(factors) + constant >= 0:
+        return a if function == "max" else b
+    if is_told and all(factor < 0 for factor in factors) and sum(factors) + constant <= 0:
+        return b if function == "max" else a
     a, b = sorted((a, b), key=str)
     return _applied(function, f"{function}({a}, {b})", a, b)
 

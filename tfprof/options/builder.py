@@ -26,7 +26,11 @@ _LATE_KEYS = {
 
 
 def _fresh() -> OptionsDict:
-    return {o.name: copy.copy(o.builder_default) for o in OPTIONS if o.name not in _LATE_KEYS}
+    return {
+        o.name: copy.copy(o.builder_default)
+        for o in OPTIONS
+        if o.name not in _LATE_KEYS and not o.is_ours
+    }
 
 
 def _preset(
@@ -146,6 +150,10 @@ class ProfileOptionBuilder:
     def with_min_float_operations(self, min_float_ops: int) -> ProfileOptionBuilder:
         """Show only nodes with at least this many float operations."""
         return self._set(min_float_ops=min_float_ops)
+
+    def with_static_float_operations(self, is_true: bool = True) -> ProfileOptionBuilder:
+        """Show the float operations of the graph, not those of the runs that were recorded."""
+        return self._set(static_float_ops=is_true)
 
     def with_accounted_types(self, account_type_regexes: Iterable[str]) -> ProfileOptionBuilder:
         """Count only ops with a type that fully matches one of these."""

@@ -79,6 +79,11 @@ class ProfileOptions:
         """Attributes to show, without duplicates, in byte order."""
         return tuple(sorted(set(self.values["select"])))
 
+    @property
+    def static_float_ops(self) -> bool:
+        """Whether float operations are those of the graph, not of recorded runs."""
+        return bool(self.values["static_float_ops"])
+
     def minimum(self, name: str) -> int:
         """A ``min_*`` bound."""
         return int(self.values[f"min_{name}"])

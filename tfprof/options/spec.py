@@ -63,6 +63,7 @@ class Option:
         choices: Allowed values (or list elements); empty for any.
         views: Where it has an effect.
         is_regex: Its elements are RE2 regular expressions, matched in full.
+        is_ours: The original does not have it, so its reports do not list it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Option:
     choices: tuple[str, ...] = ()
     views: tuple[str, ...] = ALL_VIEWS
     is_regex: bool = False
+    is_ours: bool = False
 
 
 def _minimum(name: str, what: str, unit: str, views: tuple[str, ...] = ALL_VIEWS) -> Option:
@@ -124,6 +126,15 @@ OPTIONS: tuple[Option, ...] = (
         "Where the view goes: stdout, none or file:outfile=PATH. timeline:outfile=PATH writes a "
         "Chrome trace (timeline:steps=all,outfile=PATH all steps), pprof:outfile=PATH the code "
         "view for pprof, dot:outfile=PATH a drawing (.dot, .svg, .pdf or .png).",
+    ),
+    Option(
+        "static_float_ops",
+        "bool",
+        False,
+        False,
+        "Show the float operations of one run of the program as the graph says, not those of the "
+        "runs that were recorded.",
+        is_ours=True,
     ),
 )
 """All options, in the order in which reports list them."""

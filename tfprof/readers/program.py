@@ -31,7 +31,7 @@ def read_program(graph: pb.GraphDef) -> Program:
 
     The program keeps the function library of the message alive, nothing else.
     """
-    reader = _Reader(graph.library.function)
+    reader = NodeReader(graph.library.function)
     body = reader.graph_body(graph.node)
     inputs = {
         node.name: place for place, node in enumerate(body.nodes) if node.kind.op in INPUT_OPS
@@ -39,7 +39,7 @@ def read_program(graph: pb.GraphDef) -> Program:
     return Program(body, reader.function, inputs=inputs)
 
 
-class _Reader:
+class NodeReader:
     """Decodes nodes; equal types and attributes become one ``Kind``."""
 
     def __init__(self, functions: Iterable[pb.FunctionDef]) -> None:
@@ -88,7 +88,7 @@ class _Reader:
         ]
         n_args = len(nodes)
         first: dict[str, int] = {node.name: place for place, node in enumerate(nodes)}
-        kinds = [self._kind(node) for node in definition.node_def]
+        kinds = [self.kind(node.op, node.attr) for node in definition.node_def]
         first.update({node.name: n_args + i for i, node in enumerate(definition.node_def)})
         slots = [self._slots(kind) for kind in kinds]
 
@@ -133,11 +133,11 @@ class _Reader:
     def _node(
         self, node: pb.NodeDef, inputs: Sequence[tuple[int, int]], controls: Sequence[int]
     ) -> Node:
-        kind = self._kind(node)
+        kind = self.kind(node.op, node.attr)
         return Node(node.name, kind, tuple(inputs), tuple(controls), self._shapes(node.attr))
 
-    def _kind(self, node: pb.NodeDef) -> Kind:
-        attr = node.attr
+    def kind(self, op_type: str, attr: Mapping[str, pb.AttrValue]) -> Kind:
+        """The kind of nodes of this type with these attributes."""
         key_parts: list[tuple[str, bytes]] = []
         large: dict[str, Any] = {}
         for name in attr:
@@ -152,7 +152,7 @@ class _Reader:
             else:
                 key_parts.append((name, value.SerializeToString()))
         key_parts.sort()
-        key = (node.op, tuple(key_parts))
+        key = (op_type, tuple(key_parts))
         kind = self._kinds.get(key)
         if kind is None:
             attrs = {
@@ -160,10 +160,10 @@ class _Reader:
                 for name, _ in key_parts
             }
             kind = self._kinds[key] = Kind(
-                node.op,
+                op_type,
                 attrs,
-                self._types(node.op, attrs),
-                stateful=node.op not in self._definitions and is_stateful(node.op),
+                self._types(op_type, attrs),
+                stateful=op_type not in self._definitions and is_stateful(op_type),
             )
         return kind
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ _SLOT, _TENSOR_DESCRIPTION = 1, 3  # NodeOutput
 _ALLOCATION_DESCRIPTION = 4  # TensorDescription
 _REQUESTED_BYTES, _ALLOCATED_BYTES, _ADDRESS = 1, 2, 6  # AllocationDescription
 
+_FED = re.compile(r"_arg_(?P<name>.+)_(?P<output>\d{1,9})_\d+")
+"""Name of the op that takes what is fed for an output of another (``graph_execution_state.cc``)."""
+
 _BATCH = 8192
 """Node stats read together: many for NumPy, few enough for the processor's cache."""
 
@@ -79,7 +83,27 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         message = parse(pb.RunMetadata, data, source=label)
         columns = _read_one_by_one(message, names)
     columns.devices = [(block.device, len(block.node_stats)) for block in blocks]
+    columns.fed_shapes = _fed_shapes(columns.unknown, stats)
     return columns
+
+
+def _fed_shapes(
+    unknown: Sequence[tuple[int, str, str]], stats: Sequence[bytes]
+) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Shapes of what a session was fed: it runs ``_arg_x_0_2`` in place of ``x``."""
+    shapes: dict[tuple[str, int], tuple[int, ...]] = {}
+    for place, name, _ in unknown:
+        found = _FED.fullmatch(name)
+        if found is None:
+            continue
+        try:
+            stat = pb.NodeExecStats.FromString(stats[place])
+        except DecodeError:  # its numbers could be read, so they count
+            continue
+        seen = list(_run_time_shapes(stat))
+        if seen and seen[0] is not None:
+            shapes[found["name"], int(found["output"])] = seen[0]
+    return shapes
 
 
 def _read_together(stats: list[bytes], names: KnownNames, allocators: StringTable) -> RunColumns:

@@ -27,7 +27,7 @@ TRAINABLE_COLLECTION = "trainable_variables"
 """Name of the collection, and of the list in an object, of the variables that train."""
 
 _MODEL_COLLECTIONS = ("model_variables", TRAINABLE_COLLECTION)
-_ALL_COLLECTION = "global_variables"
+_ALL_COLLECTION = "variables"  # GraphKeys.GLOBAL_VARIABLES
 
 _OPTIMIZER_IDENTIFIERS = frozenset({"optimizer", "experimentalOptimizer"})
 _METRIC_IDENTIFIER = "_tf_keras_metric"
@@ -146,7 +146,7 @@ def _is_seed(variable: pb.SavedVariable) -> bool:
 def _variables_of_collections(meta_graph: pb.MetaGraphDef) -> list[Variable]:
     """Variables that collections name; shapes and types are those of their nodes.
 
-    ``global_variables`` has the optimizer's, too. So what does not train counts only if it has no
+    ``variables`` has the optimizer's, too. So what does not train counts only if it has no
     variable that trains in its name, as ``dense/kernel/Adam`` has, and is no counter.
     """
     trainable = set(_collection(meta_graph, TRAINABLE_COLLECTION))

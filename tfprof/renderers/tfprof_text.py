@@ -100,6 +100,8 @@ def render_options(options: ProfileOptions) -> str:
     """All options, one per line: the flag in 28 columns, then its value."""
     lines = []
     for option in OPTIONS:
+        if option.is_ours:
+            continue
         value = options.values[option.name]
         if option.name == "output":
             text = str(options.output)

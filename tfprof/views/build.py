@@ -103,6 +103,14 @@ class ViewBuilder:
             self._kept_facts = (state, OpFacts.from_profile(self._profile, classic=classic))
         return self._kept_facts[1]
 
+    def _metrics(self, options: ProfileOptions) -> Int64Array:
+        return op_metrics(
+            self._profile,
+            options.step,
+            classic=options.classic,
+            static_float_ops=options.static_float_ops,
+        )
+
     def _scope(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
         accounted = self._accounted(options, tree, SCOPE_PARENT_TYPE)
@@ -133,7 +141,7 @@ class ViewBuilder:
         kept: BoolArray,
         contributes: BoolArray,
     ) -> ViewTree:
-        metrics = op_metrics(self._profile, options.step, classic=options.classic)
+        metrics = self._metrics(options)
         own = np.zeros((len(METRICS), len(tree.op_rows)), np.int64)
         if metrics.size:
             np.take(metrics, tree.op_rows, axis=1, out=own, mode="wrap")
@@ -169,7 +177,7 @@ class ViewBuilder:
     def _op(self, types: OpTypes, options: ProfileOptions) -> ViewTree:
         counts = self._counts(options)
         groups = types.groups.only(counts)
-        metrics = op_metrics(self._profile, options.step, classic=options.classic)
+        metrics = self._metrics(options)
         own = groups.sums(metrics, counts)
         accounted = (groups.sizes > 0) | options.account_everything
         shown = show_op_types(types.names, own, groups.sizes, accounted, options)
@@ -195,7 +203,7 @@ class ViewBuilder:
         )
         counts = self._counts(options)
         groups = tree.groups.only(counts)
-        metrics = op_metrics(self._profile, options.step, classic=options.classic)
+        metrics = self._metrics(options)
         own = groups.sums(metrics, counts)
         accounted = (groups.sizes > 0) | options.account_everything
         accounted[0] = False

@@ -7,15 +7,9 @@ comparison that decides is one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from tfprof.analysis.flops.element_types import (
-    additions,
-    element_type,
-    float_work,
-    is_complex,
-)
-from tfprof.analysis.flops.formulas import Cost, Family, Formula, operations
+from tfprof.analysis.flops.element_types import additions, element_type
+from tfprof.analysis.flops.formulas import Cost, Family, operations
+from tfprof.analysis.flops.per_element import PerElement, formula, per_element
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.model.symbolic import Number
 from tfprof.model.tensors import DT_VARIANT
@@ -23,25 +17,11 @@ from tfprof.model.tensors import DT_VARIANT
 FAMILY = Family.named("elementwise")
 
 _DEFINITION = "definition of the function; C's math library functions count 1"
-_COMPLEX = "definition of the function on the real and imaginary parts"
+_COMPLEX = "complex: definition of the function on the real and imaginary parts"
 
 
-class _PerElement(NamedTuple):
-    """Operations per element.
-
-    Attributes:
-        count: For real elements.
-        expression: What is computed.
-        complex_count: For complex elements; None if the op does not take them.
-    """
-
-    count: int
-    expression: str
-    complex_count: int | None = None
-
-
-def _function(name: str, complex_count: int | None = None) -> _PerElement:
-    return _PerElement(1, f"{name}(x)", complex_count)
+def _function(name: str, complex_valued: int | None = None) -> PerElement:
+    return PerElement(1, f"{name}(x)", complex_valued)
 
 
 _FUNCTIONS = {
@@ -76,118 +56,104 @@ _FUNCTIONS = {
 }
 
 _ARITHMETIC = {
-    "Abs": _PerElement(1, "|x|"),
-    "Neg": _PerElement(1, "-x", 2),
-    "Sign": _PerElement(2, "(x > 0) - (x < 0), two comparisons", 3),
-    "Square": _PerElement(1, "x·x", 6),
-    "Reciprocal": _PerElement(1, "1 / x", 6),
-    "Inv": _PerElement(1, "1 / x", 6),
-    "Rsqrt": _PerElement(2, "1 / √x", 13),
-    "Add": _PerElement(1, "x + y", 2),
-    "AddV2": _PerElement(1, "x + y", 2),
-    "Sub": _PerElement(1, "x - y", 2),
-    "Mul": _PerElement(1, "x·y", 6),
-    "Div": _PerElement(1, "x / y", 11),
-    "RealDiv": _PerElement(1, "x / y", 11),
-    "DivNoNan": _PerElement(2, "x / y where y ≠ 0", 13),
-    "MulNoNan": _PerElement(2, "x·y where y ≠ 0", 8),
-    "FloorDiv": _PerElement(2, "floor(x / y)"),
-    "FloorMod": _PerElement(4, "x - floor(x / y)·y"),
-    "TruncateDiv": _PerElement(2, "trunc(x / y)"),
-    "Mod": _PerElement(1, "fmod(x, y)"),
-    "TruncateMod": _PerElement(1, "fmod(x, y)"),
-    "Maximum": _PerElement(1, "max(x, y)"),
-    "Minimum": _PerElement(1, "min(x, y)"),
-    "Pow": _PerElement(1, "pow(x, y)", 14),
-    "Atan2": _PerElement(1, "atan2(y, x)"),
-    "NextAfter": _PerElement(1, "nextafter(x, y)"),
-    "SquaredDifference": _PerElement(2, "(x - y)²", 5),
-    "Xdivy": _PerElement(2, "x / y where x ≠ 0", 13),
-    "Xlogy": _PerElement(3, "x·log(y) where x ≠ 0", 11),
-    "Xlog1py": _PerElement(3, "x·log1p(y) where x ≠ 0", 12),
-    "ClipByValue": _PerElement(2, "min(max(x, low), high)"),
-    "Equal": _PerElement(1, "x = y", 2),
-    "NotEqual": _PerElement(1, "x ≠ y", 2),
-    "Less": _PerElement(1, "x < y"),
-    "LessEqual": _PerElement(1, "x ≤ y"),
-    "Greater": _PerElement(1, "x > y"),
-    "GreaterEqual": _PerElement(1, "x ≥ y"),
-    "ApproximateEqual": _PerElement(3, "|x - y| < tolerance", 4),
-    "ComplexAbs": _PerElement(1, "hypot(real, imag)", 1),
-    "Angle": _PerElement(1, "atan2(imag, real)", 1),
-    "BiasAdd": _PerElement(1, "x + bias", 2),
-    "BiasAddV1": _PerElement(1, "x + bias", 2),
-    "Cross": _PerElement(3, "a₂·b₃ - a₃·b₂"),
+    "Abs": PerElement(1, "|x|"),
+    "Neg": PerElement(1, "-x", 2),
+    "Sign": PerElement(2, "(x > 0) - (x < 0), two comparisons", 3),
+    "Square": PerElement(1, "x·x", 6),
+    "Reciprocal": PerElement(1, "1 / x", 6),
+    "Inv": PerElement(1, "1 / x", 6),
+    "Rsqrt": PerElement(2, "1 / √x", 13),
+    "Add": PerElement(1, "x + y", 2),
+    "AddV2": PerElement(1, "x + y", 2),
+    "Sub": PerElement(1, "x - y", 2),
+    "Mul": PerElement(1, "x·y", 6),
+    "Div": PerElement(1, "x / y", 11),
+    "RealDiv": PerElement(1, "x / y", 11),
+    "DivNoNan": PerElement(2, "x / y where y ≠ 0", 13),
+    "MulNoNan": PerElement(2, "x·y where y ≠ 0", 8),
+    "FloorDiv": PerElement(2, "floor(x / y)"),
+    "FloorMod": PerElement(4, "x - floor(x / y)·y"),
+    "TruncateDiv": PerElement(2, "trunc(x / y)"),
+    "Mod": PerElement(1, "fmod(x, y)"),
+    "TruncateMod": PerElement(1, "fmod(x, y)"),
+    "Maximum": PerElement(1, "max(x, y)"),
+    "Minimum": PerElement(1, "min(x, y)"),
+    "Pow": PerElement(1, "pow(x, y)", 14),
+    "Atan2": PerElement(1, "atan2(y, x)"),
+    "NextAfter": PerElement(1, "nextafter(x, y)"),
+    "SquaredDifference": PerElement(2, "(x - y)²", 5),
+    "Xdivy": PerElement(2, "x / y where x ≠ 0", 13),
+    "Xlogy": PerElement(3, "x·log(y) where x ≠ 0", 11),
+    "Xlog1py": PerElement(3, "x·log1p(y) where x ≠ 0", 12),
+    "ClipByValue": PerElement(2, "min(max(x, low), high)"),
+    "Equal": PerElement(1, "x = y", 2),
+    "NotEqual": PerElement(1, "x ≠ y", 2),
+    "Less": PerElement(1, "x < y"),
+    "LessEqual": PerElement(1, "x ≤ y"),
+    "Greater": PerElement(1, "x > y"),
+    "GreaterEqual": PerElement(1, "x ≥ y"),
+    "ApproximateEqual": PerElement(3, "|x - y| < tolerance", 4),
+    "ComplexAbs": PerElement(1, "hypot(real, imag)", 1),
+    "Angle": PerElement(1, "atan2(imag, real)", 1),
+    "BiasAdd": PerElement(1, "x + bias", 2),
+    "BiasAddV1": PerElement(1, "x + bias", 2),
+    "Cross": PerElement(3, "a₂·b₃ - a₃·b₂"),
 }
 
 _ACTIVATIONS = {
-    "Sigmoid": _PerElement(4, "1 / (1 + exp(-x))", 15),
-    "Relu": _PerElement(1, "max(x, 0)"),
-    "Relu6": _PerElement(2, "min(max(x, 0), 6)"),
-    "LeakyRelu": _PerElement(2, "max(x, α·x)"),
-    "Elu": _PerElement(3, "exp(x) - 1 where x < 0"),
-    "Selu": _PerElement(4, "scale·x, or scale·α·(exp(x) - 1) where x < 0"),
-    "Softplus": _PerElement(3, "log(1 + exp(x))"),
-    "Softsign": _PerElement(3, "x / (1 + |x|)"),
-    "_MklSwish": _PerElement(5, "x / (1 + exp(-x)), the product by itself"),
-    "_MklFusedMish": _PerElement(5, "x·tanh(log(1 + exp(x)))"),
-    "_MklRelu": _PerElement(1, "max(x, 0)"),
-    "_MklRelu6": _PerElement(2, "min(max(x, 0), 6)"),
-    "_MklLeakyRelu": _PerElement(2, "max(x, α·x)"),
-    "_MklElu": _PerElement(3, "exp(x) - 1 where x < 0"),
+    "Sigmoid": PerElement(4, "1 / (1 + exp(-x))", 15),
+    "Relu": PerElement(1, "max(x, 0)"),
+    "Relu6": PerElement(2, "min(max(x, 0), 6)"),
+    "LeakyRelu": PerElement(2, "max(x, α·x)"),
+    "Elu": PerElement(3, "exp(x) - 1 where x < 0"),
+    "Selu": PerElement(4, "scale·x, or scale·α·(exp(x) - 1) where x < 0"),
+    "Softplus": PerElement(3, "log(1 + exp(x))"),
+    "Softsign": PerElement(3, "x / (1 + |x|)"),
+    "_MklSwish": PerElement(5, "x / (1 + exp(-x)), the product by itself"),
+    "_MklFusedMish": PerElement(5, "x·tanh(log(1 + exp(x)))"),
+    "_MklRelu": PerElement(1, "max(x, 0)"),
+    "_MklRelu6": PerElement(2, "min(max(x, 0), 6)"),
+    "_MklLeakyRelu": PerElement(2, "max(x, α·x)"),
+    "_MklElu": PerElement(3, "exp(x) - 1 where x < 0"),
 }
 
 _GRADIENTS = {
-    "SigmoidGrad": _PerElement(3, "dy·y·(1 - y)", 14),
-    "TanhGrad": _PerElement(3, "dy·(1 - y·y)", 14),
-    "SqrtGrad": _PerElement(2, "dy·0.5 / y", 13),
-    "RsqrtGrad": _PerElement(4, "dy·(-0.5·y)·y·y", 20),
-    "ReciprocalGrad": _PerElement(3, "-dy·y·y", 14),
-    "InvGrad": _PerElement(3, "-dy·y·y", 14),
-    "ReluGrad": _PerElement(1, "dy where x > 0"),
-    "Relu6Grad": _PerElement(2, "dy where 0 < x < 6"),
-    "LeakyReluGrad": _PerElement(2, "dy, or α·dy where x ≤ 0"),
-    "EluGrad": _PerElement(3, "dy·(y + 1) where y < 0"),
-    "SeluGrad": _PerElement(3, "dy·scale, or dy·(y + scale·α) where y < 0"),
-    "SoftplusGrad": _PerElement(4, "dy / (1 + exp(-x))"),
-    "SoftsignGrad": _PerElement(4, "dy / (1 + |x|)²"),
-    "_MklReluGrad": _PerElement(1, "dy where x > 0"),
-    "_MklRelu6Grad": _PerElement(2, "dy where 0 < x < 6"),
-    "_MklLeakyReluGrad": _PerElement(2, "dy, or α·dy where x ≤ 0"),
-    "_MklEluGrad": _PerElement(3, "dy·(y + 1) where y < 0"),
-    "_MklTanhGrad": _PerElement(3, "dy·(1 - y·y)"),
+    "SigmoidGrad": PerElement(3, "dy·y·(1 - y)", 14),
+    "TanhGrad": PerElement(3, "dy·(1 - y·y)", 14),
+    "SqrtGrad": PerElement(2, "dy·0.5 / y", 13),
+    "RsqrtGrad": PerElement(4, "dy·(-0.5·y)·y·y", 20),
+    "ReciprocalGrad": PerElement(3, "-dy·y·y", 14),
+    "InvGrad": PerElement(3, "-dy·y·y", 14),
+    "ReluGrad": PerElement(1, "dy where x > 0"),
+    "Relu6Grad": PerElement(2, "dy where 0 < x < 6"),
+    "LeakyReluGrad": PerElement(2, "dy, or α·dy where x ≤ 0"),
+    "EluGrad": PerElement(3, "dy·(y + 1) where y < 0"),
+    "SeluGrad": PerElement(3, "dy·scale, or dy·(y + scale·α) where y < 0"),
+    "SoftplusGrad": PerElement(4, "dy / (1 + exp(-x))"),
+    "SoftsignGrad": PerElement(4, "dy / (1 + |x|)²"),
+    "_MklReluGrad": PerElement(1, "dy where x > 0"),
+    "_MklRelu6Grad": PerElement(2, "dy where 0 < x < 6"),
+    "_MklLeakyReluGrad": PerElement(2, "dy, or α·dy where x ≤ 0"),
+    "_MklEluGrad": PerElement(3, "dy·(y + 1) where y < 0"),
+    "_MklTanhGrad": PerElement(3, "dy·(1 - y·y)"),
 }
-
-
-def per_element(op: OpCall, entry: _PerElement) -> int:
-    """Operations per element for the element type of an op.
-
-    Raises:
-        UnknownError: Elements are complex, and nothing is stated for those.
-    """
-    dtype = element_type(op)
-    if not is_complex(dtype):
-        return int(bool(float_work(1, dtype))) * entry.count
-    if entry.complex_count is None:
-        raise UnknownError(f"no count is stated for complex elements of {op.type}")
-    return entry.complex_count
-
-
-def _formula(entry: _PerElement) -> Formula:
-    def cost(op: OpCall) -> Cost:
-        n = op.n_out()
-        return operations(per_element(op, entry) * n, n=n)
-
-    rule = "n" if entry.count == 1 else f"{entry.count}·n"
-    source = _DEFINITION if entry.complex_count is None else f"{_DEFINITION}; complex: {_COMPLEX}"
-    return Formula(FAMILY.name, rule, f"{entry.expression} for each element", source, cost)
 
 
 PER_ELEMENT = {**_FUNCTIONS, **_ARITHMETIC, **_ACTIVATIONS, **_GRADIENTS}
 """Operations per element by op type."""
 
+_RISC = {
+    **{name: PER_ELEMENT[name] for name in ("Abs", "Add", "Ceil", "Cos", "Div", "Exp", "Floor")},
+    **{name: PER_ELEMENT[name] for name in ("IsFinite", "Log", "Mul", "Neg", "Pow", "Sign", "Sub")},
+    "Max": PER_ELEMENT["Maximum"],
+    "Min": PER_ELEMENT["Minimum"],
+    "Rem": PER_ELEMENT["Mod"],
+}
+PER_ELEMENT.update({f"Risc{name}": entry for name, entry in _RISC.items()})
+
 for _op_type, _entry in PER_ELEMENT.items():
-    FAMILY.add((_op_type,), _formula(_entry))
+    _source = _DEFINITION if _entry.complex_valued is None else f"{_DEFINITION}; {_COMPLEX}"
+    FAMILY.add((_op_type,), formula(FAMILY.name, _entry, _source))
 
 
 @FAMILY.formula("AddN", "AccumulateNV2", rule="(k - 1)·n", source="TensorFlow API: tf.raw_ops.AddN")
@@ -254,6 +220,20 @@ def _composition(op: OpCall) -> Cost:
         count += per_element(op, PER_ELEMENT[name])
     n = op.n_out()
     return operations(count * n, n=n)
+
+
+@FAMILY.formula("Range", rule="n", source="TensorFlow API: tf.raw_ops.Range")
+def _range(op: OpCall) -> Cost:
+    """One addition for each number; whole numbers are no float work."""
+    n = op.n_out()
+    return operations(additions(n, element_type(op)), n=n)
+
+
+@FAMILY.formula("LinSpace", rule="2·n", source="TensorFlow API: tf.raw_ops.LinSpace")
+def _lin_space(op: OpCall) -> Cost:
+    """start + step·k for each number."""
+    n = op.n_out()
+    return operations(2 * n, n=n)
 
 
 FAMILY.declare_free("Select", "SelectV2", because="chooses between elements, computes nothing")

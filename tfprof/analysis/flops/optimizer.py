@@ -32,19 +32,19 @@ class _Update(NamedTuple):
 
     Attributes:
         gradient: Which input is the gradient.
-        count: Operations per element.
+        operations: Operations per element.
         expression: The rule.
         flag: Attribute that changes the count.
         flag_default: Its default.
-        flag_count: Operations per element if it has the other value.
+        flag_operations: Operations per element if it has the other value.
     """
 
     gradient: int
-    count: int
+    operations: int
     expression: str
     flag: str = ""
     flag_default: bool = False
-    flag_count: int = 0
+    flag_operations: int = 0
 
 
 _UPDATES = {
@@ -136,16 +136,16 @@ def _update_cost(update: _Update) -> Callable[[OpCall], Cost]:
         n = _elements(op, update.gradient)
         if is_complex(element_type(op, update.gradient)):
             raise UnknownError("no count is stated for updates of complex variables")
-        return operations((update.flag_count if changed else update.count) * n, n=n)
+        return operations((update.flag_operations if changed else update.operations) * n, n=n)
 
     return cost
 
 
 def _rule(update: _Update) -> str:
     if not update.flag:
-        return f"{update.count}·n"
+        return f"{update.operations}·n"
     other = update.flag if not update.flag_default else f"not {update.flag}"
-    return f"{update.count}·n; {update.flag_count}·n if {other}"
+    return f"{update.operations}·n; {update.flag_operations}·n if {other}"
 
 
 def _op_types(name: str) -> tuple[str, ...]:
@@ -274,4 +274,10 @@ def _average_sparse(op: OpCall) -> Cost:
     return operations(float_work(nnz, op.outputs[1].dtype), nnz=nnz)
 
 
+FAMILY.declare_free(
+    *("ConditionalAccumulator", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated"),
+    *("ResourceAccumulatorNumAccumulated", "AccumulatorSetGlobalStep"),
+    *("ResourceAccumulatorSetGlobalStep", "SparseConditionalAccumulator"),
+    because="makes, counts or numbers an accumulator of gradients",
+)
 FAMILY.declare_free("CountUpTo", "ResourceCountUpTo", because="counts in whole numbers")

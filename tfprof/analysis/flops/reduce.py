@@ -46,6 +46,13 @@ def _sum(op: OpCall) -> Cost:
     return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
 
 
+@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=_API + "MirrorPadGrad")
+def _overlapped(op: OpCall) -> Cost:
+    """Gradients of the n - m elements that are copies are added to those of the m originals."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
+
+
 @FAMILY.formula("Prod", rule="n - m", source=_API + "Prod")
 def _prod(op: OpCall) -> Cost:
     """One multiplication less than there are elements, for each of the m results."""
@@ -183,7 +190,7 @@ def _bincount(op: OpCall) -> Cost:
     return operations(_bin_additions(op, n), n=n)
 
 
-@FAMILY.formula("SparseBincount", rule="nnz", source=_API + "SparseBincount")
+@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz", source=_API + "SparseBincount")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)

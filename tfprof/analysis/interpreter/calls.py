@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfprof.analysis.interpreter.analysis import Analysis, Call, Status, Verdict
 from tfprof.analysis.op_call import UnknownError
 from tfprof.model.program import Body, FunctionRef, Node
-from tfprof.model.symbolic import Number, bind, symbols_of
+from tfprof.model.symbolic import Number, typical
 from tfprof.model.tensors import UNKNOWN, PartialShape, Tensor
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 Asking = Generator["Request", Analysis, None]
 """Asks for analyses of functions."""
-
-TYPICAL_SIZE = 64
-"""What unknown sizes are taken for where the larger of two costs has to be found."""
 
 
 class Caller:
@@ -176,7 +173,7 @@ def _weights(
 
 def costliest(costs: Sequence[Number]) -> int:
     """Which cost is the largest; unknown sizes are taken to be all the same."""
-    sizes = [bind(cost, dict.fromkeys(symbols_of(cost), TYPICAL_SIZE)) for cost in costs]
+    sizes = [typical(cost) for cost in costs]
     return max(range(len(sizes)), key=lambda place: (sizes[place], -place))
 
 

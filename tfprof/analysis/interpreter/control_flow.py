@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from tfprof.analysis.dataflow import BACK_EDGES
 from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.calls import costliest, join
 from tfprof.analysis.interpreter.frames import ENTER, EXIT, MERGE, SWITCH, Frames, Loop, Side
@@ -12,11 +13,10 @@ from tfprof.analysis.interpreter.loop_variables import (
     Variable,
     after_loop,
     counters_of,
-    is_internal,
     variable,
 )
 from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
-from tfprof.analysis.interpreter.while_loops import given_trips, note_bound, unknown_trips
+from tfprof.analysis.interpreter.while_loops import given_trips, judged_trips
 from tfprof.model.program import Body
 from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import DT_INT32, UNKNOWN, Tensor
@@ -43,6 +43,7 @@ class ControlFlow:
         self._counters: dict[int, dict[str, Counter]] = {}
         self._trips: dict[int, Number] = {}
         self._after: dict[int, Tensor] = {}
+        self._notes: list[str] = []
 
     def outputs(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
         """What comes out of a control-flow op; None if the rules of plain ops will do."""
@@ -53,7 +54,7 @@ class ControlFlow:
         if op in SWITCH:
             data = inputs[0] if inputs else UNKNOWN
             return data, data
-        if op in ENTER:
+        if op in ENTER or op in BACK_EDGES:
             return inputs[:1] or (UNKNOWN,)
         if op in EXIT:
             return (self._left(place, inputs),)
@@ -117,6 +118,7 @@ class ControlFlow:
     def learn(self, analysis: Analysis) -> bool:
         """Take up trip counts that a walk has shown; whether another walk would show more."""
         before = dict(self._after)
+        self._notes.clear()
         for number, loop in enumerate(self._frames.loops):
             counters: dict[str, Counter] = {}
             for merge, back in loop.merges.items():
@@ -142,14 +144,15 @@ class ControlFlow:
             return given
         values = analysis.outputs.get(loop.condition, (UNKNOWN,))[0].values
         found = trip_count(values[0], counters) if values else None
-        if found is None or is_internal(found.trips):
-            return unknown_trips(self._engine, self._body.name, name)
-        if found.is_bound:
-            note_bound(self._engine, name)
-        return found.trips
+        trips, note = judged_trips(self._engine, found, self._body.name, name)
+        if note:
+            self._notes.append(note)
+        return trips
 
     def count(self, analysis: Analysis) -> None:
         """Write down how often nodes run."""
+        for note in self._notes:
+            self._engine.note(note)
         trips = {id(loop): self._trips[n] for n, loop in enumerate(self._frames.loops)}
         for place, innermost in self._frames.loop_of.items():
             times: Number = 1
@@ -173,6 +176,8 @@ class ControlFlow:
             costs = [total(self._cost(analysis, place) for place in side) for side in places]
             chosen = self._known_side(analysis, predicate)
             if chosen is None:
+                chosen = self._side_that_ran(places)
+            if chosen is None:
                 chosen = costliest(costs)
                 if costs[0] != costs[1]:
                     self._engine.note(
@@ -194,3 +199,12 @@ class ControlFlow:
         if values and isinstance(values[0], bool):
             return int(values[0])
         return None
+
+    def _side_that_ran(self, places: list[list[int]]) -> int | None:
+        """The side whose ops ran, if runs show that it was only one."""
+        runs = self._engine.settings.node_runs
+        if not runs or self._body is not self._engine.program.body:
+            return None
+        nodes = self._body.nodes
+        ran = [any(nodes[place].name in runs for place in side) for side in places]
+        return ran.index(True) if sum(ran) == 1 else None

@@ -46,6 +46,7 @@ class Settings:
         observed: Output shapes that a run has shown, by node name.
         trip_counts: How often loops run, by their name or the last part of it; ``""`` for all.
         branch_runs: How often the branches of a conditional ran, by node name and branch.
+        node_runs: How often nodes of the graph ran, by name.
         formulas: Formula by op type.
         free: Why an op has no float operations, by op type.
         node_costs: Cost of single nodes of the graph that somebody else knows, by name.
@@ -56,6 +57,7 @@ class Settings:
     observed: Mapping[str, Sequence[PartialShape]] = field(default_factory=dict)
     trip_counts: Mapping[str, int] = field(default_factory=dict)
     branch_runs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    node_runs: Mapping[str, int] = field(default_factory=dict)
     formulas: Mapping[str, Formula] = field(default_factory=dict)
     free: Mapping[str, str] = field(default_factory=dict)
     node_costs: Mapping[str, Cost] = field(default_factory=dict)
@@ -210,7 +212,7 @@ class Engine:
             if place in input_of:
                 all_outputs[place] = self._given(node, input_of[place], found)
                 verdicts[place] = self._verdict(kind, inputs, all_outputs[place])
-            elif found.is_complete and not observed:
+            elif found.is_complete and not observed and len(node.declared) <= len(found.outputs):
                 all_outputs[place] = found.outputs
                 if found.verdict is None:
                     found.verdict = self._verdict(kind, inputs, found.outputs)
@@ -226,7 +228,7 @@ class Engine:
         """Ask the rules."""
         op = OpCall(kind.op, inputs, (), kind.attrs, kind.output_types)
         shapes, values, handles = infer(op, len(kind.output_types))
-        is_complete = not any(shape is None or None in shape for shape in shapes)
+        is_complete = all(shape is not None and set(map(type, shape)) <= _INT for shape in shapes)
         outputs = tuple([
             Tensor(None if shape is None or None in shape else shape, dtype, value, handle)  # type: ignore[arg-type]
             for shape, dtype, value, handle in zip(
@@ -275,7 +277,7 @@ class Engine:
             shape = shapes[slot]
             if slot < len(seen):
                 shape = _refined(seen[slot], shape)
-            if (shape is None or None in shape) and slot < len(node.declared):
+            if slot < len(node.declared):
                 shape = _refined(shape, node.declared[slot])
             completed.append(output._replace(shape=self._named(body, node, slot, shape)))
         return tuple(completed)
@@ -336,11 +338,17 @@ class Engine:
         return outputs[edge[1]] if edge[1] < len(outputs) else UNKNOWN
 
 
+_INT = {int}
+
+
 def _refined(known: PartialShape, other: PartialShape) -> PartialShape:
     """A shape, completed with the dimensions that another one knows."""
     if known is None or other is None or len(known) != len(other):
         return other if known is None else known
-    return tuple([b if a is None else a for a, b in zip(known, other, strict=True)])
+    return tuple([
+        b if a is None or (b is not None and not isinstance(a, int)) else a
+        for a, b in zip(known, other, strict=True)
+    ])  # fmt: skip
 
 
 def _add_up(analysis: Analysis) -> None:

@@ -18,7 +18,7 @@ ENTER = frozenset({"Enter", "RefEnter"})
 MERGE = frozenset({"Merge", "RefMerge"})
 SWITCH = frozenset({"Switch", "RefSwitch"})
 EXIT = frozenset({"Exit", "RefExit"})
-CONTROL_FLOW = ENTER | MERGE | SWITCH | EXIT
+CONTROL_FLOW = ENTER | MERGE | SWITCH | EXIT | BACK_EDGES
 
 Side = tuple[int, int, int]
 """One side of a conditional: node and output of the predicate, and 1 where it is true."""

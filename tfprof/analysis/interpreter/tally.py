@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -200,19 +200,27 @@ def by_phase(rows: list[OpRow]) -> dict[Phase, Cost]:
     return {phase: Cost(total(macs[phase]), total(other[phase])) for phase in Phase}
 
 
-def by_scope(root: Analysis) -> dict[str, Cost]:
+def by_scope(root: Analysis, scope_of: Mapping[str, str] | None = None) -> dict[str, Cost]:
     """Cost of everything in each name scope, inner scopes included; ``""`` is the whole.
 
     The scopes in a function stand below the scope of its call, unless they repeat it already.
+    What only initializes variables is left out.
+
+    Args:
+        root: The analysis of the program.
+        scope_of: Scopes of nodes of the graph that are others than their names say, by name.
     """
     inside: dict[int, dict[str, Cost]] = {}
     for analysis, _, _ in reversed(_distinct(root)):
         if id(analysis) not in inside:
-            inside[id(analysis)] = _scopes(analysis, inside)
+            scopes = scope_of if analysis is root and scope_of else {}
+            inside[id(analysis)] = _scopes(analysis, inside, scopes)
     return dict(sorted(inside[id(root)].items()))
 
 
-def _scopes(analysis: Analysis, inside: dict[int, dict[str, Cost]]) -> dict[str, Cost]:
+def _scopes(
+    analysis: Analysis, inside: dict[int, dict[str, Cost]], scope_of: Mapping[str, str]
+) -> dict[str, Cost]:
     """Scopes of a body, from those of the functions that it calls."""
     macs: dict[str, list[Number]] = defaultdict(list)
     other: dict[str, list[Number]] = defaultdict(list)
@@ -230,11 +238,13 @@ def _scopes(analysis: Analysis, inside: dict[int, dict[str, Cost]]) -> dict[str,
         if verdict is None:
             continue
         name = analysis.body.nodes[place].name
+        if phase_of(name, "", Phase.FORWARD) is Phase.INITIALIZATION:
+            continue
         often = analysis.times.get(place, 1)
         if verdict.status is Status.COUNTED and verdict.cost.flops != 0:
-            add(name.rpartition("/")[0], verdict.cost, often)
+            add(scope_of.get(name, name.rpartition("/")[0]), verdict.cost, often)
         for call in analysis.calls.get(place, ()):
-            scope = _UNNAMED_CALL.sub("", name)
+            scope = scope_of.get(name, _UNNAMED_CALL.sub("", name))
             callee, runs = call.analysis, often * call.times
             if runs == 0:
                 continue

@@ -14,7 +14,7 @@ from tfprof.analysis.interpreter.loop_variables import (
     variable,
 )
 from tfprof.analysis.interpreter.naming import function_label
-from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
+from tfprof.analysis.interpreter.trip_counts import Counter, TripCount, trip_count
 from tfprof.model.program import Body
 from tfprof.model.symbolic import Number, symbols_of
 from tfprof.model.tensors import Dims, Tensor
@@ -128,11 +128,25 @@ def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Num
         return given
     values = asked.results[0].values if asked.results else None
     found = trip_count(values[0], counters) if values else None
+    trips, note = judged_trips(caller.engine, found, caller.body.name, name)
+    if note:
+        caller.engine.note(note)
+    return trips
+
+
+def judged_trips(
+    engine: Engine, found: TripCount | None, body: str, name: str
+) -> tuple[Number, str]:
+    """How often a loop runs, an unknown if nothing tells; and what the reader should know."""
     if found is None or is_internal(found.trips):
-        return unknown_trips(caller.engine, caller.body.name, name)
+        label = f"{function_label(body)}/{name}" if body else name
+        trips = engine.names.of(f"trips({label})", ("trips", body, name))
+        note = f"how often the loop {label} runs is not known; give trip_counts={{{name!r}: n}}"
+        return trips, note
     if found.is_bound:
-        note_bound(caller.engine, name)
-    return found.trips
+        note = f"the loop {name} may end before its counter does; counted as if it did not"
+        return found.trips, note
+    return found.trips, ""
 
 
 def given_trips(engine: Engine, name: str) -> int | None:
@@ -144,20 +158,6 @@ def given_trips(engine: Engine, name: str) -> int | None:
         if ending in given:
             return given[ending]
     return given.get("")
-
-
-def unknown_trips(engine: Engine, body: str, name: str) -> Number:
-    """An unknown for how often a loop runs."""
-    scope = f"{function_label(body)}/" if body else ""
-    engine.note(
-        f"how often the loop {scope}{name} runs is not known; give trip_counts={{{name!r}: n}}"
-    )
-    return engine.names.of(f"trips({scope}{name})", ("trips", body, name))
-
-
-def note_bound(engine: Engine, name: str) -> None:
-    """Tell that a loop may end earlier."""
-    engine.note(f"the loop {name} may end earlier than its counter says; counted as if it does not")
 
 
 def _depends(analysis: Analysis, counters: dict[str, Counter]) -> bool:

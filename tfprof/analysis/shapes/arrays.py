@@ -10,7 +10,6 @@ from tfprof.analysis.shapes.arguments import (
     axis_in,
     axis_of,
     count_attr,
-    element_shape,
     replaced,
     same_shape,
     scalar,
@@ -104,6 +103,11 @@ def _shapes(op: OpCall) -> Shapes:
     return [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
 
 
+@RULES.of("Size", "Rank")
+def _number_of_elements(op: OpCall) -> Shapes:
+    return [()]
+
+
 @RULES.of("Reshape", "QuantizedReshape")
 def _reshape(op: OpCall) -> Shapes:
     shape = reshaped(op.input(0).shape, spelled_numbers(op, 1))
@@ -118,6 +122,8 @@ def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
     """
     if wanted is None:
         return None
+    if any(isinstance(size, int) and size < -1 for size in wanted):
+        raise UnknownError(f"a shape with a negative size: {wanted}")
     sizes = [None if size == -1 else size for size in wanted]
     unknown = [place for place, size in enumerate(sizes) if size is None]
     if before is None or None in before or len(unknown) > 1:
@@ -133,8 +139,6 @@ def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
 
 def _fits(n: int, rest: int, is_open: bool) -> bool:
     """Whether sizes with the product ``rest``, and one more if it is open, hold n elements."""
-    if rest < 0:
-        return False
     return n % rest == 0 if is_open and rest else n == rest
 
 
@@ -332,20 +336,3 @@ def _one_hot(op: OpCall) -> Shapes:
     dims = op.shape(0)
     axis = axis_in(op.integer("axis", -1), len(dims) + 1)
     return [(*dims[:axis], size(op, 1), *dims[axis:])]
-
-
-@RULES.of("UnravelIndex")
-def _unravel_index(op: OpCall) -> Shapes:
-    return [(op.shape_of_rank(1, 1)[0], *op.shape(0))]
-
-
-@RULES.of("RaggedTensorToTensor")
-def _ragged_to_tensor(op: OpCall) -> Shapes:
-    """The wanted shape may leave sizes open, with -1; the first inner one is that of the values."""
-    wanted = element_shape(op, 0)
-    if wanted is None:
-        return [None]
-    values = op.input(1).shape
-    inner = () if values is None else values[1:]
-    outer = wanted[: len(wanted) - len(inner)]
-    return [same_shape((wanted, (*(None for _ in outer), *inner)))]

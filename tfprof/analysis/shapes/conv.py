@@ -8,7 +8,6 @@ from typing import NamedTuple
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.arguments import same_dim, spelled_shape
 from tfprof.analysis.shapes.onednn import with_onednn
-from tfprof.analysis.shapes.outputs import first_of
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.windows import Layout, Size, Windows, layout_of, windows_of
 from tfprof.model.tensors import PartialShape
@@ -31,16 +30,27 @@ FILTER_GRADIENTS_BY_TENSOR = ("Conv2DBackpropFilterV2", "Conv3DBackpropFilter")
 DEPTHWISE_INPUT_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropInput")
 DEPTHWISE_FILTER_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropFilter")
 
+CONV_WITH_BIAS = (
+    *("_MklConv2DWithBias", "_MklNativeConv2DWithBias"),
+    "__MklDummyConv2DWithBias",
+)
+FILTER_AND_BIAS_GRADIENTS = (
+    *("_MklConv2DBackpropFilterWithBias", "_MklNativeConv2DBackpropFilterWithBias"),
+    "__MklDummyConv2DBackpropFilterWithBias",
+)
+
 
 class Kernel(NamedTuple):
     """The sizes of a filter.
 
     Attributes:
         spatial: Its extent.
+        inputs: Channels of the image that a channel of the result sees.
         outputs: Channels of the result.
     """
 
     spatial: tuple[Size, ...]
+    inputs: Size
     outputs: Size
 
 
@@ -52,16 +62,19 @@ def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Ker
     """
     dims = op.input(index).shape
     if dims is None:
-        return Kernel((None,) * n_spatial, None)
+        return Kernel((None,) * n_spatial, None, None)
     letters = op.text("filter_format", "HWIO")
     if letters not in ("HWIO", "OIHW", "OIHW_VECT_I"):
         raise UnknownError(f"the filter format {letters!r} is unknown")
     packed = letters == "OIHW_VECT_I"
     op.shape_of_rank(index, n_spatial + 2 + packed)
     if letters != "HWIO":
-        return Kernel(dims[2 : 2 + n_spatial], dims[0])
+        inputs = dims[1] * 4 if packed else dims[1]
+        return Kernel(dims[2 : 2 + n_spatial], inputs, dims[0])
     *spatial, inputs, outputs = dims
-    return Kernel(tuple(spatial), inputs * outputs if depthwise else outputs)
+    if depthwise:
+        return Kernel(tuple(spatial), 1, inputs * outputs)
+    return Kernel(tuple(spatial), inputs, outputs)
 
 
 def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> PartialShape:
@@ -82,8 +95,15 @@ def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> Partial
 def convolved_dims(
     layout: Layout, windows: Windows, image: Sequence[Size] | None, kernel: Kernel
 ) -> PartialShape:
-    """The shape of a convolution; ``image`` is None if nothing is known of it."""
+    """The shape of a convolution; ``image`` is None if nothing is known of it.
+
+    Raises:
+        UnknownError: The channels of the image do not form groups as large as the filter's.
+    """
     image = image if image is not None else (None,) * layout.rank
+    channels, seen = layout.channel_count(image), kernel.inputs
+    if isinstance(channels, int) and isinstance(seen, int) and (seen < 1 or channels % seen):
+        raise UnknownError(f"a filter for {seen} channels does not fit an image of {channels}")
     spatial = [
         windows.along(place, image[place], window)
         for place, window in zip(layout.spatial, kernel.spatial, strict=True)
@@ -91,19 +111,19 @@ def convolved_dims(
     return layout.dims(image[layout.batch], spatial, kernel.outputs)
 
 
-@RULES.of(*CONV_2D, *with_onednn("_FusedConv2D"), "_MklConv2DWithBias", "_MklNativeConv2DWithBias")
+@RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))
 def _conv_2d(op: OpCall) -> list[PartialShape]:
-    return first_of(op, convolved(op, 2))
+    return [convolved(op, 2)]
 
 
 @RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))
 def _conv_3d(op: OpCall) -> list[PartialShape]:
-    return first_of(op, convolved(op, 3))
+    return [convolved(op, 3)]
 
 
 @RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))
 def _depthwise(op: OpCall) -> list[PartialShape]:
-    return first_of(op, convolved(op, 2, depthwise=True))
+    return [convolved(op, 2, depthwise=True)]
 
 
 @RULES.of("Conv")
@@ -128,7 +148,7 @@ def _conv(op: OpCall) -> list[PartialShape]:
 def _input_gradient(op: OpCall) -> list[PartialShape]:
     n_spatial = 3 if "3D" in op.type else 2
     layout = layout_of(op, n_spatial)
-    return first_of(op, _image_shape(op, layout))
+    return [_image_shape(op, layout)]
 
 
 @RULES.of(*DEPTHWISE_INPUT_GRADIENTS)
@@ -140,7 +160,7 @@ def _depthwise_input_gradient(op: OpCall) -> list[PartialShape]:
         channels = same_dim(shape[layout.channels], op.shape_of_rank(1, 4)[2])
         place = layout.channels
         shape = (*shape[:place], channels, *shape[place + 1 :])
-    return first_of(op, shape)
+    return [shape]
 
 
 def _image_shape(op: OpCall, layout: Layout) -> PartialShape:
@@ -165,12 +185,12 @@ def _image_shape(op: OpCall, layout: Layout) -> PartialShape:
 @RULES.of(*FILTER_GRADIENTS_BY_SIZE)
 def _filter_gradient(op: OpCall) -> list[PartialShape]:
     n_spatial = 3 if "3D" in op.type else 2
-    return first_of(op, _filter_shape(op, n_spatial, op.input(2).shape))
+    return [_filter_shape(op, n_spatial, op.input(2).shape)]
 
 
 @RULES.of(*DEPTHWISE_FILTER_GRADIENTS)
 def _depthwise_filter_gradient(op: OpCall) -> list[PartialShape]:
-    return first_of(op, _filter_shape(op, 2, None))
+    return [_filter_shape(op, 2, None)]
 
 
 def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> PartialShape:
@@ -187,11 +207,11 @@ def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> Partial
     return (*spelled[:-1], same_dim(spelled[-1], layout.channel_count(gradient)))
 
 
-@RULES.of("_MklConv2DBackpropFilterWithBias", "_MklNativeConv2DBackpropFilterWithBias")
+@RULES.of(*FILTER_AND_BIAS_GRADIENTS)
 def _filter_and_bias_gradient(op: OpCall) -> list[PartialShape]:
     shape = _filter_shape(op, 2, op.input(2).shape)
     bias: PartialShape = (None,) if shape is None else (shape[-1],)
-    return [shape, bias, *[None] * (len(op.output_types) - 2)]
+    return [shape, bias]
 
 
 @RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")
@@ -209,5 +229,5 @@ def _dilation(op: OpCall) -> list[PartialShape]:
     layout = Layout("NHWC")
     image = op.shape_of_rank(0, 4)
     height, width, channels = op.shape_of_rank(1, 3)
-    kernel = Kernel((height, width), same_dim(image[3], channels))
+    kernel = Kernel((height, width), 1, same_dim(image[3], channels))
     return [convolved_dims(layout, windows_of(op, 4, "rates"), image, kernel)]

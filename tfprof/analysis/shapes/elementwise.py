@@ -29,6 +29,8 @@ _BINARY = (
     *("LogicalAnd", "LogicalOr", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
     *("LeftShift", "RightShift", "Betainc", "SelectV2"),
 )
+_RISC_UNARY = ("Abs", "Ceil", "Cos", "Exp", "Floor", "IsFinite", "Log", "Neg", "Sign")
+_RISC_BINARY = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Rem", "Sub")
 _EQUAL_SHAPES = (
     *("SigmoidGrad", "TanhGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"),
     *("ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad"),
@@ -40,12 +42,12 @@ _MKL_GRADIENTS = (
 )
 
 
-@RULES.of(*_UNARY)
+@RULES.of(*_UNARY, *(f"Risc{name}" for name in _RISC_UNARY))
 def _as_input(op: OpCall) -> list[PartialShape]:
     return [op.shape()]
 
 
-@RULES.of(*_BINARY)
+@RULES.of(*_BINARY, *(f"Risc{name}" for name in _RISC_BINARY))
 def _broadcast(op: OpCall) -> list[PartialShape]:
     return [broadcast(*(op.shape(index) for index in range(len(op.inputs))))]
 

@@ -8,6 +8,7 @@ from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.arguments import (
     axis_in,
     count_attr,
+    element_shape,
     same_shape,
     scalar,
     size,
@@ -177,3 +178,20 @@ def _edit_distance(op: OpCall) -> Shapes:
     if hypothesis is None or truth is None:
         raise UnknownError("the shapes of the sequences are unknown")
     return [same_shape((hypothesis[:-1], truth[:-1]))]
+
+
+@RULES.of("UnravelIndex")
+def _unravel_index(op: OpCall) -> Shapes:
+    return [(op.shape_of_rank(1, 1)[0], *op.shape(0))]
+
+
+@RULES.of("RaggedTensorToTensor")
+def _ragged_to_tensor(op: OpCall) -> Shapes:
+    """The wanted shape may leave sizes open, with -1; the first inner one is that of the values."""
+    wanted = element_shape(op, 0)
+    if wanted is None:
+        return [None]
+    values = op.input(1).shape
+    inner = () if values is None else values[1:]
+    outer = wanted[: len(wanted) - len(inner)]
+    return [same_shape((wanted, (*(None for _ in outer), *inner)))]

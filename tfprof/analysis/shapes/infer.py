@@ -8,20 +8,45 @@ from typing import TypeVar
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes import (
     arrays,
+    blocks,
+    clustering,
+    collective,
+    colors,
+    control_flow,
     conv,
     elementwise,
+    fused,
     gathering,
+    linalg,
     linear,
+    lists,
+    losses,
+    normalize,
     pool,
+    quantized,
+    recurrent,
     reductions,
+    sampling,
     slicing,
+    sources,
+    sparse,
+    spectral,
+    updates,
+    variables,
+    xla,
 )
+from tfprof.analysis.shapes.handles import HANDLES
 from tfprof.analysis.shapes.rules import Rule, Rules
+from tfprof.analysis.shapes.values import VALUES
 from tfprof.model.tensors import Handle, PartialShape, Values
 
 ResultT = TypeVar("ResultT")
 
-_SHAPE_FAMILIES = (arrays, conv, elementwise, gathering, linear, pool, reductions, slicing)
+_SHAPE_FAMILIES = (
+    arrays, blocks, clustering, collective, colors, control_flow, conv, elementwise, fused,
+    gathering, linalg, linear, lists, losses, normalize, pool, quantized, recurrent,
+    reductions, sampling, slicing, sources, sparse, spectral, updates, variables, xla,
+)  # fmt: skip
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError, ArithmeticError)
 """What a rule or formula may run into if the graph contradicts the op's definition."""
@@ -36,7 +61,7 @@ def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[Resul
     rules: dict[str, Rule[Sequence[ResultT]]] = {}
     for family in families:
         twice = rules.keys() & family.keys()
-        if twice and False:
+        if twice:
             raise ValueError(f"in two families: {', '.join(sorted(twice))}")
         rules.update(family)
     return rules
@@ -44,13 +69,6 @@ def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[Resul
 
 SHAPES = _joined([family.RULES for family in _SHAPE_FAMILIES])
 """Rule for the output shapes, by op type."""
-
-VALUES: Mapping[str, Rule[Sequence[Values | None]]] = {}
-"""Rule for the elements of small outputs, by op type."""
-
-HANDLES: Mapping[str, Rule[Sequence[Handle | None]]] = {}
-"""Rule for what outputs refer to, by op type."""
-
 
 def infer(
     op: OpCall, n_outputs: int

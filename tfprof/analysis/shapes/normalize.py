@@ -39,11 +39,10 @@ def _forward(op: OpCall, n_outputs: int) -> list[PartialShape]:
 
 
 def _backward(op: OpCall) -> list[PartialShape]:
-    """The last two outputs are empty where statistics come from the batch."""
+    """The last two outputs are there to match older versions; TensorFlow calls them empty."""
     image = _image(op, 1, 0)
     channels = _channels(op, image, 2)
-    unused: PartialShape = (0,) if op.flag("is_training", True) else (channels,)
-    return [image, (channels,), (channels,), unused, unused]
+    return [image, (channels,), (channels,), (0,), (0,)]
 
 
 def _layouts(n: int) -> list[PartialShape]:

@@ -7,7 +7,6 @@ from fractions import Fraction
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.arguments import same_shape, spelled_shape
 from tfprof.analysis.shapes.onednn import with_onednn
-from tfprof.analysis.shapes.outputs import first_of
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.windows import Size, checked_windows, layout_named
 from tfprof.model.symbolic import Number, floor_div
@@ -58,7 +57,7 @@ def pooled(op: OpCall) -> PartialShape:
 
 @RULES.of(*POOLS, "MaxPoolV2")
 def _pool(op: OpCall) -> list[PartialShape]:
-    return first_of(op, pooled(op))
+    return [pooled(op)]
 
 
 @RULES.of("MaxPoolWithArgmax")
@@ -68,7 +67,7 @@ def _pool_with_places(op: OpCall) -> list[PartialShape]:
 
 @RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
 def _like_image(op: OpCall) -> list[PartialShape]:
-    return first_of(op, op.input(0).shape)
+    return [op.input(0).shape]
 
 
 @RULES.of("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad")
@@ -90,7 +89,7 @@ def _image_as_numbers(op: OpCall) -> list[PartialShape]:
         gradient = op.shape_of_rank(1, layout.rank)
         nothing = (None,) * len(layout.spatial)
         told = layout.dims(gradient[layout.batch], nothing, layout.channel_count(gradient))
-    return first_of(op, same_shape((spelled_shape(op, 0), told)))
+    return [same_shape((spelled_shape(op, 0), told))]
 
 
 @RULES.of("FractionalAvgPoolGrad")

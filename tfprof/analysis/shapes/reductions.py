@@ -29,8 +29,6 @@ def _reduction(op: OpCall) -> list[PartialShape]:
         axes = op.known_ints(axes_index)
     except UnknownError:
         return [_reduced_by_unknown_axes(op, axes_index, len(dims), keep_dims)]
-    if sparse and not axes:
-        axes = tuple(range(len(dims)))
     reduced = {axis_in(axis, len(dims)) for axis in axes}
     if keep_dims:
         return [tuple(1 if place in reduced else dim for place, dim in enumerate(dims))]
@@ -110,6 +108,12 @@ def _in_top_k(op: OpCall) -> list[PartialShape]:
 @RULES.of("HistogramFixedWidth")
 def _histogram(op: OpCall) -> list[PartialShape]:
     return [(size(op, 2),)]
+
+
+@RULES.of("RaggedBincount")
+def _ragged_bincount(op: OpCall) -> list[PartialShape]:
+    """A row for each row of the input, which has a split less than splits."""
+    return [(op.shape_of_rank(0, 1)[0] - 1, size(op, 2))]
 
 
 @RULES.of("SparseBincount")

@@ -1,4 +1,4 @@
-"""Values of small tensors that come out of arithmetic, comparisons and reductions.
+"""Values of small tensors that come out of arithmetic.
 
 Sizes are computed as TensorFlow would, but without its overflows: a number that fits no integer
 type is unknown. Numbers in float tensors are rounded to the type of the tensor.
@@ -14,11 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tfprof.analysis.op_call import OpCall
-from tfprof.analysis.shapes.arguments import axis_in
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.small_arrays import (
     Folded,
-    SmallArray,
     ValueRules,
     array,
     array_or_unknown,
@@ -31,8 +29,6 @@ from tfprof.model.tensors import (
     DT_BOOL,
     FLOAT_TYPES,
     INTEGER_TYPES,
-    Comparison,
-    Conjunction,
     Element,
 )
 
@@ -45,7 +41,7 @@ _MOST_POWER = 8
 _ROUNDED: dict[int, Any] = {0: float, 1: np.float32, 2: float, 19: np.float16}
 
 
-def _result(value: Real | None, dtype: int) -> Element:
+def result_in(value: Real | None, dtype: int) -> Element:
     """A number as a tensor of a type holds it, None if it does not."""
     if isinstance(value, int) and not isinstance(value, bool):
         if dtype not in FLOAT_TYPES:
@@ -57,15 +53,17 @@ def _result(value: Real | None, dtype: int) -> Element:
     return value
 
 
-def _dtype(op: OpCall) -> int:
+def dtype_of(op: OpCall) -> int:
+    """Element type that an op computes in."""
     return op.input(0).dtype or (op.output_types[0] if op.output_types else 0)
 
 
-def _operand(value: Element) -> Real | None:
+def operand(value: Element) -> Real | None:
+    """An element as a number, None if it is none."""
     return None if isinstance(value, (bool, tuple)) else value
 
 
-def _together(one: Real, other: Real) -> tuple[Real, Real] | None:
+def together(one: Real, other: Real) -> tuple[Real, Real] | None:
     """Two numbers that can be computed with: beside an unknown, a float must be whole."""
     if isinstance(one, float) and not isinstance(other, (int, float)):
         return (int(one), other) if one.is_integer() else None
@@ -80,10 +78,10 @@ def _binary(*op_types: str) -> Callable[[Callable[[Any, Any], Real | None]], Any
     def enter(function: Callable[[Any, Any], Real | None]) -> Any:
         def rule(op: OpCall) -> Folded:
             need_some_values(op, (0, 1))
-            dtype = _dtype(op)
+            dtype = dtype_of(op)
 
             def compute(one: Element, other: Element) -> Element:
-                return _result(_computed(function, one, other), dtype)
+                return result_in(computed(function, one, other), dtype)
 
             parts = (array_or_unknown(op, 0), array_or_unknown(op, 1))
             return [values_of(elementwise(compute, *parts))]
@@ -94,13 +92,14 @@ def _binary(*op_types: str) -> Callable[[Callable[[Any, Any], Real | None]], Any
     return enter
 
 
-def _computed(
+def computed(
     function: Callable[[Any, Any], Real | None], one: Element, other: Element
 ) -> Real | None:
-    left, right = _operand(one), _operand(other)
+    """A function of two elements; None if they are no numbers, or it has no result."""
+    left, right = operand(one), operand(other)
     if left is None or right is None:
         return None
-    pair = _together(left, right)
+    pair = together(left, right)
     try:
         return None if pair is None else function(*pair)
     except (ZeroDivisionError, OverflowError, ValueError):
@@ -108,7 +107,8 @@ def _computed(
 
 
 @_binary("Add", "AddV2")
-def _add(one: Any, other: Any) -> Real:
+def add(one: Any, other: Any) -> Real:
+    """Sum."""
     return one + other  # type: ignore[no-any-return]
 
 
@@ -118,7 +118,8 @@ def _subtract(one: Any, other: Any) -> Real:
 
 
 @_binary("Mul")
-def _multiply(one: Any, other: Any) -> Real:
+def multiply(one: Any, other: Any) -> Real:
+    """Product."""
     return one * other  # type: ignore[no-any-return]
 
 
@@ -169,14 +170,16 @@ def _old_division(op: OpCall) -> Folded:
 
 
 @_binary("Maximum")
-def _maximum(one: Any, other: Any) -> Real:
+def larger(one: Any, other: Any) -> Real:
+    """The larger one."""
     if isinstance(one, float) or isinstance(other, float):
         return max(one, other)  # type: ignore[no-any-return]
     return maximum(one, other)
 
 
 @_binary("Minimum")
-def _minimum(one: Any, other: Any) -> Real:
+def smaller(one: Any, other: Any) -> Real:
+    """The smaller one."""
     if isinstance(one, float) or isinstance(other, float):
         return min(one, other)  # type: ignore[no-any-return]
     return minimum(one, other)
@@ -190,7 +193,7 @@ def _power(base: Any, exponent: Any) -> Real | None:
         return None
     if isinstance(base, int):
         return base**exponent if base.bit_length() * exponent <= 64 else None
-    return base**exponent if exponent <= _MOST_POWER else None  # type: ignore[no-any-return]
+    return base**exponent if exponent <= _MOST_POWER else None
 
 
 def _not_negative(number: Number) -> bool:
@@ -221,12 +224,12 @@ _UNARY: dict[str, Callable[[Any], Real | None]] = {
 
 @RULES.of(*_UNARY)
 def _unary(op: OpCall) -> Folded:
-    function, dtype = _UNARY[op.type], _dtype(op)
+    function, dtype = _UNARY[op.type], dtype_of(op)
     results: list[Element] = []
     for element in op.elements(0):
-        value = _operand(element)
+        value = operand(element)
         try:
-            results.append(None if value is None else _result(function(value), dtype))
+            results.append(None if value is None else result_in(function(value), dtype))
         except (ValueError, OverflowError):
             results.append(None)
     return [tuple(results)]
@@ -234,13 +237,13 @@ def _unary(op: OpCall) -> Folded:
 
 @RULES.of("AddN")
 def _add_all(op: OpCall) -> Folded:
-    dtype = _dtype(op)
+    dtype = dtype_of(op)
 
-    def add(one: Element, other: Element) -> Element:
-        return _result(_computed(_add, one, other), dtype)
+    def step(one: Element, other: Element) -> Element:
+        return result_in(computed(add, one, other), dtype)
 
     parts = [array(op, index) for index in range(len(op.inputs))]
-    return [values_of(reduce(lambda one, other: elementwise(add, one, other), parts))]
+    return [values_of(reduce(lambda one, other: elementwise(step, one, other), parts))]
 
 
 @RULES.of("Cast")
@@ -256,157 +259,9 @@ def _converted(value: Element, dtype: int) -> Element:
     if isinstance(value, tuple) or value is None:
         return None
     if dtype in FLOAT_TYPES:
-        return _result(value + 0 if isinstance(value, bool) else value, dtype)
+        return result_in(value + 0 if isinstance(value, bool) else value, dtype)
     if dtype not in INTEGER_TYPES:
         return None
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and abs(value) < 1 << 63 else None
     return int(value) if isinstance(value, bool) else value
-
-
-def _compared(relation: str, one: Element, other: Element) -> Element:
-    """A truth value, or what it depends on."""
-    if isinstance(one, (bool, int, float)) and isinstance(other, (bool, int, float)):
-        return _holds(relation, one, other)
-    left, right = _operand(one), _operand(other)
-    pair = None if left is None or right is None else _together(left, right)
-    if pair is None or isinstance(pair[0], float) or isinstance(pair[1], float):
-        return None
-    difference = pair[0] - pair[1]
-    if isinstance(difference, int):
-        return _holds(relation, difference, 0)
-    return Comparison(relation, *pair)
-
-
-def _holds(relation: str, one: float, other: float) -> bool:
-    if relation == "<":
-        return one < other
-    if relation == "<=":
-        return one <= other
-    return (one == other) == (relation == "==")
-
-
-_RELATIONS = {
-    "Less": ("<", False),
-    "LessEqual": ("<=", False),
-    "Greater": ("<", True),
-    "GreaterEqual": ("<=", True),
-    "Equal": ("==", False),
-    "NotEqual": ("!=", False),
-}
-
-
-@RULES.of(*_RELATIONS)
-def _compare(op: OpCall) -> Folded:
-    """``a > b`` is written as ``b < a``."""
-    relation, swapped = _RELATIONS[op.type]
-    need_some_values(op, (0, 1))
-    one, other = array_or_unknown(op, 0), array_or_unknown(op, 1)
-    if swapped:
-        one, other = other, one
-    return [values_of(elementwise(lambda a, b: _compared(relation, a, b), one, other))]
-
-
-@RULES.of("LogicalAnd", "LogicalOr")
-def _logical(op: OpCall) -> Folded:
-    need_some_values(op, (0, 1))
-    function = both if op.type == "LogicalAnd" else either
-    return [values_of(elementwise(function, array_or_unknown(op, 0), array_or_unknown(op, 1)))]
-
-
-def both(one: Element, other: Element) -> Element:
-    """Whether both are true."""
-    one, other = _truth(one), _truth(other)
-    if one is False or other is False:
-        return False
-    if one is True or other is True:
-        return other if one is True else one
-    if one is None and other is None:
-        return None
-    parts: list[bool | Comparison | Conjunction | None] = []
-    for side in (one, other):
-        parts.extend(side.parts if isinstance(side, Conjunction) else [side])
-    return Conjunction(tuple(parts))
-
-
-def either(one: Element, other: Element) -> Element:
-    """Whether one of them is true."""
-    one, other = _truth(one), _truth(other)
-    if one is True or other is True:
-        return True
-    if one is False or other is False:
-        return other if one is False else one
-    return one if one == other else None
-
-
-def _truth(value: Element) -> bool | Comparison | Conjunction | None:
-    return value if isinstance(value, (bool, Comparison, Conjunction)) else None
-
-
-_OPPOSITE = {"<": "<=", "<=": "<", "==": "!=", "!=": "=="}
-
-
-def opposite(value: Element) -> Element:
-    """Whether it is not true; None if that cannot be written down."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, Comparison):
-        left, right = value.left, value.right
-        if value.relation in ("<", "<="):
-            left, right = right, left
-        return Comparison(_OPPOSITE[value.relation], left, right)
-    return None
-
-
-@RULES.of("LogicalNot")
-def _not(op: OpCall) -> Folded:
-    return [tuple(map(opposite, op.elements(0)))]
-
-
-@RULES.of("Select", "SelectV2")
-def _select(op: OpCall) -> Folded:
-    """The first kind takes a vector as a choice between rows."""
-    need_some_values(op, (1, 2))
-    choice, one, other = (array_or_unknown(op, index) for index in range(3))
-    if op.type == "Select" and choice.ndim == 1:
-        choice = choice.reshape((-1, *(1,) * (one.ndim - 1)))
-    return [values_of(elementwise(_chosen, choice, one, other))]
-
-
-def _chosen(choice: Element, one: Element, other: Element) -> Element:
-    if isinstance(choice, bool):
-        return one if choice else other
-    return one if one == other else None
-
-
-def _numeric(function: Callable[[Any, Any], Real | None]) -> Callable[..., Element]:
-    return lambda one, other: _computed(function, one, other)
-
-
-_REDUCTIONS: dict[str, tuple[Callable[..., Element], Element]] = {
-    "Sum": (_numeric(_add), 0),
-    "Prod": (_numeric(_multiply), 1),
-    "Max": (_numeric(_maximum), None),
-    "Min": (_numeric(_minimum), None),
-    "All": (both, True),
-    "Any": (either, False),
-}
-
-
-@RULES.of(*_REDUCTIONS)
-def _reduce(op: OpCall) -> Folded:
-    elements, dtype = array(op, 0), _dtype(op)
-    axes = sorted({axis_in(axis, elements.ndim) for axis in op.known_ints(1)})
-    kept = [axis for axis in range(elements.ndim) if axis not in axes]
-    n_rows, n_in_row = (math.prod(elements.shape[axis] for axis in side) for side in (kept, axes))
-    flat = elements.transpose([*kept, *axes]).ravel().tolist()
-    rows = (flat[row * n_in_row : (row + 1) * n_in_row] for row in range(n_rows))
-    return [tuple(_reduced(op.type, row, dtype) for row in rows)]
-
-
-def _reduced(op_type: str, row: list[Element], dtype: int) -> Element:
-    function, start = _REDUCTIONS[op_type]
-    result = reduce(function, row) if row else start
-    if isinstance(result, (bool, tuple)):
-        return result
-    return _result(_operand(result), dtype)

@@ -9,8 +9,8 @@ import numpy as np
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.arguments import axis_in, axis_of, count_attr, scalar
 from tfprof.analysis.shapes.arrays import range_length
-from tfprof.analysis.shapes.slicing import Part, strided_parts
 from tfprof.analysis.shapes.rules import Rules
+from tfprof.analysis.shapes.slicing import Part, strided_parts
 from tfprof.analysis.shapes.small_arrays import (
     Folded,
     SmallArray,
@@ -23,7 +23,7 @@ from tfprof.analysis.shapes.small_arrays import (
     values_of,
 )
 from tfprof.model.symbolic import Number
-from tfprof.model.tensors import DT_BOOL, FLOAT_TYPES, Element, PartialShape, Tensor, Values
+from tfprof.model.tensors import DT_BOOL, FLOAT_TYPES, Element, Tensor, Values
 
 RULES: ValueRules = Rules()
 
@@ -161,19 +161,18 @@ def _split_sizes(op: OpCall) -> Folded:
 @RULES.of("StridedSlice")
 def _strided_slice(op: OpCall) -> Folded:
     whole = array(op, 0)
-    parts = strided_parts(op, whole.ndim, 1)
-    return [values_of(whole[tuple(map(_index, parts))])]
+    parts = [part for part in strided_parts(op, whole.ndim, 1) if part.axis >= 0]
+    return [values_of(whole[tuple(map(_index, parts, whole.shape))])]
 
 
-def _index(part: Part) -> int | slice | None:
-    if part.axis < 0:
-        return None
+def _index(part: Part, dim: int) -> slice:
+    """Where a part begins and ends; the one element of a dimension that goes is a slice, too."""
     begin, end = part.begin, part.end
     if not part.known or not isinstance(begin, int | None) or not isinstance(end, int | None):
         raise UnknownError("it is unknown where the slice begins or ends")
     if part.single:
-        assert begin is not None
-        return begin
+        place = axis_in(begin or 0, dim)
+        return slice(place, place + 1)
     return slice(begin, end, part.stride)
 
 
@@ -193,7 +192,7 @@ def _gather(op: OpCall) -> Folded:
         raise UnknownError("values are not followed through batches of indices")
     axis = axis_of(op, 2, params.ndim) if len(op.inputs) > 2 else 0
     indices = np.array(op.known_ints(1), dtype=np.int64).reshape(known_shape(op.shape(1)))
-    if indices.size and not (0 <= indices.min() and indices.max() < params.shape[axis]):
+    if indices.size and (indices.min() < 0 or indices.max() >= params.shape[axis]):
         raise UnknownError(f"indices outside of {params.shape[axis]} elements")
     return [values_of(np.take(params, indices, axis))]
 
@@ -271,7 +270,7 @@ def _broadcast_shape(op: OpCall) -> Folded:
 
 
 def _broadcast(one: Element, other: Element) -> Element:
-    if one == other or other == 1:
+    if other in (one, 1):
         return one
     if one == 1:
         return other
@@ -334,11 +333,10 @@ def _dynamic_stitch(op: OpCall) -> Folded:
     """Rows by index; of several with the same index, the last one stays."""
     n = len(op.inputs) // 2
     rows: dict[int, SmallArray] = {}
-    inner: PartialShape = None
     for place in range(n):
         indices, data = op.known_ints(place), array_or_unknown(op, n + place)
         inner = data.shape[len(op.shape(place)) :]
         rows.update(zip(indices, data.reshape((len(indices), *inner)), strict=True))
-    if inner is None or sorted(rows) != list(range(len(rows))):
+    if not rows or sorted(rows) != list(range(len(rows))):
         raise UnknownError("some rows are not given")
     return [values_of(np.concatenate([np.ravel(rows[place]) for place in range(len(rows))]))]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from tfprof.analysis.shapes import value_arithmetic, value_moves
+from tfprof.analysis.shapes import (
+    value_arithmetic,
+    value_conditions,
+    value_moves,
+    value_reductions,
+)
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.small_arrays import ValueRules
 
 VALUES: ValueRules = Rules()
-VALUES.update(value_moves.RULES)
-VALUES.update(value_arithmetic.RULES)
+for _part in (value_moves, value_arithmetic, value_conditions, value_reductions):
+    VALUES.update(_part.RULES)

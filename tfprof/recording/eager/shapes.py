@@ -223,6 +223,6 @@ def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, in
             maker.attr["_output_shapes"].list.shape.append(shape_proto(shape))
         names.append(op.node.name)
     profile = Profile(classic=classic)
-    GraphSource(profile, graph, None)
+    GraphSource(profile, graph, None).count_flops()
     counts = profile.ops.float_ops.array
     return {name: int(counts[profile.ops.row(name)]) for name in names}

@@ -81,6 +81,8 @@ def _plain(attr: Any) -> Any:
         ((_, values),) = attr.list.ListFields() or [(None, ())]
         return tuple(value.decode() if isinstance(value, bytes) else value for value in values)
     value = getattr(attr, kind)
+    if kind == "shape":
+        return tuple(dim.size for dim in value.dim)
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -101,14 +103,14 @@ def assert_like_tensorflow(rules: Rules[PartialShape], case: Case) -> None:
     """The rule's shapes are TensorFlow's, also if sizes of the inputs are unknown at first."""
     op = live_op(*case)
     call = call_of(op)
-    mine = [shape and tuple(shape) for shape in rules[call.type](call)]
     wanted = static_shapes(op)
+    mine = list(rules[call.type](call))
     assert len(mine) == len(wanted), case
-    for shape, expected in zip(mine, wanted):
+    for shape, expected in zip(mine, wanted, strict=True):
         assert agree(shape, expected), f"{case}: {mine} instead of {wanted}"
     unknown, sizes = with_unknown_sizes(call)
     later = [bound(shape, sizes) for shape in rules[call.type](unknown)]
-    for shape, expected in zip(later, mine):
+    for shape, expected in zip(later, mine, strict=True):
         assert agree(expected, shape), f"{case}: {later} instead of {mine} with unknown sizes"
 
 
@@ -118,7 +120,7 @@ def agree(shape: PartialShape, expected: PartialShape) -> bool:
         return True
     if shape is None or len(shape) != len(expected):
         return False
-    return all(right is None or left == right for left, right in zip(shape, expected))
+    return all(right is None or left == right for left, right in zip(shape, expected, strict=True))
 
 
 def with_unknown_sizes(call: OpCall) -> tuple[OpCall, dict[str, int]]:

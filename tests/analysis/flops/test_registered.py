@@ -1,0 +1,69 @@
+"""Where our formulas differ from TensorFlow's registered ones, and why: nowhere else."""
+
+import pytest
+
+import tfprof.analysis.flops.registry as registry
+from tests.analysis.calls import call, floats, ints
+from tfprof.analysis import registered_flops
+from tfprof.model.tensors import Tensor
+
+# Op type, shapes of inputs and output, attributes
+CASES = {
+    **{t: (((4, 3),), (4, 3)) for t in ("Reciprocal", "Square", "Log", "Neg", "Rsqrt", "Softmax")},
+    **{
+        t: (((4, 1), (3,)), (4, 3))
+        for t in (
+            *("Add", "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "Pow", "Less"),
+            *("GreaterEqual", "Greater", "LessEqual", "Equal", "NotEqual", "SquaredDifference"),
+        )
+    },
+    **{t: (((4, 3), (4, 3)), (4, 3)) for t in ("AssignAdd", "AssignSub", "RsqrtGrad")},
+    "BiasAdd": (((4, 3), (3,)), (4, 3)),
+    "BiasAddGrad": (((4, 3),), (3,)),
+    "L2Loss": (((4, 3),), ()),
+    "AddN": (((4, 3), (4, 3), (4, 3)), (4, 3)),
+    **{t: (((4, 3), (1,)), (3,)) for t in ("Mean", "Sum")},
+    **{t: (((4, 3), ()), (3,)) for t in ("ArgMax", "ArgMin")},
+}
+
+# n squares, n - 1 additions and one halving are 2·n, not 3·n - 1.
+DIFFERENT = {"L2Loss": (24, 35)}
+
+PRODUCTS = {
+    *("AvgPool", "MaxPool", "AvgPoolGrad", "MaxPoolGrad", "Conv2DBackpropInput", "MatMul"),
+    *("Conv2DBackpropFilter", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D"),
+    *("Conv3D", "DepthwiseConv2dNative", "Dilation2D"),
+}
+
+
+def ours(op_type, inputs, output):
+    tensors = [floats(*dims) for dims in inputs]
+    if op_type in ("Mean", "Sum"):
+        tensors[1] = ints(0)
+    op = call(op_type, *tensors, outputs=(floats(*output),))
+    return registry.FORMULAS[op_type].cost(op).flops
+
+
+def theirs(op_type, inputs, output):
+    op = registered_flops._Op(list(inputs), [output], {}, 0, classic=False)
+    return registered_flops.FORMULAS[op_type](op)
+
+
+@pytest.mark.parametrize("op_type", sorted(CASES))
+def test_formulas_agree_unless_a_reason_is_given(op_type):
+    inputs, output = CASES[op_type]
+    counts = ours(op_type, inputs, output), theirs(op_type, inputs, output)
+    if op_type in DIFFERENT:
+        assert counts == DIFFERENT[op_type]
+    else:
+        assert counts[0] == counts[1]
+
+
+def test_every_registered_formula_is_compared_or_a_product():
+    assert CASES.keys() | PRODUCTS == registered_flops.FORMULAS.keys()
+
+
+def test_integers_count_there_and_not_here():
+    op = call("AddV2", Tensor((3,), 3), Tensor((3,), 3), outputs=(Tensor((3,), 3),))
+    assert registry.FORMULAS["AddV2"].cost(op).flops == 0
+    assert theirs("AddV2", [(3,), (3,)], (3,)) == 3

@@ -1,0 +1,234 @@
+"""What a program costs scope by scope: each op counts once, in the innermost scope it is in."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
+from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
+from tfprof.analysis.roofline import tensor_bytes
+from tfprof.analysis.scope_outputs import Edge, left_scopes, leaving
+from tfprof.model.symbolic import Number, total
+from tfprof.model.tensors import Tensor
+
+MOST_SCOPES = 200_000
+"""Functions whose scopes would make it more count as one scope each."""
+
+_UNNAMED_CALL = re.compile(r"((^|/)(Stateful)?PartitionedCall(_\d+)?)+$")
+"""Calls that nobody gave a name are no scopes."""
+
+
+class Amounts(NamedTuple):
+    """What one run of the program costs somewhere.
+
+    Attributes:
+        macs: Multiply-adds.
+        other: Float operations besides.
+        activation_bytes: Bytes of the tensors that forward ops hand to other scopes.
+        picos: Picoseconds that a device needs at least.
+        unsized: Tensors of unknown size that are not among those bytes.
+        untimed: Ops of unknown time.
+    """
+
+    macs: Number = 0
+    other: Number = 0
+    activation_bytes: Number = 0
+    picos: Number = 0
+    unsized: int = 0
+    untimed: int = 0
+
+    @property
+    def flops(self) -> Number:
+        """Float operations."""
+        return 2 * self.macs + self.other
+
+    def times(self, runs: Number) -> Amounts:
+        """The amounts of many runs."""
+        if runs == 1:
+            return self
+        costs = (self.macs, self.other, self.activation_bytes, self.picos)
+        return Amounts(*[amount * runs for amount in costs], self.unsized, self.untimed)
+
+
+def added(amounts: Iterable[Amounts]) -> Amounts:
+    """The sum of amounts."""
+    columns = list(zip(*amounts, strict=True))
+    if not columns:
+        return Amounts()
+    return Amounts(*map(total, columns[:4]), sum(columns[4]), sum(columns[5]))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSums:
+    """What a program costs by scope.
+
+    Attributes:
+        own: What the ops of a scope cost, those of inner scopes left out; in order of appearance.
+        outputs: Tensors that leave a scope, the last one that is made first.
+    """
+
+    own: dict[str, Amounts] = field(default_factory=dict)
+    outputs: dict[str, tuple[Tensor, ...]] = field(default_factory=dict)
+
+
+PicosOf = Callable[[Analysis, int, Verdict], "int | None"]
+"""Picoseconds that one run of a node takes at least; None if that is unknown."""
+
+_Visit = tuple[int, Phase]
+
+
+def scope_sums(
+    root: Analysis,
+    scope_of: Mapping[str, str] | None = None,
+    results: Iterable[Edge] | None = None,
+    picos_of: PicosOf | None = None,
+) -> ScopeSums:
+    """Add up what a program costs by scope.
+
+    The scopes in a function stand below the scope of its call, unless they repeat it already.
+    What only initializes variables is left out.
+
+    Args:
+        root: The analysis of the program.
+        scope_of: Scopes of nodes of the graph that are others than their names say, by name.
+        results: Outputs that the caller gets; None for all that no op takes.
+        picos_of: How long nodes take.
+    """
+    finished: dict[_Visit, ScopeSums] = {}
+    for analysis, phase in _callees_first(root):
+        is_root = analysis is root
+        walk = _Walk(analysis, phase, finished, scope_of or {} if is_root else {})
+        walk.add_ops(picos_of)
+        if phase is Phase.FORWARD:
+            walk.add_outputs(results if is_root else analysis.body.results)
+        finished[id(analysis), phase] = walk.sums()
+    return finished[id(root), Phase.FORWARD]
+
+
+def _callees_first(root: Analysis) -> Iterator[tuple[Analysis, Phase]]:
+    """Every analysis in each part of the step that it runs in."""
+    seen: set[_Visit] = set()
+    stack: list[tuple[Analysis, Phase, bool]] = [(root, Phase.FORWARD, False)]
+    while stack:
+        analysis, phase, is_done = stack.pop()
+        if is_done:
+            yield analysis, phase
+            continue
+        if (id(analysis), phase) in seen:
+            continue
+        seen.add((id(analysis), phase))
+        stack.append((analysis, phase, True))
+        for place, calls in analysis.calls.items():
+            around = _phase(analysis, place, phase)
+            for call in calls:
+                inner = phase_of_function(call.analysis.body.name, around)
+                if inner is not Phase.INITIALIZATION and (id(call.analysis), inner) not in seen:
+                    stack.append((call.analysis, inner, False))
+
+
+def _phase(analysis: Analysis, place: int, around: Phase) -> Phase:
+    node = analysis.body.nodes[place]
+    return phase_of(node.name, node.kind.op, around)
+
+
+class _Walk:
+    """Adds up one body, from the sums of the functions that it calls."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        phase: Phase,
+        finished: Mapping[_Visit, ScopeSums],
+        scope_of: Mapping[str, str],
+    ) -> None:
+        self.analysis = analysis
+        self.phase = phase
+        self.finished = finished
+        self.scope_of = scope_of
+        self.parts: dict[str, list[Amounts]] = defaultdict(list)
+        self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)
+        names = [node.name for node in analysis.body.nodes]
+        self.scopes = [scope_of.get(name, name.rpartition("/")[0]) for name in names]
+
+    def sums(self) -> ScopeSums:
+        own = {scope: added(parts) for scope, parts in self.parts.items()}
+        return ScopeSums(own, {scope: tuple(found) for scope, found in self.outputs.items()})
+
+    def add_ops(self, picos_of: PicosOf | None) -> None:
+        """Add what ops cost, and functions that they call."""
+        analysis = self.analysis
+        for place in analysis.order:
+            verdict = analysis.verdicts.get(place)
+            if verdict is None or place < analysis.body.n_args:
+                continue
+            is_work = verdict.status is Status.COUNTED and verdict.cost.flops != 0
+            calls = analysis.calls.get(place, ())
+            if not is_work and not calls:
+                continue
+            phase = _phase(analysis, place, self.phase)
+            if phase is Phase.INITIALIZATION:
+                continue
+            often = analysis.times.get(place, 1)
+            if is_work:
+                picos = 0 if picos_of is None else picos_of(analysis, place, verdict)
+                amounts = Amounts(
+                    verdict.cost.macs, verdict.cost.other, 0, picos or 0, 0, picos is None
+                )
+                self.parts[self.scopes[place]].append(amounts.times(often))
+            for call in calls:
+                inner = phase_of_function(call.analysis.body.name, phase)
+                if inner is not Phase.INITIALIZATION and call.times != 0:
+                    self._add_call(place, self.finished[id(call.analysis), inner],
+                                   often * call.times)  # fmt: skip
+
+    def _add_call(self, place: int, callee: ScopeSums, runs: Number) -> None:
+        scope = call_scope(self.analysis.body.nodes[place].name, self.scope_of)
+        if len(self.parts) + len(callee.own) > MOST_SCOPES:
+            self.parts[scope].append(added(callee.own.values()).times(runs))
+            return
+        for path, amounts in callee.own.items():
+            self.parts[below(scope, path)].append(amounts.times(runs))
+        for path, tensors in callee.outputs.items():
+            full = below(scope, path)
+            if full != scope:
+                self.outputs[full].update(dict.fromkeys(tensors))
+
+    def add_outputs(self, results: Iterable[Edge] | None) -> None:
+        """Add the tensors that leave scopes; those of calls are counted in the functions."""
+        analysis = self.analysis
+        found: dict[str, list[Tensor]] = defaultdict(list)
+        for (place, slot), within in leaving(analysis, self.scopes, results):
+            if _phase(analysis, place, self.phase) is not Phase.FORWARD:
+                continue
+            tensor = analysis.outputs[place][slot]
+            is_call = place in analysis.calls
+            scope = self.scopes[place]
+            if is_call:
+                scope = call_scope(analysis.body.nodes[place].name, self.scope_of)
+            for left in left_scopes(scope, within):
+                found[left].append(tensor)
+            if not is_call:
+                size = tensor_bytes(tensor)
+                amounts = Amounts(activation_bytes=size or 0, unsized=size is None)
+                self.parts[scope].append(amounts.times(analysis.times.get(place, 1)))
+        for scope, tensors in found.items():
+            last_first = dict.fromkeys(reversed(tensors))
+            self.outputs[scope] = last_first | self.outputs[scope]
+
+
+def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
+    """The scope that a call makes: the name of its node, unless nobody gave it one."""
+    return scope_of.get(name, _UNNAMED_CALL.sub("", name))
+
+
+def below(scope: str, path: str) -> str:
+    """A scope in a function as seen from its call; the whole path may be written there, too."""
+    if not path or f"{scope}/".startswith(f"{path}/"):
+        return scope
+    if not scope or path.startswith(f"{scope}/"):
+        return path
+    return f"{scope}/{path}"

@@ -1,0 +1,41 @@
+"""What tracing of models and functions has in common."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
+_LONGEST = 300
+
+
+@contextlib.contextmanager
+def apart_from_graphs() -> Iterator[None]:
+    """Trace here, and no graph that is the default outside gets to know."""
+    from tensorflow.python.eager import context
+
+    # Not init_scope: gradient tapes would not record in it.
+    with context.eager_mode() if runs_eagerly() else contextlib.nullcontext():
+        yield
+
+
+def runs_eagerly() -> bool:
+    """Whether TensorFlow executes eagerly where the program has no graph as its default."""
+    from tensorflow.python.eager import context
+
+    return bool(context.default_execution_mode == context.EAGER_MODE)
+
+
+def main_line(error: Exception) -> str:
+    """The line that matters of what Keras and AutoGraph write around an error."""
+    lines = [line.strip() for line in _COLOR.sub("", str(error)).splitlines()]
+    lines = [line for line in lines if line]
+    ends = [place for place, line in enumerate(lines) if "rguments received by" in line]
+    lines = lines[: ends[0]] if ends and ends[0] else lines
+    if not lines:
+        return "no message"
+    if lines[0] == "in user code:":
+        return lines[-1][:_LONGEST]
+    wrapped = len(lines) > 1 and lines[0].startswith("Exception encountered")
+    return lines[wrapped][:_LONGEST]

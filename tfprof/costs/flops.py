@@ -1,0 +1,144 @@
+"""``flops`` and ``params``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tfprof.analysis.flops.registry import all_formulas
+from tfprof.analysis.graph_variables import variables_of_graph
+from tfprof.analysis.interpreter.engine import Engine, Settings
+from tfprof.analysis.params import ParamsReport, params_report
+from tfprof.costs.report import FlopsReport
+from tfprof.costs.targets import InputShapes, Target, shapes_by_node, target_of
+from tfprof.errors import UsageError
+
+CONVENTIONS = ("flops", "macs")
+
+
+def flops(
+    target: Any,
+    *,
+    batch: int | None = None,
+    input_shapes: InputShapes = None,
+    convention: str = "flops",
+    trip_counts: Mapping[str, int] | int | None = None,
+    signature: str | None = None,
+) -> FlopsReport:
+    """Count the float operations of a model, function or graph, without running it.
+
+    Nothing is added to the user's graph, and the same question has the same answer every time.
+
+    Args:
+        target: A Keras 3 or ``tf_keras`` model, a ``tf.function`` or ConcreteFunction, a
+            ``tf.Graph``; a GraphDef, MetaGraphDef or SavedModel as message, bytes or path, which
+            need no TensorFlow; or a ``Profiler``, whose runs then tell shapes.
+        batch: First dimension of the inputs, where the graph leaves it open. Without it the count
+            may be symbolic: ``20,000·B + 400``.
+        input_shapes: Shapes of the inputs: a dict by name, a list in order, or the shape of the
+            only input.
+        convention: Unit of the report's totals: ``flops``, a multiply-add being two of them, or
+            ``macs``, multiply-adds.
+        trip_counts: How often loops run of which the graph does not tell it: a number for all of
+            them, or a dict by name.
+        signature: Of a SavedModel, the signature to call; by default ``serving_default``.
+
+    Raises:
+        UsageError: The target is nothing that could be counted, or an argument does not fit it.
+        InputError: The target can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> report = tfprof.flops(tfprof.demo_files().graph)
+        >>> report.coverage
+        1.0
+    """
+    if convention not in CONVENTIONS:
+        raise UsageError(
+            f"convention={convention!r}: use flops (a multiply-add is 2) or macs (it is 1)"
+        )
+    if batch is not None and (not isinstance(batch, int) or batch < 1):
+        raise UsageError(f"batch={batch!r} must be a positive integer")
+    found = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+    return count(found, batch, input_shapes, convention, trip_counts)
+
+
+def count(
+    found: Target,
+    batch: int | None,
+    input_shapes: InputShapes,
+    convention: str,
+    trip_counts: Mapping[str, int] | int | None,
+) -> FlopsReport:
+    """Count the float operations of a target that has been read. Arguments as in ``flops``."""
+    program = found.program
+    formulas, free = all_formulas()
+    settings = Settings(
+        batch=batch,
+        input_shapes={} if found.is_traced else shapes_by_node(program, input_shapes),
+        trip_counts={**found.observed.trips, **_trip_counts(trip_counts)},
+        branch_runs=found.observed.branches,
+        node_runs=found.observed.nodes,
+        formulas=formulas,
+        free=free,
+    )
+    engine = Engine(program, settings)
+    analysis = engine.run()
+    if batch is not None and not found.is_traced and not engine.batch_is_free:
+        _check_batch(found, batch)
+    return FlopsReport(
+        analysis, convention=convention, notes=tuple(engine.notes), layer_of=found.layer_of
+    )
+
+
+def _trip_counts(given: Mapping[str, int] | int | None) -> Mapping[str, int]:
+    counts = {} if given is None else {"": given} if isinstance(given, int) else dict(given)
+    for name, number in counts.items():
+        if not isinstance(number, int) or number < 0:
+            raise UsageError(
+                f"trip_counts: {name or 'the number for all loops'} is {number!r}; give a number "
+                "that is not negative"
+            )
+    return counts
+
+
+def _check_batch(found: Target, batch: int) -> None:
+    """See that a batch that no input has taken up is the one that the graph has.
+
+    Raises:
+        UsageError: It is another one.
+    """
+    nodes = found.program.body.nodes
+    if not found.program.inputs:
+        raise UsageError(f"batch={batch}: this graph has no inputs, so it has no batch to choose")
+    for name, place in found.program.inputs.items():
+        node = nodes[place]
+        shape = node.declared[0] if node.declared else node.kind.attrs.get("shape")
+        if shape and shape[0] != batch:
+            raise UsageError(
+                f"batch={batch}: the input {name} has a fixed first dimension of {shape[0]}; "
+                "leave batch out, or trace or export the model again with another one"
+            )
+
+
+def params(target: Any, *, input_shapes: InputShapes = None) -> ParamsReport:
+    """Count the parameters of a model, function or graph.
+
+    Args:
+        target: As for ``flops``.
+        input_shapes: As for ``flops``; models that were never built need it.
+
+    Raises:
+        UsageError: The target has no parameters that could be counted.
+        InputError: The target can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> tfprof.params(tfprof.demo_files().graph).total
+        25610269
+    """
+    program = target_of(target, input_shapes=input_shapes).program
+    if program.variables is not None:
+        return params_report(program.variables)
+    found = variables_of_graph(program.body, None, program.function)
+    return params_report(found.variables, found.notes)
