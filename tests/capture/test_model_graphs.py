@@ -265,6 +265,16 @@ def test_an_unbuilt_sequential(keras: Any) -> None:
     assert model(tf.ones([1, 5])).shape == (1, 2)
 
 
+def test_the_default_graph_gets_nothing(keras: Any) -> None:
+    models = [keras.Sequential([keras.layers.Dense(3)]), small_model(keras)]
+    with tf.Graph().as_default() as graph:
+        assert traced(models[0], (None, 4)) is not None
+        assert traced(models[1]) is not None
+        assert traced(tf.function(lambda x: tf.linalg.inv(x)), (3, 3)) is not None
+        assert graph.version == 0
+        assert not graph.get_collection("variables")
+
+
 def test_a_called_model_remembers_its_inputs(keras: Any) -> None:
     class One(keras.Model):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
@@ -354,6 +364,53 @@ def test_a_regularizers_loss_does_not_leak(keras: Any) -> None:
     before = len(model.losses)
     traced(model)
     assert len(model.losses) == before
+
+
+def test_seeds_of_a_layer_stay_where_they_are() -> None:
+    keras = pytest.importorskip("keras")
+
+    class Noise(keras.layers.Layer):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.seeds = keras.random.SeedGenerator(3)
+
+        def call(self, x: Any) -> Any:
+            return x + keras.random.normal((3,), seed=self.seeds)
+
+    layer = Noise()
+    before = layer.seeds.state.numpy()
+    result = traced(keras.Sequential([keras.Input((3,)), layer]))
+    assert result is not None
+    assert result.variables == []  # the state of a generator is no parameter
+    assert np.array_equal(layer.seeds.state.numpy(), before)
+
+
+def test_sparse_inputs(keras: Any) -> None:
+    inputs = keras.Input((5,), sparse=True)
+    result = traced(keras.Model(inputs, keras.layers.Dense(3)(inputs)))
+    assert len(result.inputs if result else ()) == 3  # indices, values, shape
+
+
+def test_a_function_that_makes_a_variable_goes_on_to_use_it() -> None:
+    class Lazy(tf.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale: Any = None
+
+        @tf.function  # type: ignore[misc]
+        def __call__(self, x: Any) -> Any:
+            if self.scale is None:
+                self.scale = tf.Variable([1.0, 2.0], name="scale")
+            return x * self.scale
+
+    lazy = Lazy()
+    result = traced(lazy.__call__, (2,))
+    assert result is not None
+    assert result.variables == [Variable("scale", (2,), 1, True)]
+    assert lazy(tf.constant([3.0, 3.0])).numpy().tolist() == [3.0, 6.0]
+    called = traced(lazy.__call__)
+    assert called is not None
+    assert called.variables == result.variables
 
 
 def test_another_backend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

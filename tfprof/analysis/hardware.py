@@ -144,7 +144,7 @@ def device_of(given: DeviceLike) -> Device:
     if cpu is not None:
         return _cpu(cpu)
     parts = text.split(",")
-    if len(parts) == 2:  # noqa: PLR2004
+    if len(parts) == 2:
         return _own(parts, given)
     raise UsageError(
         f"device {given!r} is unknown. Known: {', '.join(DEVICES)}. Others: {CPU_FORM}, "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from tfprof.analysis.params import ParamRow
@@ -144,11 +145,8 @@ def scope_rows(
     """
     parts = {"": _Part("", "", None, _shapes(sums, ""))}
     for scope in sums.own:
-        missing = []
-        while scope and scope not in parts:
-            missing.append(scope)
-            scope = scope.rpartition("/")[0]
-        for each in reversed(missing):
+        missing = takewhile(lambda each: each not in parts, _enclosing(scope))
+        for each in reversed(list(missing)):
             around, _, name = each.rpartition("/")
             parts[each] = _Part(name, "scope", around, _shapes(sums, each))
     own: dict[str, list[Amounts]] = {path: [] for path in parts}
@@ -170,11 +168,16 @@ def scope_rows(
     return _rows(parts, own, weights)
 
 
+def _enclosing(scope: str) -> Iterator[str]:
+    """A scope and those around it."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("/")[0]
+
+
 def _nearest(scope: str, parts: Mapping[str, _Part]) -> str | None:
     """The innermost row that a scope is in; None for the whole and for no row."""
-    while scope and scope not in parts:
-        scope = scope.rpartition("/")[0]
-    return scope or None
+    return next((each for each in _enclosing(scope) if each in parts), None)
 
 
 def _rows(
@@ -249,7 +252,7 @@ def folded(rows: Sequence[LayerRow], depth: int | None, top: int | None) -> list
         depth: Leave out rows deeper than this; what they cost is then the own of the last row
             above them that stays.
         top: Of the rows inside each row keep so many, the most expensive ones; one more row stands
-            for the others.
+            for the others, unless that would be for a single one.
     """
     children: list[list[int]] = [[] for _ in rows]
     for place, row in enumerate(rows):
@@ -258,23 +261,23 @@ def folded(rows: Sequence[LayerRow], depth: int | None, top: int | None) -> list
     result: list[LayerRow] = []
     waiting: list[tuple[LayerRow, int | None, int]] = [(rows[0], 0, -1)]
     while waiting:
-        row, place, parent = waiting.pop()
+        row, index, around = waiting.pop()
         here = len(result)
-        inner = children[place] if place is not None else []
+        inner = children[index] if index is not None else []
         if inner and depth is not None and row.depth >= depth:
             row = replace(row, own=row.total, own_weights=row.weights)
             inner = []
-        result.append(replace(row, parent=parent))
+        result.append(replace(row, parent=around))
         kept = _most_expensive(rows, inner, top)
-        rest = [rows[place] for place in inner if place not in kept]
+        rest = [rows[child] for child in inner if child not in kept]
         if rest:
             waiting.append((_rest(row, rest), None, here))
-        waiting += [(rows[place], place, here) for place in reversed(inner) if place in kept]
+        waiting += [(rows[child], child, here) for child in reversed(inner) if child in kept]
     return result
 
 
 def _most_expensive(rows: Sequence[LayerRow], places: Sequence[int], top: int | None) -> set[int]:
-    if top is None or len(places) <= top:
+    if top is None or len(places) <= top + 1:
         return set(places)
 
     def cost(place: int) -> tuple[int, int, int, int]:

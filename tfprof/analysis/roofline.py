@@ -72,15 +72,15 @@ def bound_of(
 
 
 def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
-    seconds = 0.0
+    """The longer one of the parts that are known: matrix units and others work side by side."""
+    known = []
     for count, is_product in ((2 * cost.macs, True), (cost.other, False)):
         if count == 0:
             continue
         rate = device.rate(dtype, is_product)
-        if rate is None or not isinstance(count, int):
-            return None
-        seconds = max(seconds, count / rate)  # the units work side by side
-    return math.floor(seconds * _PICOS)
+        if rate is not None and isinstance(count, int):
+            known.append(math.floor(count * _PICOS / rate))
+    return max(known, default=None)
 
 
 def _dtype(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> int:
@@ -93,9 +93,7 @@ def _dtype(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> int:
     return 0
 
 
-def moved_bytes(
-    op_type: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]
-) -> Number | None:
+def moved_bytes(op_type: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> Number | None:
     """Bytes of inputs and outputs; None if a shape or type is unknown."""
     sizes = []
     for tensor in inputs:
@@ -207,15 +205,16 @@ class Roofline:
         if micros is None or self.unknown == len(self.rows):
             lines.append("At least n/a: sizes are unknown; give batch or input_shapes")
             return "\n".join(lines)
-        parts = ", ".join(
-            f"{time_text(self.micros_by(resource) or 0)} limited by {resource}"
+        parts = [
+            f"{time_text(part)} limited by {resource}"
             for resource in ("compute", "memory")
-        )
-        lines.append(f"At least {time_text(micros)} per step: {parts}")
+            if (part := self.micros_by(resource))
+        ]
+        lines.append(f"At least {time_text(micros)} per step: {', '.join(parts) or 'no work'}")
         flops = total(row.op.flops for row in self.rows)
         if isinstance(flops, int) and micros and not self.unknown:
-            rate = human_count(round(flops / micros * 1e6))
-            lines.append(f"At most {rate}FLOP/s")
+            number, _, prefix = human_count(round(flops / micros * 1e6)).partition(" ")
+            lines.append(f"At most {number} {prefix}FLOP/s")
         if self.unknown:
             lines.append(f"{self.unknown:,} ops are left out: sizes or rates are unknown")
         lines.append(f"This is {ASSUMPTION}.")
@@ -223,11 +222,12 @@ class Roofline:
 
 
 def time_text(micros: float) -> str:
-    """A time of any size: ``12 ns``, ``87.2 µs``, ``1.78 s``."""
-    for factor, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")):
-        if micros >= factor or unit == "ns":
-            return f"{micros / factor:.3g} {unit}"
-    raise AssertionError
+    """A time of any size: ``12.0 ns``, ``87.2 µs``, ``1.78 s``."""
+    units = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
+    unit = next((unit for unit, factor in units.items() if micros / factor < 999.5), "s")
+    value = micros / units[unit]
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:,.{decimals}f} {unit}"
 
 
 def roofline(ops: Iterable[OpRow], device: Device) -> Roofline:

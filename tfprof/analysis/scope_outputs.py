@@ -11,8 +11,14 @@ from typing import NamedTuple
 
 from tfprof.analysis.interpreter.analysis import Analysis
 from tfprof.model.program import Node
-from tfprof.model.tensors import COMPLEX_TYPES, DT_RESOURCE, FLOAT_TYPES, QUANTIZED_TYPES, REF
-from tfprof.model.tensors import Tensor
+from tfprof.model.tensors import (
+    COMPLEX_TYPES,
+    DT_RESOURCE,
+    FLOAT_TYPES,
+    QUANTIZED_TYPES,
+    REF,
+    Tensor,
+)
 
 HANDS_ON = frozenset({
     "CheckNumerics", "EnsureShape", "Enter", "Exit", "ExpandDims", "Identity", "IdentityN", "Merge",
@@ -97,7 +103,7 @@ def _is_computed(node: Node, analysis: Analysis, place: int) -> bool:
     """Whether an op computes its output; variables, constants and their readers do not."""
     if place < analysis.body.n_args:
         return False
-    return any(tensor.dtype != DT_RESOURCE for tensor in analysis.inputs[place]) and not (
+    return any(tensor.dtype != DT_RESOURCE for tensor in analysis.inputs(place)) and not (
         any(tensor.dtype >= REF for tensor in analysis.outputs[place])
     )
 

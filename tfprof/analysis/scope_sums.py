@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
 from tfprof.analysis.roofline import tensor_bytes
-from tfprof.analysis.scope_outputs import Edge, left_scopes, leaving
+from tfprof.analysis.scope_outputs import Edge, leaving, left_scopes
 from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import Tensor
 
@@ -50,16 +50,25 @@ class Amounts(NamedTuple):
         """The amounts of many runs."""
         if runs == 1:
             return self
-        costs = (self.macs, self.other, self.activation_bytes, self.picos)
-        return Amounts(*[amount * runs for amount in costs], self.unsized, self.untimed)
+        return self._replace(
+            macs=self.macs * runs,
+            other=self.other * runs,
+            activation_bytes=self.activation_bytes * runs,
+            picos=self.picos * runs,
+        )
 
 
 def added(amounts: Iterable[Amounts]) -> Amounts:
     """The sum of amounts."""
-    columns = list(zip(*amounts, strict=True))
-    if not columns:
-        return Amounts()
-    return Amounts(*map(total, columns[:4]), sum(columns[4]), sum(columns[5]))
+    parts = list(amounts)
+    return Amounts(
+        total(part.macs for part in parts),
+        total(part.other for part in parts),
+        total(part.activation_bytes for part in parts),
+        total(part.picos for part in parts),
+        sum(part.unsized for part in parts),
+        sum(part.untimed for part in parts),
+    )
 
 
 @dataclass(frozen=True, slots=True)

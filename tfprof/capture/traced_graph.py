@@ -163,14 +163,21 @@ def _dtype(variable: Any) -> int:
     return int(getattr(dtype, "base_dtype", dtype).as_datatype_enum) if dtype is not None else 0
 
 
+def _handle(variable: Any) -> Any | None:
+    """The resource of a variable; None for one that has a copy on each of several devices."""
+    try:
+        return getattr(getattr(variable, "_value", variable), "handle", None)
+    except ValueError:
+        return None
+
+
 def _declare_handles(
     definition: pb.GraphDef, graph: Any, variables: Iterable[NamedVariable]
 ) -> None:
     """Turn placeholders of captured variables into nodes that say what they refer to."""
     by_handle: dict[int, NamedVariable] = {}
     for each in variables:
-        handle = getattr(getattr(each.variable, "_value", each.variable), "handle", None)
-        by_handle.setdefault(id(handle), each)
+        by_handle.setdefault(id(_handle(each.variable)), each)
     handles = {
         inner.op.name: by_handle[id(outer)]
         for outer, inner in getattr(graph, "captures", ())

@@ -36,6 +36,8 @@ COMMANDS = {
     "scope": Entry("tfprof.cli.commands.scope", "Name scopes: what each part of the model costs."),
     "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
     "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
+    "flops": Entry("tfprof.cli.commands.flops", "Float operations of a model, without a run."),
+    "summary": Entry("tfprof.cli.commands.summary", "A model layer by layer: shapes, costs."),
     "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),

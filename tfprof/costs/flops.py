@@ -121,11 +121,14 @@ def _check_batch(found: Target, batch: int) -> None:
             )
 
 
-def params(target: Any, *, input_shapes: InputShapes = None) -> ParamsReport:
+def params(
+    target: Any, *, batch: int | None = None, input_shapes: InputShapes = None
+) -> ParamsReport:
     """Count the parameters of a model, function or graph.
 
     Args:
         target: As for ``flops``.
+        batch: As for ``flops``; it changes nothing but what a model can be traced with.
         input_shapes: As for ``flops``; models that were never built need it.
 
     Raises:
@@ -135,9 +138,9 @@ def params(target: Any, *, input_shapes: InputShapes = None) -> ParamsReport:
     Example:
         >>> import tfprof
         >>> tfprof.params(tfprof.demo_files().graph).total
-        25610269
+        25610152
     """
-    program = target_of(target, input_shapes=input_shapes).program
+    program = target_of(target, batch=batch, input_shapes=input_shapes).program
     if program.variables is not None:
         return params_report(program.variables)
     found = variables_of_graph(program.body, None, program.function)

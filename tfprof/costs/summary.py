@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,13 @@ from tfprof.costs.report import FlopsReport
 from tfprof.costs.targets import InputShapes, Target, target_of
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.model.program import Variable
-from tfprof.model.symbolic import Number, Symbolic
+from tfprof.model.symbolic import TYPICAL_SIZE, Number, Symbolic
+from tfprof.renderers.csv_text import csv_text
 from tfprof.renderers.flops_text import shape_text
 from tfprof.renderers.summary import SummaryTable, summary_text
 from tfprof.renderers.summary_html import summary_html
-from tfprof.renderers.tables_of_rows import csv_text
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import Console, ConsoleOptions, RenderResult
 
 
@@ -128,7 +128,7 @@ def _batch(found: Target, analysis: Analysis) -> Number | None:
 def _picos_of(device: Device) -> PicosOf:
     def picos_of(analysis: Analysis, place: int, verdict: Verdict) -> int | None:
         op = analysis.body.nodes[place].kind.op
-        inputs, outputs = analysis.inputs[place], analysis.outputs[place]
+        inputs, outputs = analysis.inputs(place), analysis.outputs[place]
         return bound_of(op, verdict.cost, inputs, outputs, device).picos
 
     return picos_of
@@ -178,20 +178,29 @@ class ModelSummary:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know about the numbers."""
+        """What a reader should know about the counts."""
         whole = self.rows[0].total
         notes = [*self.report.notes, *self.params.notes]
         if isinstance(self.flops, Symbolic):
-            notes.append("Shares take all unknown sizes for equal; pass batch to fill them in")
+            notes.append(
+                f"for shares, unknown sizes are taken to be {TYPICAL_SIZE}; batch fills them in"
+            )
         if whole.unsized:
-            notes.append(f"{whole.unsized:,} activations have unknown sizes: not in the bytes")
-        if self.device is not None:
-            notes.append(f"Times are for {self.device.about} ({self.device.source}): {ASSUMPTION}")
-            if whole.untimed:
-                notes.append(
-                    f"{whole.untimed:,} ops have unknown sizes or no published rate: not in the "
-                    "times"
-                )
+            notes.append(f"{whole.unsized:,} activations have unknown sizes: they are left out")
+        return tuple(notes)
+
+    @property
+    def device_notes(self) -> tuple[str, ...]:
+        """What a reader should know about the times."""
+        if self.device is None:
+            return ()
+        notes = [f"times of {self.device.about} ({self.device.source}) are {ASSUMPTION}"]
+        untimed = self.rows[0].total.untimed
+        if untimed:
+            notes.append(
+                f"{untimed:,} ops have unknown sizes, or nobody publishes a rate: they take no "
+                "time here"
+            )
         return tuple(notes)
 
     def share(self, row: LayerRow) -> float | None:
@@ -211,7 +220,7 @@ class ModelSummary:
         shapes = None if row.shapes is None else [shape_text(shape) for shape in row.shapes]
         plain = {
             "path": row.path,
-            "name": row.name,
+            "name": row.name or "total",
             "type": row.kind,
             "depth": row.depth,
             "output_shapes": None if shapes is None else "; ".join(shapes),
@@ -243,7 +252,7 @@ class ModelSummary:
             "coverage": self.report.coverage,
             "uncounted": self.report.uncounted,
             "device": None if self.device is None else self.device.name,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self.device_notes],
         }
         rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_rows())
         return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "rows": [\n{rows}\n]}}\n'
@@ -252,20 +261,20 @@ class ModelSummary:
         """The rows of ``to_rows`` with a header."""
         return csv_text(self.to_rows())
 
-    def to_dataframe(self) -> DataFrame:
+    def to_dataframe(self) -> Any:  # pandas may not be there
         """The rows of ``to_rows`` as a pandas ``DataFrame``.
 
         Raises:
             MissingDependencyError: pandas is not installed.
         """
         try:
-            from pandas import DataFrame
+            pandas = importlib.import_module("pandas")
         except ImportError:
             raise MissingDependencyError(
                 "to_dataframe needs pandas: pip install pandas. to_rows() gives the same rows "
                 "without it"
             ) from None
-        return DataFrame(self.to_rows())
+        return pandas.DataFrame(self.to_rows())
 
     def __str__(self) -> str:
         return summary_text(self)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tfprof._wire import messages as pb
@@ -61,6 +63,8 @@ def target_of(
         UsageError: It is something else, or can not be traced as it is.
         InputError: It can not be read.
     """
+    if isinstance(target, (str, os.PathLike)):
+        _refuse_keras_file(Path(target))
     if isinstance(target, Profiler):
         return Target(target._program(), observed=observed_control_flow(target._profile))
     graph = traced(target, input_shapes, batch)
@@ -75,7 +79,15 @@ def target_of(
         program.inputs = {
             name: places[node] for name, node in graph.inputs.items() if node in places
         }
-    return Target(program, graph.layers, graph.layer_of, is_traced=True)
+    return Target(program, graph.layers, graph.layer_of, is_traced=graph.is_own)
+
+
+def _refuse_keras_file(path: Path) -> None:
+    if path.suffix.lower() in (".keras", ".h5", ".hdf5"):
+        raise UsageError(
+            f"{path}: only Keras reads this file; pass keras.models.load_model({str(path)!r}), or "
+            "the folder that model.export(...) writes"
+        )
 
 
 def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, PartialShape]:
@@ -126,6 +138,7 @@ def _by_name(program: Program, input_shapes: Any) -> dict[str, Any]:
 
 
 def _checked(name: str, shape: Any) -> tuple[int | None, ...]:
+    shape = getattr(shape, "shape", shape)  # a TensorSpec
     try:
         dims = tuple(None if dim is None or dim == -1 else int(dim) for dim in shape)
     except (TypeError, ValueError):

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.analysis.calls import call, cost, floats
-from tfprof.analysis.flops import special
 from tfprof.analysis.flops.elementwise import FAMILY, PER_ELEMENT
 from tfprof.analysis.op_call import UnknownError
 from tfprof.analysis.shapes.elementwise import RULES
@@ -138,30 +137,6 @@ def test_sequences_of_floats_take_arithmetic_and_those_of_integers_none():
 
 
 def test_every_entry_says_what_is_computed():
-    for family in (FAMILY, special.FAMILY):
-        for op_type, formula in family.formulas.items():
-            assert formula.rule and formula.why and formula.source, op_type
+    for op_type, formula in FAMILY.formulas.items():
+        assert formula.rule and formula.why and formula.source, op_type
     assert set(PER_ELEMENT) <= set(FAMILY.formulas)
-
-
-# Horner's scheme takes 2·d for degree d, a Chebyshev series 3 for each term.
-SPECIAL = [
-    # log, 0.5/x, x·x, 1/(x·x), degree 6, ·z, two subtractions
-    ("Digamma", 1, 1 + 1 + 2 + 2 * 6 + 1 + 2),
-    # y - 0.5, y², P of degree 4, Q of degree 8 with leading 1, ·y², /, ·y, + y, ·√2π
-    ("Ndtri", 1, 1 + 1 + 2 * 4 + (2 * 8 - 1) + 5),
-    ("Erfinv", 1, 30 + 3),
-    # |x|, ·0.5, - 2, 18 terms
-    ("BesselI0e", 1, 3 + 3 * 18),
-    ("BesselI0", 1, 57 + 2),
-    # 8/x - 2, 10 terms, √x, /
-    ("BesselK0e", 1, 2 + 3 * 10 + 2),
-    ("Dawsn", 1, 1 + 2 * 9 + 2 * 10 + 2),
-    ("Igamma", 2, 6 + 20 * 6 + 2),
-]
-
-
-@pytest.mark.parametrize(("op_type", "n_inputs", "per_element"), SPECIAL)
-def test_special_functions_follow_their_approximation(op_type, n_inputs, per_element):
-    op = call(op_type, *[floats(2, 3)] * n_inputs)
-    assert cost(special.FAMILY, RULES, op).flops == 6 * per_element

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.calls import call, cost, floats, ints
 from tests.analysis.flops.brute_force import window_starts
+from tests.analysis.shapes.static_shapes import call_of, live_op
 from tfprof.analysis.flops.pool import FAMILY
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.pool import RULES
@@ -138,3 +140,22 @@ def test_attributes_without_a_meaning_give_no_count(attrs: dict[str, Any]) -> No
 def test_fractional_pools_need_four_ratios_of_at_least_1(ratios: Any) -> None:
     with pytest.raises(UnknownError):
         flops(call("FractionalMaxPool", floats(1, 9, 10, 3), pooling_ratio=ratios))
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("window", [2, 3])
+def test_counts_are_those_that_tensorflow_has_registered(window: int) -> None:
+    from tensorflow.python.framework import ops
+
+    import_module("tensorflow.python.profiler.internal.flops_registry")
+    image, result = (2, 9, 9, 3), (2, 5, 5, 3)
+    attrs = {"ksize": [1, window, window, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    for name, arguments in (
+        ("AvgPool", {"value": image}),
+        ("MaxPool", {"input": image}),
+        ("AvgPoolGrad", {"orig_input_shape": list(image), "grad": result}),
+        ("MaxPoolGrad", {"orig_input": image, "orig_output": result, "grad": result}),
+    ):
+        live = live_op(name, {**arguments, **attrs})
+        registered = ops.get_stats_for_node_def(live.graph, live.node_def, "flops").value
+        assert flops(call_of(live)) == registered

@@ -117,9 +117,7 @@ def test_counts_add_weights_of_floats_only():
     assert flops(call("Bincount", values, scalar(4), floats(9), outputs=bins)) == 9
     whole = Tensor((9,), DT_INT32)
     assert flops(call("Bincount", values, scalar(4), whole, outputs=bins)) == 0
-    op = call(
-        "DenseBincount", values, scalar(4), floats(9), outputs=bins, binary_output=True
-    )
+    op = call("DenseBincount", values, scalar(4), floats(9), outputs=bins, binary_output=True)
     assert flops(op) == 0
     assert flops(call("HistogramFixedWidth", floats(9), floats(2), scalar(4))) == 36
 

@@ -9,21 +9,23 @@ from tfprof.model.tensors import Tensor
 
 # Op type, shapes of inputs and output, attributes
 CASES = {
-    **{t: (((4, 3),), (4, 3)) for t in ("Reciprocal", "Square", "Log", "Neg", "Rsqrt", "Softmax")},
-    **{
-        t: (((4, 1), (3,)), (4, 3))
-        for t in (
+    **dict.fromkeys(
+        ("Reciprocal", "Square", "Log", "Neg", "Rsqrt", "Softmax"), (((4, 3),), (4, 3))
+    ),
+    **dict.fromkeys(
+        (
             *("Add", "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "Pow", "Less"),
             *("GreaterEqual", "Greater", "LessEqual", "Equal", "NotEqual", "SquaredDifference"),
-        )
-    },
-    **{t: (((4, 3), (4, 3)), (4, 3)) for t in ("AssignAdd", "AssignSub", "RsqrtGrad")},
+        ),
+        (((4, 1), (3,)), (4, 3)),
+    ),
+    **dict.fromkeys(("AssignAdd", "AssignSub", "RsqrtGrad"), (((4, 3), (4, 3)), (4, 3))),
     "BiasAdd": (((4, 3), (3,)), (4, 3)),
     "BiasAddGrad": (((4, 3),), (3,)),
     "L2Loss": (((4, 3),), ()),
     "AddN": (((4, 3), (4, 3), (4, 3)), (4, 3)),
-    **{t: (((4, 3), (1,)), (3,)) for t in ("Mean", "Sum")},
-    **{t: (((4, 3), ()), (3,)) for t in ("ArgMax", "ArgMin")},
+    **dict.fromkeys(("Mean", "Sum"), (((4, 3), (1,)), (3,))),
+    **dict.fromkeys(("ArgMax", "ArgMin"), (((4, 3), ()), (3,))),
 }
 
 # n squares, n - 1 additions and one halving are 2·n, not 3·n - 1.
@@ -45,7 +47,7 @@ def ours(op_type, inputs, output):
 
 
 def theirs(op_type, inputs, output):
-    op = registered_flops._Op(list(inputs), [output], {}, 0, classic=False)
+    op = registered_flops._Op(list(inputs), [output], {})
     return registered_flops.FORMULAS[op_type](op)
 
 

@@ -49,4 +49,4 @@ def test_a_loop_and_a_choice_are_those_of_tensorflow() -> None:
         finally:
             tf.compat.v1.enable_control_flow_v2()
 
-    check(build, run=False)
+    check(build)

@@ -123,6 +123,12 @@ def test_operands_that_do_not_fit_have_no_shape(
         shapes(RULES, call("Conv2D", floats(*image), floats(*kernel), **SAME))
 
 
+def test_depthwise_filter_for_other_channels_does_not_fit() -> None:
+    with pytest.raises(UnknownError):
+        op = call("DepthwiseConv2dNative", floats(1, 8, 8, 3), floats(3, 3, 4, 2), **SAME)
+        shapes(RULES, op)
+
+
 def test_generic_convolution_with_a_filter_of_too_few_dimensions_has_no_shape() -> None:
     with pytest.raises(UnknownError):
         shapes(RULES, call("Conv", floats(2, 3), floats(3, 4), strides=(1, 1), padding="SAME"))

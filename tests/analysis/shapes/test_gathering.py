@@ -54,10 +54,16 @@ def test_what_is_known_counts_what_depends_on_data() -> None:
 
 
 def test_a_ragged_tensor_takes_its_inner_sizes_from_its_values() -> None:
-    op = ("RaggedTensorToTensor", ints(-1, -1, -1), floats(T, 5))
-    assert shape(*op) == (None, None, 5)
-    assert shape("RaggedTensorToTensor", ints(B, 7, -1), floats(T, 5)) == (B, 7, 5)
-    assert shape("RaggedTensorToTensor", scalar(-1), floats(T, 5)) is None
+    kinds = {"row_partition_types": ("ROW_SPLITS",)}
+    parts = (floats(T, 5), scalar(0.0), Tensor((B + 1,), 9))
+    assert shape("RaggedTensorToTensor", ints(-1, -1, -1), *parts, **kinds) == (B, None, 5)
+    assert shape("RaggedTensorToTensor", ints(3, 7, -1), *parts, **kinds) == (3, 7, 5)
+    assert shape("RaggedTensorToTensor", scalar(-1), *parts, **kinds) == (B, None, 5)
+    kinds = {"row_partition_types": ("FIRST_DIM_SIZE", "VALUE_ROWIDS")}
+    parts = (floats(T, 5), scalar(0.0), scalar(B), floats(T))
+    assert shape("RaggedTensorToTensor", scalar(-1), *parts, **kinds) == (B, None, 5)
+    with pytest.raises(UnknownError):
+        shape("RaggedTensorToTensor", ints(-1, -1, 6), *parts, **kinds)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +84,8 @@ def test_a_ragged_tensor_takes_its_inner_sizes_from_its_values() -> None:
         call("DynamicStitch", Tensor(None), Tensor(None)),
         call("DynamicStitch"),
         call("OneHot"),
+        call("OneHot", floats(2), scalar(-4)),
+        call("OneHot", floats(2), scalar(4), axis=9),
         call("ScatterNd", ints(1), ints(1), ints(-1)),
         call("Bincount", ints(1), scalar(-1), ints(1)),
     ],
@@ -170,6 +178,19 @@ CASES = {
         truth_shape=np.array([2, 3], np.int64),
     ),
     "UnravelIndex": lambda r, f: r.UnravelIndex(indices=[5, 7], dims=[3, 4]),
+    "Ragged": lambda r, f: [
+        r.RaggedRange(starts=0, limits=f(PLACES[0], 0), deltas=1),
+        r.RaggedRange(starts=0, limits=5, deltas=2),
+        r.RaggedGather(
+            params_nested_splits=[np.array([0, 2], np.int64)],
+            params_dense_values=f(X, 0),
+            indices=f(PLACES * 0, 0),
+            OUTPUT_RAGGED_RANK=2,
+        ),
+        r.RaggedTensorToSparse(
+            rt_nested_splits=[np.array([0, 2], np.int64)], rt_dense_values=f(X, 0)
+        ),
+    ],
     "RaggedTensorToTensor": lambda r, f: r.RaggedTensorToTensor(
         shape=np.array([-1, 4, -1], np.int64),
         values=np.ones((5, 2), np.float32),

@@ -63,6 +63,12 @@ def test_what_meets_refers_to_what_both_sides_have_in_common() -> None:
     assert common_handle([Handle((3,), 1), Handle((3,), 2)]) == Handle((3,), 0)
 
 
+def test_lists_that_are_added_keep_their_length() -> None:
+    assert handles("AddN", list_of((8,), T), list_of((8,), T)) == [Handle((8,), 1, T)]
+    with pytest.raises(UnknownError):
+        handles("AddN", floats(3), floats(3))
+
+
 def test_lists_grow_and_shrink() -> None:
     (empty,) = handles("EmptyTensorList", ints(-1, 8), ANY, element_dtype=1)
     assert empty == Handle((None, 8), 1, 0)

@@ -39,8 +39,12 @@ def test_channels_may_come_first():
         scale = feed(np.ones((3,), np.float32))
         for dims, layout in (((2, 3, 4, 5), "NCHW"), ((2, 3, 4, 5, 6), "NCDHW")):
             raw.FusedBatchNormV3(
-                x=feed(np.ones(dims, np.float32), 0), scale=scale, offset=scale, mean=scale,
-                variance=scale, data_format=layout,
+                x=feed(np.ones(dims, np.float32), 0),
+                scale=scale,
+                offset=scale,
+                mean=scale,
+                variance=scale,
+                data_format=layout,
             )
 
     check(build, run=False)

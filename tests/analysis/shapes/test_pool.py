@@ -61,6 +61,8 @@ def test_fractional_pools_divide_and_round_down() -> None:
     ((batch, height, width, channels), *_) = shapes(RULES, op)  # type: ignore[misc]
     assert (batch, height, channels) == (B, 6, 3)
     assert str(width) == "floor(H / 2)"
+    almost = call("FractionalMaxPool", floats(1, 10, 11, 3), pooling_ratio=(1.0, 1.5, 1.5, 1.0))
+    assert shapes(RULES, almost)[0] == (1, 6, 7, 3)  # 6.67 and 7.33
     odd = call("FractionalMaxPool", floats(B, 9, H, 3), pooling_ratio=(1.0, 1.44, 1.5, 1.0))
     assert shapes(RULES, odd)[0] == (B, 6, None, 3)
 

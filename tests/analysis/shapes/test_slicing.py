@@ -127,6 +127,14 @@ def test_slices_of_unknown_sizes_are_simple_where_they_can_be(index: Any, expect
     assert len(str(got)) <= len(str(expected)) + 1
 
 
+def test_a_slice_of_everything_leaves_a_size_as_it_is() -> None:
+    half = T // 2
+    assert part_size(half, Part(0)) == half
+    assert part_size(half, Part(0, stride=-1)) == half
+    assert part_size(half, Part(0, 0, half)) == half
+    assert part_size(T, Part(0, end=1)) == 1
+
+
 def test_unknown_bounds_leave_their_dimension_unknown() -> None:
     op = call(
         "StridedSlice", floats(4, 5, 6), ints(0, None), ints(2, 3), Tensor((2,), 3), end_mask=0
@@ -150,6 +158,8 @@ def test_unknown_bounds_leave_their_dimension_unknown() -> None:
         call("StridedSlice", floats(4)),
         call("StridedSlice"),
         call("Slice", floats(4), ints(0, 0), ints(1, 1)),
+        call("Slice", floats(4), ints(6), ints(-1)),
+        call("Slice", floats(4), ints(0), ints(-2)),
         call("StridedSliceGrad", ints(-3), ints(0), ints(1), ints(1), floats(1)),
         call("RandomCrop", floats(4), ints(1, 1)),
     ],

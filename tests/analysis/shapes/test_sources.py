@@ -63,6 +63,19 @@ def test_raw_bytes_of_a_known_length() -> None:
     assert shape("DecodePaddedRaw", Tensor((B,), 7), scalar(None), out_type=1) == (B, None)
 
 
+def test_a_shape_attribute_that_is_none_says_nothing() -> None:
+    assert shape("Placeholder", shape="2,3") is None
+    assert shape("Placeholder", shape=(None, 3)) == (None, 3)
+    assert shape("Placeholder", shape=(-1, 3)) == (None, 3)
+    assert shape("Placeholder") is None
+
+
+def test_a_constant_has_the_shape_of_its_value() -> None:
+    assert shape("Const", value=Tensor((2, 3), 1)) == (2, 3)
+    with pytest.raises(UnknownError):
+        shape("Const", value=7)
+
+
 TEXT = np.array([["a", "b"]], object)
 EXAMPLES = np.array([b"", b""], object)
 NONE = np.zeros([0], object)

@@ -45,11 +45,15 @@ def test_sparse_tensors_agree_with_tensorflow():
         raw.SparseReorder(**of_input)
         raw.SparseReshape(input_indices=indices, input_shape=dense, new_shape=np.int64([2, 2, 3]))
         raw.SparseToDense(
-            sparse_indices=indices, output_shape=dense, sparse_values=values,
+            sparse_indices=indices,
+            output_shape=dense,
+            sparse_values=values,
             default_value=np.float32(0),
         )
         raw.SparseConcat(
-            indices=[indices, indices], values=[values, values], shapes=[dense, dense],
+            indices=[indices, indices],
+            values=[values, values],
+            shapes=[dense, dense],
             concat_dim=0,
         )
         raw.SparseSplit(split_dim=0, indices=indices, values=values, shape=dense, num_split=2)
@@ -86,3 +90,32 @@ def test_csr_matrices_become_dense_again():
     assert shapes(RULES, op) == [(N, 2), (N,), (2,)]
     with pytest.raises(UnknownError):
         shapes(RULES, call("CSRSparseMatrixToDense", UNKNOWN))
+
+
+def test_csr_matrices_of_other_sources():
+    (made,) = HANDLES["DenseToCSRSparseMatrix"](
+        call("DenseToCSRSparseMatrix", floats(B, 4), Tensor((N, 2), DT_INT64))
+    )
+    assert made == Handle((B, 4), DT_FLOAT, N)
+    (made,) = HANDLES["SparseMatrixZeros"](
+        call("SparseMatrixZeros", ints(3, 4, dtype=DT_INT64), type=DT_FLOAT)
+    )
+    assert made == Handle((3, 4), DT_FLOAT, 0)
+    op = call("SparseMatrixSoftmax", matrix((3, 4), N))
+    assert HANDLES[op.type](op) == [Handle((3, 4), DT_FLOAT, N)]
+    with pytest.raises(UnknownError):
+        HANDLES["SparseMatrixTranspose"](call("SparseMatrixTranspose", matrix(None)))
+
+
+def test_numbers_of_csr_matrices():
+    assert shapes(RULES, call("SparseMatrixNNZ", matrix((7, 3, 4)))) == [(7,)]
+    assert shapes(RULES, call("SparseMatrixOrderingAMD", matrix((3, 4)))) == [(3,)]
+    with pytest.raises(UnknownError):
+        shapes(RULES, call("SparseMatrixMatMul", matrix((4,)), floats(4, 4)))
+
+
+def test_sets_have_one_size_each():
+    op = call("SetSize", UNKNOWN, UNKNOWN, ints(B, 4, 5, dtype=DT_INT64))
+    assert shapes(RULES, op) == [(B, 4)]
+    with pytest.raises(UnknownError):
+        shapes(RULES, call("SetSize", UNKNOWN, UNKNOWN, UNKNOWN))

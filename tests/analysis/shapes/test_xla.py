@@ -130,6 +130,15 @@ def test_gather_puts_slices_where_its_numbers_say() -> None:
         assert shapes(RULES, op) == [shape]
 
 
+def test_dimensions_that_operand_and_indices_share_are_left_out_of_a_slice() -> None:
+    shared = bytes([5 << 3, 0, 6 << 3, 0])
+    message = gather_message((2,), (1,), (1,), 2) + shared
+    indices = Tensor((7, 3, 1), 3)
+    op = call("XlaGather", floats(7, 5, 6), indices, ints(1, 1, 6), dimension_numbers=message)
+
+    assert shapes(RULES, op) == [(7, 3, 6)]
+
+
 @pytest.mark.parametrize(
     "message",
     [gather_message((5,), (), (0,), 1), gather_message((), (), (0,), 1)],

@@ -76,5 +76,5 @@ def _nccl_all_reduce(op: OpCall) -> Cost:
 @FAMILY.formula("NcclReduce", rule="n·(k - 1)", source="TensorFlow API: tf.raw_ops.NcclReduce")
 def _nccl_reduce(op: OpCall) -> Cost:
     """The sum of the k inputs takes k - 1 additions for each element."""
-    n, k = op.n_in(), len(op.inputs)
+    k, n = len(op.inputs), op.n_in()
     return operations(additions(n * (k - 1), element_type(op)), n=n, k=k)

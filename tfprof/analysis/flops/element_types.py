@@ -32,6 +32,12 @@ def is_complex(dtype: int) -> bool:
     return dtype in COMPLEX_TYPES
 
 
+def steps(n: Number, m: Number) -> Number:
+    """Operations that combine n elements to m: none where there is nothing to combine."""
+    left = n - m
+    return max(left, 0) if isinstance(left, int) else left
+
+
 def additions(count: Number, dtype: int) -> Number:
     """Float operations of so many additions, or comparisons, of elements."""
     if dtype in _NO_FLOATS:

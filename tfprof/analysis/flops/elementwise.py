@@ -7,7 +7,7 @@ comparison that decides is one.
 
 from __future__ import annotations
 
-from tfprof.analysis.flops.element_types import additions, element_type
+from tfprof.analysis.flops.element_types import additions, element_type, steps
 from tfprof.analysis.flops.formulas import Cost, Family, operations
 from tfprof.analysis.flops.per_element import PerElement, formula, per_element
 from tfprof.analysis.op_call import OpCall, UnknownError
@@ -160,6 +160,8 @@ for _op_type, _entry in PER_ELEMENT.items():
 def _add_n(op: OpCall) -> Cost:
     """The sum of k tensors takes k - 1 additions for each element."""
     terms = len(op.inputs)
+    if not terms:
+        raise UnknownError("a sum of nothing")
     dtype = element_type(op)
     if dtype == DT_VARIANT:
         return _add_lists(op, terms)
@@ -184,7 +186,7 @@ def _add_lists(op: OpCall, terms: int) -> Cost:
 def _bias_add_grad(op: OpCall) -> Cost:
     """Sums n gradients into c channels, one addition less for each than it has elements."""
     n, c = op.n_in(), op.n_out()
-    return operations(additions(n - c, element_type(op)), n=n, c=c)
+    return operations(additions(steps(n, c), element_type(op)), n=n, c=c)
 
 
 @FAMILY.formula("L2Loss", rule="2·n", source="TensorFlow API: tf.nn.l2_loss")
@@ -195,7 +197,7 @@ def _l2_loss(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "InplaceAdd", "InplaceSub", rule="n(v)", source="TensorFlow API: tf.raw_ops.InplaceAdd"
+    "InplaceAdd", "InplaceSub", rule="n", source="TensorFlow API: tf.raw_ops.InplaceAdd"
 )
 def _inplace(op: OpCall) -> Cost:
     """One addition for each element that is added to the chosen rows."""

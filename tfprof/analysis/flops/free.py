@@ -165,7 +165,8 @@ _OP_TYPES = {
         StatsAggregatorSetSummaryWriter StatsAggregatorSummary TFRecordDataset TFRecordDatasetV2
         TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset
         ThreadPoolDataset ThreadPoolHandle UnbatchDataset UncompressElement UniqueDataset
-        UnwrapDatasetVariant WeightedFlatMapDataset WindowDataset WrapDatasetVariant ZipDataset
+        UnwrapDatasetVariant WeightedFlatMapDataset WindowDataset WindowOp WrapDatasetVariant
+        ZipDataset
     """,
     "reads or writes files": """
         DTensorRestoreV2 DistributedSave FileSystemSetConfiguration FixedLengthRecordReader
@@ -179,7 +180,7 @@ _OP_TYPES = {
         WriteFile
     """,
     "works on text": """
-        AsString DecodeBase64 EncodeBase64 ReduceJoin RegexFullMatch RegexReplace
+        AsString DecodeBase64 EncodeBase64 Fact ReduceJoin RegexFullMatch RegexReplace SdcaFprint
         StaticRegexFullMatch StaticRegexReplace StringFormat StringJoin StringLength StringLower
         StringNGrams StringSplit StringSplitV2 StringStrip StringToHashBucket
         StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
@@ -197,16 +198,26 @@ _OP_TYPES = {
         ParseSingleSequenceExample ParseTensor SerializeManySparse SerializeSparse SerializeTensor
         TakeManySparseFromTensorsMap
     """,
+    "stores or reads a model of decision trees, computes nothing": """
+        BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
+        BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp
+        BoostedTreesExampleDebugOutputs BoostedTreesGetEnsembleStates
+        BoostedTreesQuantileStreamResourceDeserialize
+        BoostedTreesQuantileStreamResourceGetBucketBoundaries
+        BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble
+        IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+    """,
     "writes a summary, which is not arithmetic of the model": """
         AudioSummary AudioSummaryV2 CloseSummaryWriter CreateSummaryDbWriter
-        CreateSummaryFileWriter FlushSummaryWriter ImageSummary ImportEvent MergeSummary
-        ScalarSummary SummaryWriter TensorSummary TensorSummaryV2 WriteAudioSummary
+        CreateSummaryFileWriter FlushSummaryWriter HistogramSummary ImageSummary ImportEvent
+        MergeSummary ScalarSummary SummaryWriter TensorSummary TensorSummaryV2 WriteAudioSummary
         WriteGraphSummary WriteHistogramSummary WriteImageSummary WriteRawProtoSummary
         WriteScalarSummary WriteSummary
     """,
     "checks or shows values": """
         Assert CheckNumerics CheckNumericsV2 DebugGradientIdentity DebugGradientRefIdentity
-        DebugIdentity DebugIdentityV2 DebugIdentityV3 DumpTensor Print PrintV2 Timestamp
+        DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount DebugNumericSummary
+        DebugNumericSummaryV2 DumpTensor Print PrintV2 Timestamp
     """,
     "sends data to another device or process": """
         AllToAll CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveAssignGroupV2

@@ -166,16 +166,16 @@ _KERNEL_HALF_RADII = {
 
 
 @FAMILY.formula(
-    "ScaleAndTranslate", rule="2·(h'·w·c·ky + h'·w'·c·kx)", source=_API + "ScaleAndTranslate"
+    "ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)", source=_API + "ScaleAndTranslate"
 )
 def _scale(op: OpCall) -> Cost:
-    """A kernel of ky rows, then one of kx columns, on what is scaled so far."""
+    """A kernel of y rows makes h of w columns, then one of x columns makes h of v of them."""
     return _resampled(op, op.shape_of_rank(0, 4), op.out())
 
 
 @FAMILY.formula(
     "ScaleAndTranslateGrad",
-    rule="2·(h'·w·c·ky + h'·w'·c·kx)",
+    rule="2·b·c·(h·w·y + h·v·x)",
     source=_API + "ScaleAndTranslateGrad",
 )
 def _scale_grad(op: OpCall) -> Cost:
@@ -186,9 +186,9 @@ def _scale_grad(op: OpCall) -> Cost:
 def _resampled(op: OpCall, image: Dims, scaled: Dims) -> Cost:
     b, h, w, c = image
     _, h_out, w_out, _ = scaled
-    ky, kx = _span(op, h, h_out), _span(op, w, w_out)
-    macs = b * c * (h_out * w * ky + h_out * w_out * kx)
-    return multiply_adds(macs, b=b, c=c, ky=ky, kx=kx)
+    y, x = _span(op, h, h_out), _span(op, w, w_out)
+    macs = b * c * (h_out * w * y + h_out * w_out * x)
+    return multiply_adds(macs, b=b, c=c, h=h_out, v=w_out, w=w, y=y, x=x)
 
 
 def _span(op: OpCall, size: Number, size_out: Number) -> Number:

@@ -173,9 +173,9 @@ def _tridiagonal_solve(op: OpCall) -> Cost:
     """
     b, _, n = _matrix(op)
     k = _right_sides(op)
-    pivots = 2 if op.flag("partial_pivoting", True) else 1
-    macs = (n - 1) * (pivots + k * (pivots + 1))
-    return _cost(op, b * macs, b * ((n - 1) * pivots + k * n), b=b, n=n, k=k)
+    p = 2 if op.flag("partial_pivoting", True) else 1
+    macs = (n - 1) * (p + k * (p + 1))
+    return _cost(op, b * macs, b * ((n - 1) * p + k * n), b=b, n=n, k=k, p=p)
 
 
 @FAMILY.formula("TridiagonalMatMul", rule="2·b·k·(3·n - 2)", source=_BOOK + "§1.2.5")

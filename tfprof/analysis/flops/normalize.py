@@ -45,7 +45,7 @@ def _batch_norm(op: OpCall) -> Cost:
     Inference needs the differences, scale and offset. A side input that is added and an
     activation are on top.
     """
-    n, c = op.n_in(0), op.n_in(1)
+    n, c = op.n_out(0), op.n_out(1)
     if op.flag("is_training", True):
         moving = op.attr("exponential_avg_factor", 1.0) != 1.0
         count = 6 * n + (11 if moving else 5) * c
@@ -74,7 +74,7 @@ def _batch_norm_grad(op: OpCall) -> Cost:
     Inference: dx is dy times a factor of the channel. The gradient of a fused activation is one
     comparison.
     """
-    n, c = op.n_in(1), op.n_in(2)
+    n, c = op.n_out(0), op.n_out(1)
     count = 8 * n + 7 * c if op.flag("is_training", True) else 5 * n + 3 * c
     if op.text("activation_mode", "Identity") == "Relu":
         count = count + n

@@ -13,6 +13,7 @@ from tfprof.analysis.flops.element_types import (
     float_work,
     is_complex,
     multiplications,
+    steps,
 )
 from tfprof.analysis.flops.formulas import Cost, Family, operations
 from tfprof.analysis.op_call import OpCall, UnknownError
@@ -26,12 +27,6 @@ _API = "TensorFlow API: tf.raw_ops."
 _SELECTION = "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., "
 
 
-def _combined(n: Number, m: Number) -> Number:
-    """Operations that combine n elements to m; none where there is nothing to combine."""
-    steps = n - m
-    return max(steps, 0) if isinstance(steps, int) else steps
-
-
 def _bits(number: Number, what: str) -> int:
     """Rounded-up binary logarithm, at least 1."""
     if not isinstance(number, int):
@@ -43,35 +38,35 @@ def _bits(number: Number, what: str) -> int:
 def _sum(op: OpCall) -> Cost:
     """One addition less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=_API + "MirrorPadGrad")
 def _overlapped(op: OpCall) -> Cost:
     """Gradients of the n - m elements that are copies are added to those of the m originals."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("Prod", rule="n - m", source=_API + "Prod")
 def _prod(op: OpCall) -> Cost:
     """One multiplication less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
-    return operations(multiplications(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=_API + "Max, ArgMax")
 def _extreme(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Mean", rule="n - m + m", source=_API + "Mean")
+@FAMILY.formula("Mean", rule="(n - m) + m", source=_API + "Mean")
 def _mean(op: OpCall) -> Cost:
     """n - m additions and one division for each of the m means."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(_combined(n, m) + m, element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m) + m, element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("EuclideanNorm", rule="n + (n - m) + m", source=_API + "EuclideanNorm")
@@ -80,7 +75,7 @@ def _euclidean_norm(op: OpCall) -> Cost:
     n, m = op.n_in(), op.n_out()
     dtype = element_type(op)
     squares = 3 * n if is_complex(dtype) else n
-    return operations(float_work(squares + _combined(n, m) + m, dtype), n=n, m=m)
+    return operations(float_work(squares + steps(n, m) + m, dtype), n=n, m=m)
 
 
 def _steps_along(op: OpCall) -> tuple[Number, Number]:
@@ -94,21 +89,21 @@ def _steps_along(op: OpCall) -> tuple[Number, Number]:
 def _cumsum(op: OpCall) -> Cost:
     """Each element of m lines but the first is added to the sum before it."""
     n, m = _steps_along(op)
-    return operations(additions(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("Cumprod", rule="n - m", source=_API + "Cumprod")
 def _cumprod(op: OpCall) -> Cost:
     """Each element of m lines but the first is multiplied by the product before it."""
     n, m = _steps_along(op)
-    return operations(multiplications(_combined(n, m), element_type(op)), n=n, m=m)
+    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
 @FAMILY.formula("CumulativeLogsumexp", rule="6·(n - m)", source=_API + "CumulativeLogsumexp")
 def _cumulative_logsumexp(op: OpCall) -> Cost:
     """For each element of m lines but the first: max + log1p(exp(min - max))."""
     n, m = _steps_along(op)
-    return operations(6 * _combined(n, m), n=n, m=m)
+    return operations(6 * steps(n, m), n=n, m=m)
 
 
 @FAMILY.formula(

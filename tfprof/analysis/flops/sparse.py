@@ -11,6 +11,7 @@ from tfprof.analysis.flops.element_types import (
     float_work,
     multiplications,
     real_multiply_adds,
+    steps,
 )
 from tfprof.analysis.flops.formulas import Cost, Family, multiply_adds, operations
 from tfprof.analysis.op_call import OpCall, UnknownError
@@ -95,7 +96,7 @@ def _extreme(op: OpCall) -> Cost:
 def _fill_grad(op: OpCall) -> Cost:
     """Gradients of the n - m filled rows are added up to that of the default value."""
     n, m = op.n_in(1), op.n_in(0)
-    return operations(additions(n - m, element_type(op, 1)), n=n, m=m)
+    return operations(additions(steps(n, m), element_type(op, 1)), n=n, m=m)
 
 
 def _nnz(op: OpCall, index: int = 0) -> Number:
@@ -163,7 +164,7 @@ FAMILY.declare_free(
     *("SparseSlice", "SparseSliceGrad", "SparseFillEmptyRows", "SparseAddGrad"),
     *("SparseMatrixTranspose", "SparseMatrixZeros", "DenseToCSRSparseMatrix"),
     *("SparseTensorToCSRSparseMatrix", "CSRSparseMatrixToDense", "CSRSparseMatrixToSparseTensor"),
-    "CSRSparseMatrixComponents",
+    *("CSRSparseMatrixComponents", "RaggedTensorToVariantGradient"),
     because="moves stored values, computes nothing",
 )
 FAMILY.declare_free(

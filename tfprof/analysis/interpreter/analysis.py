@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfprof.analysis.flops.formulas import Cost, Formula
 from tfprof.model.program import Body
 from tfprof.model.symbolic import Number
-from tfprof.model.tensors import Tensor
+from tfprof.model.tensors import UNKNOWN, Tensor
 
 
 class Status(Enum):
@@ -59,8 +59,7 @@ class Analysis:
     Attributes:
         body: The body.
         order: Places of the nodes that run, producers first.
-        inputs: What flows into each of those nodes, by place.
-        outputs: What comes out of them.
+        outputs: What comes out of each of those nodes, by place.
         verdicts: What each of them costs.
         times: How often one run of the body runs a node, where that is not once.
         calls: What nodes call.
@@ -71,7 +70,6 @@ class Analysis:
 
     body: Body
     order: list[int]
-    inputs: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)
     outputs: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     times: dict[int, Number] = field(default_factory=dict)
@@ -79,6 +77,15 @@ class Analysis:
     results: tuple[Tensor, ...] = ()
     macs: Number = 0
     other: Number = 0
+
+    def tensor(self, edge: tuple[int, int]) -> Tensor:
+        """What comes out of an output of a node."""
+        outputs = self.outputs.get(edge[0], ())
+        return outputs[edge[1]] if edge[1] < len(outputs) else UNKNOWN
+
+    def inputs(self, place: int) -> tuple[Tensor, ...]:
+        """What flows into a node."""
+        return tuple(self.tensor(edge) for edge in self.body.nodes[place].inputs)
 
     @property
     def flops(self) -> Number:

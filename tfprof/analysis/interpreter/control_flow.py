@@ -128,8 +128,6 @@ class ControlFlow:
             self._trips[number] = trips
             for merge, back in loop.merges.items():
                 after = analysis.outputs.get(back, (UNKNOWN,))[0]
-                if after.shape is None:
-                    after = after._replace(shape=self._variables[merge].during.shape)
                 self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
         return self._after != before
 

@@ -156,7 +156,7 @@ class Engine:
                 if not control_flow.learn(analysis):
                     break
             control_flow.count(analysis)
-        analysis.results = tuple(self._tensor(analysis, edge) for edge in body.results)
+        analysis.results = tuple(map(analysis.tensor, body.results))
         _add_up(analysis)
         self._walking.discard(body.name)
         if body is not self.program.body:
@@ -168,7 +168,7 @@ class Engine:
     ) -> Generator[Request, Analysis, None]:
         """Work out every node, producers first."""
         body = analysis.body
-        nodes, all_inputs, all_outputs = body.nodes, analysis.inputs, analysis.outputs
+        nodes, all_outputs = body.nodes, analysis.outputs
         verdicts = analysis.verdicts
         inferred_before = self._inferred
         is_main = body is self.program.body
@@ -185,7 +185,6 @@ class Engine:
                 else UNKNOWN
                 for source, slot in node.inputs
             ])  # fmt: skip
-            all_inputs[place] = inputs
             if place < body.n_args:
                 all_outputs[place] = (self._argument(body, place, args),)
                 verdicts[place] = _ARGUMENT
@@ -332,10 +331,6 @@ class Engine:
             return self.names.batch() if batch is None else batch
         label = name if slot == 0 else f"{name}:{slot}"
         return self.names.of(f"{label}[{axis}]", ("input", name, slot, axis))
-
-    def _tensor(self, analysis: Analysis, edge: tuple[int, int]) -> Tensor:
-        outputs = analysis.outputs.get(edge[0], ())
-        return outputs[edge[1]] if edge[1] < len(outputs) else UNKNOWN
 
 
 _INT = {int}

@@ -100,7 +100,8 @@ def after_loop(
             if trips is not None and variable.length in counters:
                 length = _end(counters[variable.length], trips)
         handle = handle._replace(length=length)
-    return Tensor(after.shape, after.dtype, values, handle)
+    shape = after.shape if variable.during.shape is None else variable.during.shape
+    return Tensor(shape, after.dtype, values, handle)
 
 
 def _end(counter: Counter, trips: Number) -> Number | None:

@@ -100,7 +100,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
                 phase_of(node.name, node.kind.op, phase),
                 times * analysis.times.get(place, 1),
                 verdict,
-                analysis.inputs[place],
+                analysis.inputs(place),
                 analysis.outputs[place],
             )
 

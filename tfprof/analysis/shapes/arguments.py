@@ -96,10 +96,18 @@ def spelled_shape(op: OpCall, index: int) -> PartialShape:
     Raises:
         UnknownError: One of them is negative.
     """
-    numbers = spelled_numbers(op, index)
-    if numbers is not None and any(isinstance(n, int) and n < 0 for n in numbers):
-        raise UnknownError(f"input {index} spells a shape with a negative size: {numbers}")
-    return numbers
+    return sound(spelled_numbers(op, index))
+
+
+def sound(shape: PartialShape) -> PartialShape:
+    """A shape that has been computed.
+
+    Raises:
+        UnknownError: A size came out negative.
+    """
+    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
+        raise UnknownError(f"a shape with a negative size: {shape}")
+    return shape
 
 
 def element_shape(op: OpCall, index: int) -> PartialShape:

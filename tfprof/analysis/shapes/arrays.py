@@ -1,4 +1,4 @@
-"""Shapes of ops that make, copy and rearrange tensors."""
+"""Shapes of ops that copy, rearrange and join tensors, and of ranges."""
 
 from __future__ import annotations
 
@@ -15,36 +15,18 @@ from tfprof.analysis.shapes.arguments import (
     scalar,
     shape_attr,
     size,
+    sound,
     spelled_numbers,
     spelled_shape,
     whole,
 )
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number, ceil_div, floor_div, maximum
-from tfprof.model.tensors import ELEMENT_BYTES, PartialShape, Tensor
+from tfprof.model.tensors import ELEMENT_BYTES, PartialShape
 
 RULES: Rules[PartialShape] = Rules()
 
 Shapes = Sequence[PartialShape]
-
-
-@RULES.of("Const", "HostConst", "_EagerConst")
-def _constant(op: OpCall) -> Shapes:
-    value = op.attr("value")
-    if isinstance(value, Tensor):
-        return [value.shape]
-    return [op.shape(0)]
-
-
-@RULES.of("Placeholder", "PlaceholderV2", "_Arg", "FakeParam", "ImmutableConst", "ParallelConcat")
-def _declared(op: OpCall) -> Shapes:
-    return [shape_attr(op)]
-
-
-@RULES.of("PlaceholderWithDefault")
-def _with_default(op: OpCall) -> Shapes:
-    """What is fed may have another shape than the default."""
-    return [shape_attr(op)]
 
 
 @RULES.of("EnsureShape")
@@ -62,6 +44,8 @@ def _ensured(op: OpCall) -> Shapes:
     *("BatchMatrixBandPart", "BatchMatrixSetDiag", "MatrixBandPart", "MatrixSetDiag"),
     *("MatrixSetDiagV2", "MatrixSetDiagV3", "DataFormatDimMap", "DataFormatVecPermute"),
     *("Bucketize", "CollectivePermute", "SleepIdentityOp"),
+    *("CollectiveAllToAllV2", "CollectiveAllToAllV3", "CopyToMesh", "CopyToMeshGrad", "Relayout"),
+    *("RelayoutLike", "TPUAnnotateTensorsWithDynamicShape", "TPUCopyWithDynamicShape"),
 )
 def _unchanged(op: OpCall) -> Shapes:
     return [op.shape(0)]
@@ -186,9 +170,13 @@ def _concat(op: OpCall) -> Shapes:
         return [(None,) * len(known[0])]
     axis = axis_in(axis, len(known[0]))
     length = sum(shape[axis] for shape in known) if len(known) == len(parts) else None
-    others = same_shape(replaced(shape, axis, None) for shape in known)
-    assert others is not None
+    others = same_shape(replaced(shape, axis, None) for shape in known) or ()
     return [(*others[:axis], length, *others[axis + 1 :])]
+
+
+@RULES.of("ParallelConcat")
+def _parallel_concat(op: OpCall) -> Shapes:
+    return [shape_attr(op)]
 
 
 @RULES.of("ConcatOffset")
@@ -240,7 +228,7 @@ def _split_sizes(op: OpCall) -> Shapes:
     if len(sizes) != n:
         raise UnknownError(f"{len(sizes)} sizes for {n} outputs")
     left = dims[axis] - sum(size for size in sizes if size != -1)
-    return [replaced(dims, axis, left if size == -1 else size) for size in sizes]
+    return [sound(replaced(dims, axis, left if size == -1 else size)) for size in sizes]
 
 
 @RULES.of("Pad", "PadV2", "MirrorPad", "MirrorPadGrad")
@@ -260,7 +248,7 @@ def _pad(op: OpCall) -> Shapes:
             padded.append(None)
         else:
             padded.append(dim + sign * (before + after))
-    return [tuple(padded)]
+    return [sound(tuple(padded))]
 
 
 @RULES.of("Tile")
@@ -298,8 +286,26 @@ def _broadcast_shape(op: OpCall) -> Shapes:
 
 @RULES.of("BroadcastGradientArgs")
 def _broadcast_axes(op: OpCall) -> Shapes:
-    """How many axes are summed over depends on the two shapes that flow in."""
-    return [(None,), (None,)]
+    if op.input(0).values is None or op.input(1).values is None:
+        return [(None,), (None,)]
+    return [(len(axes),) for axes in broadcast_axes(op)]
+
+
+def broadcast_axes(op: OpCall) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes along which each of two gradients is summed: where its operand was repeated.
+
+    An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are taken not to be 1.
+
+    Raises:
+        UnknownError: The shapes that flow in are unknown.
+    """
+    one, other = op.numbers(0), op.numbers(1)
+    rank = max(len(one), len(other))
+    one, other = ((1,) * (rank - len(shape)) + shape for shape in (one, other))
+    return (
+        tuple(axis for axis in range(rank) if one[axis] == 1),
+        tuple(axis for axis in range(rank) if other[axis] == 1),
+    )
 
 
 @RULES.of("Range")
@@ -329,10 +335,3 @@ def range_length(
 @RULES.of("LinSpace")
 def _lin_space(op: OpCall) -> Shapes:
     return [(size(op, 2),)]
-
-
-@RULES.of("OneHot")
-def _one_hot(op: OpCall) -> Shapes:
-    dims = op.shape(0)
-    axis = axis_in(op.integer("axis", -1), len(dims) + 1)
-    return [(*dims[:axis], size(op, 1), *dims[axis:])]

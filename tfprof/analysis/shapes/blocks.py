@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tfprof.analysis.op_call import OpCall, UnknownError
-from tfprof.analysis.shapes.arguments import scalar, size, whole
+from tfprof.analysis.shapes.arguments import scalar, size, sound, whole
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number, ceil_div, floor_div, maximum, minimum
 from tfprof.model.tensors import Dims, PartialShape
@@ -26,7 +26,7 @@ def _space_to_batch(op: OpCall) -> Shapes:
         floor_div(dim + before + after, by)
         for dim, by, before, after in zip(dims[1:], block, pads[::2], pads[1::2], strict=False)
     ]
-    return [(dims[0] * math.prod(block), *space, *dims[1 + len(block) :])]
+    return [sound((dims[0] * math.prod(block), *space, *dims[1 + len(block) :]))]
 
 
 @RULES.of("BatchToSpace", "BatchToSpaceND")
@@ -39,7 +39,7 @@ def _batch_to_space(op: OpCall) -> Shapes:
         dim * by - before - after
         for dim, by, before, after in zip(dims[1:], block, crops[::2], crops[1::2], strict=False)
     ]
-    return [(floor_div(dims[0], math.prod(block)), *space, *dims[1 + len(block) :])]
+    return [sound((floor_div(dims[0], math.prod(block)), *space, *dims[1 + len(block) :]))]
 
 
 def _block(op: OpCall) -> tuple[int, ...]:

@@ -88,6 +88,8 @@ def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> Partial
     if image is not None:
         image = op.shape_of_rank(0, layout.rank)
     kernel = kernel_of(op, 1, n_spatial, depthwise=depthwise)
+    if depthwise and image is not None and op.input(1).shape is not None:
+        same_dim(layout.channel_count(image), op.shape(1)[-2])
     windows = windows_of(op, len(layout.letters))
     return convolved_dims(layout, windows, image, kernel)
 

@@ -83,6 +83,13 @@ def _updated(op: OpCall) -> Shapes:
     return [op.shape(0)]
 
 
+@RULES.of("OneHot")
+def _one_hot(op: OpCall) -> Shapes:
+    dims = op.shape(0)
+    axis = axis_in(op.integer("axis", -1), len(dims) + 1)
+    return [(*dims[:axis], size(op, 1), *dims[axis:])]
+
+
 @RULES.of("Where")
 def _where(op: OpCall) -> Shapes:
     """A row of coordinates for each element that is true."""
@@ -187,11 +194,42 @@ def _unravel_index(op: OpCall) -> Shapes:
 
 @RULES.of("RaggedTensorToTensor")
 def _ragged_to_tensor(op: OpCall) -> Shapes:
-    """The wanted shape may leave sizes open, with -1; the first inner one is that of the values."""
-    wanted = element_shape(op, 0)
+    """The wanted shape crops or pads the ragged sizes; those that it leaves open stay."""
+    wanted, inner = element_shape(op, 0), op.shape(1)[1:]
+    kinds = op.attr("row_partition_types", ())
+    rows: Number | None = None
+    if kinds and kinds[0] == "FIRST_DIM_SIZE":
+        rows = size(op, 3)
+    elif kinds and kinds[0] == "ROW_SPLITS":
+        rows = op.shape_of_rank(3, 1)[0] - 1
+    ragged = (None,) * sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
     if wanted is None:
-        return [None]
-    values = op.input(1).shape
-    inner = () if values is None else values[1:]
-    outer = wanted[: len(wanted) - len(inner)]
-    return [same_shape((wanted, (*(None for _ in outer), *inner)))]
+        return [(rows, *ragged, *inner)]
+    first, *others = same_shape((wanted, (None, *ragged, *inner))) or wanted
+    return [(rows if first is None else first, *others)]
+
+
+@RULES.of("RaggedRange")
+def _ragged_range(op: OpCall) -> Shapes:
+    """Where each range begins, and the numbers of all."""
+    n = max((op.shape(index) for index in range(3)), key=len)
+    return [(n[0] + 1 if n else 2,), (None,)]
+
+
+@RULES.of("RaggedGather")
+def _ragged_gather(op: OpCall) -> Shapes:
+    """Splits of each ragged dimension, then the values of all rows."""
+    splits = count_attr(op, "OUTPUT_RAGGED_RANK")
+    return [*[(None,)] * splits, (None, *op.shape(-2)[1:])]
+
+
+@RULES.of("RaggedTensorToSparse")
+def _ragged_to_sparse(op: OpCall) -> Shapes:
+    """Coordinates, values and shape; every split stands for one dimension."""
+    rank = len(op.inputs) - 1 + len(op.shape(-1))
+    return [(None, rank), (None,), (rank,)]
+
+
+@RULES.of("RaggedTensorFromVariant")
+def _ragged_from_variant(op: OpCall) -> Shapes:
+    return [*[(None,)] * count_attr(op, "output_ragged_rank"), None]

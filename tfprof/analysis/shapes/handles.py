@@ -74,6 +74,15 @@ def _merge(op: OpCall) -> Handles:
     return [common_handle(known, len(known) == len(op.inputs)), None]
 
 
+@HANDLES.of("AddN")
+def _sum_of_lists(op: OpCall) -> Handles:
+    """Gradients of lists are lists of the same length."""
+    known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
+    if not known:
+        raise UnknownError("no lists are added")
+    return [common_handle(known)]
+
+
 def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle:
     """What holds for each of several handles, of which there is at least one."""
     first = handles[0]

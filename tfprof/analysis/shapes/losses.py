@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfprof.analysis.op_call import OpCall, UnknownError
+from tfprof.analysis.shapes.arguments import count_attr
 from tfprof.analysis.shapes.broadcasting import broadcast
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.tensors import PartialShape
@@ -49,9 +50,7 @@ def _ctc_greedy_decoder(op: OpCall) -> list[PartialShape]:
 @RULES.of("CTCBeamSearchDecoder")
 def _ctc_beam_search(op: OpCall) -> list[PartialShape]:
     """Indices of all paths come first, then all values, then all shapes."""
-    paths = op.integer("top_paths")
-    if paths < 1:
-        raise UnknownError("the attribute top_paths is missing")
+    paths = count_attr(op, "top_paths")
     indices: list[PartialShape] = [(None, 2)] * paths
     values: list[PartialShape] = [(None,)] * paths
     shapes: list[PartialShape] = [(2,)] * paths

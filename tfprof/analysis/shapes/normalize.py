@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfprof.analysis.op_call import OpCall, UnknownError
+from tfprof.analysis.shapes.arguments import count_attr
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number
 from tfprof.model.tensors import Dims, PartialShape
@@ -93,7 +94,8 @@ def _mkl_batch_norm_grad(op: OpCall) -> list[PartialShape]:
 @RULES.of("_FusedBatchNormGradEx")
 def _fused_batch_norm_grad(op: OpCall) -> list[PartialShape]:
     image: PartialShape = _image(op, 1, 0)
-    return _backward(op) + [image] * max(op.integer("num_side_inputs"), 0)
+    sides = count_attr(op, "num_side_inputs") if "num_side_inputs" in op.attrs else 0
+    return _backward(op) + [image] * sides
 
 
 @RULES.of("BatchNormWithGlobalNormalization", "_MklLayerNorm", "_MklFusedInstanceNorm", "LRN")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfprof.analysis.op_call import OpCall, UnknownError
-from tfprof.analysis.shapes.arguments import spelled_numbers, spelled_shape
+from tfprof.analysis.shapes.arguments import sound, spelled_numbers, spelled_shape
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number, ceil_div, maximum, minimum
 from tfprof.model.tensors import Dims, PartialShape
@@ -114,12 +114,15 @@ def part_size(dim: Number, part: Part) -> Number | None:
         return None
     begin = None if part.begin is None else _from_start(part.begin, dim)
     end = None if part.end is None else _from_start(part.end, dim)
-    if part.stride > 0:
-        low = 0 if begin is None else maximum(begin, 0)
-        high = dim if end is None else minimum(end, dim)
-    else:
-        low = 0 if end is None else maximum(end + 1, 0)
-        high = dim if begin is None else minimum(begin + 1, dim)
+    if part.stride < 0:  # from the other end: what is behind the last index, up to the first one
+        begin, end = (
+            None if end is None else end + 1,
+            None if begin is None else begin + 1,
+        )
+    low = 0 if begin is None else maximum(begin, 0)
+    high = dim if end is None else minimum(end, dim)
+    if low == 0 and (end is None or end == dim or (isinstance(end, int) and end >= 0)):
+        return ceil_div(high, abs(part.stride))  # no need to say that sizes are not negative
     return ceil_div(maximum(high - low, 0), abs(part.stride))
 
 
@@ -169,7 +172,7 @@ def _slice(op: OpCall) -> Shapes:
     ):
         raise UnknownError(f"a slice of other dimensions than the {len(dims)} there are")
     begins, sizes = begins or (None,) * len(dims), sizes or (None,) * len(dims)
-    return [tuple(map(_slice_size, dims, begins, sizes))]
+    return [sound(tuple(map(_slice_size, dims, begins, sizes)))]
 
 
 def _slice_size(dim: Number, begin: Number | None, size: Number | None) -> Number | None:

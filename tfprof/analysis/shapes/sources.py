@@ -1,4 +1,4 @@
-"""Shapes of what comes from outside: iterators, records, files, text, and tables."""
+"""Shapes of constants and of what comes from outside: feeds, iterators, records, files, text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,30 @@ from tfprof.analysis.shapes.arguments import (
 )
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number, floor_div
-from tfprof.model.tensors import ELEMENT_BYTES, PartialShape
+from tfprof.model.tensors import ELEMENT_BYTES, PartialShape, Tensor
 
 RULES: Rules[PartialShape] = Rules()
 
 Shapes = Sequence[PartialShape]
+
+
+@RULES.of("Const", "HostConst", "_EagerConst")
+def _constant(op: OpCall) -> Shapes:
+    value = op.attr("value")
+    if isinstance(value, Tensor):
+        return [value.shape]
+    return [op.shape(0)]
+
+
+@RULES.of("Placeholder", "PlaceholderV2", "_Arg", "FakeParam", "ImmutableConst")
+def _declared(op: OpCall) -> Shapes:
+    return [shape_attr(op)]
+
+
+@RULES.of("PlaceholderWithDefault")
+def _with_default(op: OpCall) -> Shapes:
+    """What is fed may have another shape than the default."""
+    return [shape_attr(op)]
 
 
 @RULES.of(
@@ -73,9 +92,22 @@ def _handle(op: OpCall) -> Shapes:
 
 
 @RULES.of(
-    *("AudioSummary", "AudioSummaryV2", "BarrierIncompleteSize", "BarrierReadySize"),
+    *(
+        "AudioSummary",
+        "AudioSummaryV2",
+        "BarrierIncompleteSize",
+        "BarrierReadySize",
+        "ComputeBatchSize",
+    ),
     *("DatasetCardinality", "DeviceIndex", "DevicePlacementOp", "EncodeJpeg", "EncodePng"),
-    *("EncodeWav", "ImageSummary", "LookupTableSize", "LookupTableSizeV2", "MapSize"),
+    *(
+        "EncodeWav",
+        "HistogramSummary",
+        "ImageSummary",
+        "LookupTableSize",
+        "LookupTableSizeV2",
+        "MapSize",
+    ),
     *("MapIncompleteSize", "MergeSummary", "OptionalHasValue", "OrderedMapIncompleteSize"),
     *("OrderedMapSize", "ReadFile", "ScalarSummary", "SerializeTensor", "ShardedFilename"),
     *("ShardedFilespec", "StageSize", "StringFormat", "TensorSummary", "Timestamp"),
@@ -116,6 +148,18 @@ def _string_join(op: OpCall) -> Shapes:
     """Scalars are joined to each element of the others."""
     shapes = [op.shape(index) for index in range(len(op.inputs))]
     return [next((shape for shape in shapes if shape), ())]
+
+
+@RULES.of("Batch")
+def _batch(op: OpCall) -> Shapes:
+    """Requests put together, where each begins, and their number."""
+    parts = [None if part.shape is None else (None, *part.shape[1:]) for part in op.inputs]
+    return [*parts, (None, 3), ()]
+
+
+@RULES.of("Unbatch", "UnbatchGrad")
+def _unbatch(op: OpCall) -> Shapes:
+    return [(None, *op.shape(0)[1:])]
 
 
 @RULES.of("StringSplit", "StringSplitV2")

@@ -6,7 +6,7 @@ A CSR matrix is a variant; its handle holds the dense shape, and as length the n
 from __future__ import annotations
 
 from tfprof.analysis.op_call import OpCall, UnknownError
-from tfprof.analysis.shapes.arguments import spelled_numbers, spelled_shape
+from tfprof.analysis.shapes.arguments import count_attr, spelled_numbers, spelled_shape
 from tfprof.analysis.shapes.broadcasting import broadcast
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number, total
@@ -90,9 +90,7 @@ def _concat(op: OpCall) -> list[PartialShape]:
 @RULES.of("SparseSplit")
 def _split(op: OpCall) -> list[PartialShape]:
     """Indices of all parts come first, then all values, then all shapes."""
-    n, rank = op.integer("num_split"), _rank(op, 3)
-    if n < 1:
-        raise UnknownError("the attribute num_split is missing")
+    n, rank = count_attr(op, "num_split"), _rank(op, 3)
     indices: list[PartialShape] = [(None, rank)] * n
     values: list[PartialShape] = [(None,)] * n
     shapes: list[PartialShape] = [(rank,)] * n

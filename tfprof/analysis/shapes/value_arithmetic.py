@@ -49,7 +49,8 @@ def result_in(value: Real | None, dtype: int) -> Element:
         value = float(value)
     if isinstance(value, float):
         rounded = _ROUNDED.get(dtype)
-        return None if rounded is None else float(rounded(value))
+        with np.errstate(over="ignore"):  # what is too large for the type is infinite
+            return None if rounded is None else float(rounded(value))
     return value
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from tfprof.analysis.op_call import OpCall, UnknownError
 from tfprof.analysis.shapes.arguments import axis_in, axis_of, count_attr, scalar
-from tfprof.analysis.shapes.arrays import range_length
+from tfprof.analysis.shapes.arrays import broadcast_axes, range_length
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.slicing import Part, strided_parts
 from tfprof.analysis.shapes.small_arrays import (
@@ -227,13 +228,16 @@ def _constant_like(op: OpCall) -> Folded:
 
 @RULES.of("Range")
 def _range(op: OpCall) -> Folded:
-    start, limit, delta = (scalar(op, index) for index in range(3))
-    if not isinstance(start, (int, float)) or not isinstance(delta, (int, float)):
-        raise UnknownError("it is unknown where a range begins, or its steps")
-    if limit is None or isinstance(limit, tuple):
-        raise UnknownError("it is unknown where a range ends")
+    start, limit, delta = (_number(op, index) for index in range(3))
     (n,) = known_shape([range_length(start, limit, delta)])
     return [tuple(start + place * delta for place in range(n))]
+
+
+def _number(op: OpCall, index: int) -> Any:
+    number = scalar(op, index)
+    if number is None or isinstance(number, (bool, tuple)):
+        raise UnknownError(f"the number in input {index} is unknown")
+    return number
 
 
 @RULES.of("Tile")
@@ -265,7 +269,9 @@ def _pad(op: OpCall) -> Folded:
 @RULES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Folded:
     """Of two sizes, the one that is not 1; an unknown one is taken not to be 1."""
-    one, other = _aligned(op.elements(0), op.elements(1))
+    one, other = op.elements(0), op.elements(1)
+    rank = max(len(one), len(other))
+    one, other = ((1,) * (rank - len(shape)) + shape for shape in (one, other))
     return [tuple(map(_broadcast, one, other))]
 
 
@@ -279,23 +285,9 @@ def _broadcast(one: Element, other: Element) -> Element:
     return one if isinstance(one, int) else other if isinstance(other, int) else None
 
 
-def _aligned(one: Values, other: Values) -> tuple[Values, Values]:
-    rank = max(len(one), len(other))
-    return (1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other
-
-
 @RULES.of("BroadcastGradientArgs")
 def _broadcast_axes(op: OpCall) -> Folded:
-    """The axes along which each gradient is summed: those where its operand was repeated.
-
-    An axis of size 1 in both is in both lists, as in TensorFlow.
-    """
-    one, other = _aligned(op.numbers(0), op.numbers(1))
-    pairs = list(enumerate(zip(one, other, strict=True)))
-    return [
-        tuple(axis for axis, (left, _) in pairs if left == 1),
-        tuple(axis for axis, (_, right) in pairs if right == 1),
-    ]
+    return broadcast_axes(op)
 
 
 @RULES.of("InvertPermutation")

@@ -1,0 +1,110 @@
+"""How long it takes to count the float operations of graphs.
+
+    python benchmarks/flops.py [--nodes 10000,100000,1000000] [--graph FILE] [--repeat 5]
+
+Two questions: the ResNet-50 step that ships with tfprof (or another graph), parameters and float
+operations, in a process without TensorFlow; and how the time grows with the number of nodes of a
+graph whose functions are nested.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import tfprof
+from tfprof._wire import messages as pb
+
+NODES_PER_FUNCTION = 1000
+
+
+def nested_graph(n_nodes: int) -> bytes:
+    """A chain of layers in functions, each of which calls the next one."""
+    graph = pb.GraphDef()
+    node = graph.node.add(name="x", op="Placeholder")
+    node.attr["dtype"].type = 1
+    for size in (-1, 64):
+        node.attr["shape"].shape.dim.add(size=size)
+    n_functions = max(n_nodes // NODES_PER_FUNCTION, 1)
+    call(graph.node.add(name="run"), "x", "f0")
+    for place in range(n_functions):
+        function = graph.library.function.add()
+        function.signature.name = f"f{place}"
+        function.signature.input_arg.add(name="x", type=1)
+        function.signature.output_arg.add(name="y", type=1)
+        tensor = "x"
+        for step in range(NODES_PER_FUNCTION - 1):
+            kind, output = (("Relu", "activations"), ("Tanh", "y"), ("AddV2", "z"))[step % 3]
+            node = function.node_def.add(name=f"block_{step // 10}/{kind}_{step}", op=kind)
+            node.input.extend([tensor, tensor] if kind == "AddV2" else [tensor])
+            node.attr["T"].type = 1
+            tensor = f"{node.name}:{output}:0"
+        if place + 1 < n_functions:
+            call(function.node_def.add(name="next"), tensor, f"f{place + 1}")
+            tensor = "next:output:0"
+        function.ret["y"] = tensor
+    return graph.SerializeToString()
+
+
+def call(node: pb.NodeDef, tensor: str, function: str) -> None:
+    """Make a node a call."""
+    node.op = "PartitionedCall"
+    node.input.append(tensor)
+    node.attr["f"].func.name = function
+    for name in ("Tin", "Tout"):
+        node.attr[name].list.type.append(1)
+
+
+def median_seconds(job: Callable[[], object], repeat: int) -> float:
+    """Median time of some runs."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        job()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--nodes", default="10000,100000,1000000")
+    parser.add_argument("--graph", type=Path, default=None)
+    parser.add_argument("--repeat", type=int, default=5)
+    given = parser.parse_args()
+    source = given.graph or tfprof.demo_files().graph
+    data = pb.GraphDef.SerializeToString(read(source))
+
+    def count() -> None:
+        report = tfprof.flops(data)
+        assert report.flops and report.coverage
+        assert tfprof.params(data).total >= 0
+
+    seconds = median_seconds(count, given.repeat)
+    print(f"{source.name}: {seconds:.3f} s for parameters and float operations")
+    print(f"  by scope, too: {median_seconds(lambda: tfprof.flops(data).by_scope, given.repeat):.3f} s")
+    before = None
+    for n_nodes in map(int, given.nodes.split(",")):
+        graph = nested_graph(n_nodes)
+        seconds = median_seconds(lambda graph=graph: tfprof.flops(graph).flops, min(given.repeat, 3))
+        growth = "" if before is None else f", {seconds / before[1]:.1f} × for {n_nodes / before[0]:g} ×"
+        print(f"{n_nodes:>9,} nodes: {seconds:7.2f} s, {1e6 * seconds / n_nodes:.1f} µs each{growth}")
+        before = (n_nodes, seconds)
+    assert "tensorflow" not in sys.modules
+
+
+def read(path: Path) -> pb.GraphDef:
+    """A GraphDef in a file, perhaps compressed."""
+    from tfprof.readers.graphdef import GRAPH_FORMATS
+    from tfprof.readers.open import open_message
+
+    message: pb.GraphDef = open_message(path, GRAPH_FORMATS, argument="graph").message
+    return message
+
+
+if __name__ == "__main__":
+    main()

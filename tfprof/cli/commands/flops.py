@@ -1,0 +1,171 @@
+"""``tfprof flops``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.costs import (
+    Counted,
+    PathArgument,
+    as_json,
+    as_text,
+    cost_options,
+    counted,
+    result_options,
+    shown_options,
+    target_of_result,
+)
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.costs.report import FlopsReport
+
+
+def run(**given: Any) -> None:
+    """Read, count, write."""
+    by = given["by"] or ("op" if given["explain"] else "layer")
+    if given["explain"] and by != "op":
+        raise UsageError(f"--explain shows ops; leave out --by {by}")
+    if given["format"] == "html" and by != "layer":
+        raise UsageError(f"--format html shows layers; leave out --by {by}, or use json or csv")
+    target = target_of_result(given)
+    with warnings_as_notes():
+        found = counted(given)
+        target.write(_written(found, by, target))
+
+
+def _written(found: Counted, by: str, target: Target) -> str:
+    name = found.given["format"]
+    if name == "text":
+        return _text(found, by, target)
+    if by == "layer":
+        summary = found.summary()
+        if name == "html":
+            from tfprof.renderers.summary_html import summary_page
+
+            return summary_page(summary)
+        return summary.to_json() if name == "json" else summary.to_csv()
+    rows = _types(found.report) if by == "type" else _ops(found)
+    if found.given["top"] is not None:
+        rows = rows[: found.given["top"]]
+    if name == "json":
+        return as_json(_head(found.report), rows)
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text(rows)
+
+
+def _text(found: Counted, by: str, target: Target) -> str:
+    from rich.text import Text
+
+    from tfprof.analysis.roofline import roofline
+    from tfprof.renderers.flops_text import explanation, headline, note_lines, type_lines
+    from tfprof.renderers.summary import SummaryTable
+
+    report, glyphs = found.report, target.glyphs()
+
+    def lines(text: str) -> Text:
+        return Text(glyphs.text(text), no_wrap=True, overflow="ignore")
+
+    if by == "op":
+        parts: list[Any] = [lines(explanation(report, found.given["top"]))]
+    elif by == "type":
+        parts = [lines(headline(report, most_types=0)), Text()]
+        parts += map(lines, type_lines(report, found.given["top"] or len(report.by_type)))
+    else:
+        summary = found.summary()
+        parts = [lines(headline(report)), Text(), SummaryTable(summary, glyphs, totals=False)]
+        more = [note for note in summary.notes if note not in report.notes]
+        parts += map(lines, note_lines(more))
+    if found.device is not None:
+        parts += [Text(), lines(str(roofline(report.ops, found.device)))]
+    return as_text(parts, target)
+
+
+def _head(report: FlopsReport) -> dict[str, Any]:
+    return {
+        "flops": report.flops,
+        "macs": report.macs,
+        "convention": report.convention,
+        "phases": report.by_phase,
+        "coverage": report.coverage,
+        "uncounted": report.uncounted,
+        "notes": list(report.notes),
+    }
+
+
+def _types(report: FlopsReport) -> list[dict[str, Any]]:
+    """Op types, the most expensive first; those that were not counted have no count."""
+    counts = report.op_counts
+    names = [*report.by_type]
+    everything = {**counts.counted, **counts.free, **counts.uncounted}
+    names += sorted(set(everything) - set(names))
+    return [
+        {
+            "type": name,
+            "count": None if name in counts.uncounted else report.by_type.get(name, 0),
+            "unit": report.convention,
+            "counted_ops": counts.counted.get(name, 0),
+            "free_ops": counts.free.get(name, 0),
+            "uncounted_ops": counts.uncounted.get(name, 0),
+            "reason": counts.reasons.get(name, ""),
+        }
+        for name in names
+    ]
+
+
+def _ops(found: Counted) -> list[dict[str, Any]]:
+    """Ops, the most expensive first; with a device, the ones that have float operations."""
+    from tfprof.analysis.roofline import roofline
+    from tfprof.model.symbolic import typical
+
+    if found.device is not None:
+        rows = roofline(found.report.ops, found.device).to_rows()
+    else:
+        rows = found.report.to_rows()
+    if found.given["format"] == "csv":
+        rows = [{name: _cell(value) for name, value in row.items()} for row in rows]
+    return sorted(rows, key=lambda row: -typical(row["flops"] or 0))
+
+
+def _cell(value: Any) -> Any:
+    """Lists and dicts as text."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}={number}" for name, number in value.items())
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _options() -> list[CommandOption]:
+    section = "What to show"
+    return [
+        CommandOption(
+            ["--by"], type=click.Choice(["layer", "type", "op"]), default=None, section=section,
+            help="What the rows are: layers (name scopes), op types or ops. [default: layer]",
+        ),
+        CommandOption(
+            ["--explain"], is_flag=True, section=section,
+            help="Show how each op was counted: formula, derivation, source and numbers; the "
+            "same as --by op.",
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "flops",
+    callback=run,
+    params=[PathArgument(), *cost_options(), *_options(), *shown_options(), *result_options()],
+    help="Count the float operations of a GraphDef, MetaGraphDef or SavedModel (file or folder, "
+    "binary or text, also .gz or .xz) without running it and without TensorFlow: the total, what "
+    "it is made of, how many ops could be counted, and a table of name scopes.",
+    examples=[
+        "tfprof flops --demo",
+        "tfprof flops saved_model/ --batch 8 --device a100",
+        "tfprof flops graph.pb --input_shape images=1,224,224,3 --explain --top 20",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

@@ -1,0 +1,280 @@
+"""What the commands ``flops`` and ``summary`` have in common: options, and reading a program."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.options import CommandOption, IntType
+from tfprof.cli.output import Target
+from tfprof.errors import UnknownFormatError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tfprof.analysis.hardware import Device
+    from tfprof.costs.report import FlopsReport
+    from tfprof.costs.summary import ModelSummary
+    from tfprof.costs.targets import Target as Program
+
+PLAIN_WIDTH = 100
+"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+FORMATS = ("text", "json", "csv", "html")
+DEPTH, TOP = 2, 10
+"""How much of a tree is shown to people."""
+
+_KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
+_NO_SIZE = ("?", "none", "-1")
+
+
+class PathArgument(click.Argument):
+    """The file, among the inputs in the help text."""
+
+    section = "Input"
+
+    def __init__(self) -> None:
+        super().__init__(["path"], metavar="[PATH]", required=False)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its line in the help text."""
+        return "PATH", "GraphDef, MetaGraphDef or SavedModel (also its folder)."
+
+
+def cost_options() -> list[CommandOption]:
+    """The options that say what to read and how to count it."""
+    section = "Input"
+    return [
+        CommandOption(
+            ["--graph_path"], metavar="FILE", section=section, help="Another way to give PATH.",
+        ),
+        CommandOption(
+            ["--demo"], is_flag=True, section=section,
+            help="Read the recorded ResNet-50 step that comes with tfprof.",
+        ),
+        CommandOption(
+            ["--batch"], type=IntType(), metavar="N", section=section,
+            help="First dimension of the inputs, where the graph leaves it open. [default: it "
+            "stays open, and counts are such as 20,000·B]",
+        ),
+        CommandOption(
+            ["--input_shape"], metavar="[NAME=]DIMS", multiple=True, section=section,
+            help="Shape of an input, such as images=8,224,224,3; ? leaves a dimension open. A "
+            "graph with one input needs no name. May be given several times.",
+        ),
+        CommandOption(
+            ["--trip_count"], metavar="[NAME=]N", multiple=True, section=section,
+            help="How often a loop runs of which the graph does not tell it; without a name, all "
+            "of them. May be given several times.",
+        ),
+        CommandOption(
+            ["--signature"], metavar="NAME", section=section,
+            help="Of a SavedModel, the signature to call. [default: serving_default, else the "
+            "first by name]",
+        ),
+    ]  # fmt: skip
+
+
+def shown_options() -> list[CommandOption]:
+    """The options that say what to show."""
+    section = "What to show"
+    return [
+        CommandOption(
+            ["--convention"], type=click.Choice(["flops", "macs"]), default="flops",
+            section=section,
+            help="Unit of tables and shares: flops, of which a multiply-add is two, or macs, "
+            "multiply-adds. [default: flops]",
+        ),
+        CommandOption(
+            ["--depth"], type=IntType(), metavar="N", section=section,
+            help="Levels of layers or scopes. [default: "
+            f"{DEPTH} as text and HTML, all as JSON and CSV]",
+        ),
+        CommandOption(
+            ["--top"], type=IntType(), metavar="N", section=section,
+            help="Rows inside each layer, the most expensive ones; one more row stands for the "
+            f"others. [default: {TOP} as text and HTML, all as JSON and CSV]",
+        ),
+        CommandOption(
+            ["--device"], metavar="NAME", section=section,
+            help="Estimate the least time on a device, such as a100, h100, t4, tpu-v4, "
+            "cpu:16x2.5x32:100 (cores, GHz, float32 operations per core and cycle, GB/s), or "
+            "312e12,1.5e12 (operations and bytes per second).",
+        ),
+    ]  # fmt: skip
+
+
+def result_options() -> list[CommandOption]:
+    """The options that say how and where the result is shown."""
+    section = "Result"
+    return [
+        CommandOption(
+            ["-o", "--outfile"], metavar="FILE", section=section,
+            help="Write to a file; - is stdout.",
+        ),
+        CommandOption(
+            ["--force"], is_flag=True, section=section, help="Overwrite the file if it exists.",
+        ),
+        CommandOption(
+            ["--format"], type=click.Choice(FORMATS), default="text", section=section,
+            help="text: to read. json, csv: all numbers; counts that are open are texts. html: a "
+            "page. [default: text]",
+        ),
+        CommandOption(
+            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
+            section=section, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        ),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A program that has been counted.
+
+    Attributes:
+        program: The program.
+        report: Its float operations.
+        device: The device that the user asks about.
+        given: The options.
+    """
+
+    program: Program
+    report: FlopsReport
+    device: Device | None
+    given: dict[str, Any]
+
+    def summary(self) -> ModelSummary:
+        """Its layers, as many as the options say."""
+        from tfprof.costs.summary import summary_of
+
+        for_people = self.given["format"] in ("text", "html")
+        depth, top = self.given["depth"], self.given["top"]
+        return summary_of(
+            self.program,
+            self.report,
+            depth=DEPTH if depth is None and for_people else depth,
+            top=TOP if top is None and for_people else top,
+            device=self.device,
+        )
+
+
+def target_of_result(given: dict[str, Any]) -> Target:
+    """Where the result goes; what could not be written is refused at once."""
+    path = given["outfile"]
+    if path == "":
+        raise UsageError("--outfile needs the name of a file, or - for stdout")
+    target = Target(
+        path=None if path in (None, "-") else Path(path),
+        force=given["force"],
+        colour=given["color"],
+    )
+    target.check()
+    return target
+
+
+def counted(given: dict[str, Any]) -> Counted:
+    """Read and count what the options name."""
+    for name, least in (("depth", 0), ("top", 1), ("batch", 1)):
+        if given[name] is not None and given[name] < least:
+            raise UsageError(f"option --{name}={given[name]} must be at least {least}")
+    path = _path(given)
+    input_shapes = _input_shapes(given["input_shape"])
+    trip_counts = _trip_counts(given["trip_count"])
+    from tfprof.analysis.hardware import device_of
+    from tfprof.costs.flops import count
+    from tfprof.costs.targets import target_of
+
+    device = None if given["device"] is None else device_of(given["device"])
+    batch = given["batch"]
+    program = target_of(path, batch=batch, input_shapes=input_shapes, signature=given["signature"])
+    report = count(program, batch, input_shapes, given["convention"], trip_counts)
+    return Counted(program, report, device, given)
+
+
+def _path(given: dict[str, Any]) -> str:
+    paths = [path for path in (given["path"], given["graph_path"]) if path]
+    if given["demo"]:
+        if paths:
+            raise UsageError("--demo brings its own file; leave it out, or leave out PATH")
+        from tfprof.demo import demo_files
+
+        return str(demo_files().graph)
+    if not paths:
+        raise UsageError(
+            "nothing to read: give the PATH of a GraphDef, MetaGraphDef or SavedModel; --demo "
+            "reads a recorded step"
+        )
+    if len(paths) > 1:
+        raise UsageError(f"PATH and --graph_path both name a file: {paths[0]} and {paths[1]}")
+    if paths[0].lower().endswith(_KERAS_SUFFIXES) and Path(paths[0]).is_file():
+        raise UnknownFormatError(
+            f"{paths[0]}: a file of Keras holds Python objects and no graph. Load it with "
+            "keras.models.load_model and call tfprof.flops(model), or export it with "
+            "model.export(PATH) and give that path"
+        )
+    return str(paths[0])
+
+
+def _input_shapes(texts: Sequence[str]) -> Any:
+    """Shapes by name, or the one shape that has none."""
+    named: dict[str, tuple[int | None, ...]] = {}
+    unnamed: list[tuple[int | None, ...]] = []
+    for text in texts:
+        name, equals, dims = text.rpartition("=")
+        shape = _shape(text, dims)
+        if not equals:
+            unnamed.append(shape)
+        elif not name or name in named:
+            raise UsageError(f"option --input_shape={text}: each needs a name of its own")
+        else:
+            named[name] = shape
+    if unnamed and (named or len(unnamed) > 1):
+        raise UsageError("option --input_shape: with several inputs, each needs its name: x=8,3")
+    return (unnamed[0] if unnamed else named) if texts else None
+
+
+def _shape(text: str, dims: str) -> tuple[int | None, ...]:
+    dims = dims.strip().strip("()[]")
+    words = [word.strip().lower() for word in re.split(r"[,x]", dims)] if dims else []
+    if words and not words[-1]:
+        words.pop()
+    if not all(word in _NO_SIZE or re.fullmatch("[0-9]{1,18}", word) for word in words):
+        raise UsageError(
+            f"option --input_shape={text}: {dims!r} is no shape; write it as 8,224,224,3 or "
+            "?,224,224,3"
+        )
+    return tuple(None if word in _NO_SIZE else int(word) for word in words)
+
+
+def _trip_counts(texts: Sequence[str]) -> dict[str, int] | None:
+    counts: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not re.fullmatch("[0-9]{1,18}", number):
+            raise UsageError(
+                f"option --trip_count={text}: {number!r} is no number; write NAME=N, or N for all"
+            )
+        counts[name] = int(number)
+    return counts or None
+
+
+def as_text(parts: Sequence[RenderableType], target: Target) -> str:
+    """What rich makes of things, without blanks at the ends of lines."""
+    console = target.console(PLAIN_WIDTH)
+    for part in parts:
+        console.print(part, crop=False)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    return "".join(f"{line.rstrip()}\n" for line in text.replace("\u00a0", " ").splitlines())
+
+
+def as_json(head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
+    """One object with one row a line, so that line tools can be used on it, too."""
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
+    start = json.dumps(head, ensure_ascii=False, default=str)
+    return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
