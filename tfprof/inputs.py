@@ -17,8 +17,8 @@ from tfprof.capture.live_graph import (
     call_stacks,
     live_graph,
     trainable_variables,
-    user_registered_flops,
 )
+from tfprof.capture.registered_statistics import mark_functions, user_registered_flops
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.runs import KnownNames, RunColumns
@@ -240,10 +240,12 @@ class GraphSource:
         shapes: dict[int, list[Shape]] = {}
         for (name, output), shape in run.fed_shapes.items():
             row = ops.row(name)
-            static = ops.shapes.list_of(int(self._shape_ids[row])) if row >= 0 else []
-            if output < len(static) and not is_fully_defined(static[output]):
-                seen: list[Shape] = [None] * len(static)
-                seen[output] = shape
+            if row < 0:
+                continue
+            static = ops.shapes.list_of(int(self._shape_ids[row]))
+            seen: list[Shape] = [None] * max(len(static), output + 1)
+            seen[output] = shape
+            if not static or not is_fully_defined(static[min(output, len(static) - 1)]):
                 shapes[int(ops.name_ids.array[row])] = seen
         return shapes
 
@@ -267,6 +269,8 @@ class GraphSource:
         known = len(self._profile.ops)
         since = self._live_version if self._live_version >= 0 else None
         graph_def = graph.as_graph_def(from_version=since, add_shapes=True)
+        if not self._profile.classic:
+            mark_functions(graph_def.library.function)
         self._profile.add_graph(read_graph(graph_def))
         self._live_version = version
         fresh = [op for op in graph.get_operations() if self._profile.ops.row(op.name) >= known]

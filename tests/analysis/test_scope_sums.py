@@ -14,8 +14,8 @@ from tests.analysis.interpreter.programs import (
     node,
     placeholder,
 )
-from tests.costs.programs import matmul, two_layers
 from tests.analysis.interpreter.test_while_loops import TYPES, X, body, condition
+from tests.costs.programs import matmul, two_layers
 from tfprof.analysis.interpreter import tally
 from tfprof.analysis.scope_sums import Amounts, added, below, call_scope, scope_sums
 from tfprof.model.symbolic import Symbolic

@@ -182,21 +182,6 @@ def test_the_users_op_log_wins_and_stays_as_it_is(run_meta: Any) -> None:
     assert trace.lineno == 5
 
 
-def test_a_formula_that_the_user_registered_counts() -> None:
-    from tensorflow.python.framework import ops
-
-    with contextlib.suppress(KeyError):  # a second run in one process
-
-        @ops.RegisterStatistics("Sigmoid", "flops")
-        def _sigmoid(graph: Any, node: Any) -> Any:
-            return ops.OpStats("flops", 4321)
-
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.sigmoid(tf.ones([2]), name="mine")
-    assert tfprof.Profiler(graph).view("op").total_float_ops == 4321
-
-
 def test_concrete_functions_and_func_graphs_are_graphs() -> None:
     @tf.function
     def double(x: Any) -> Any:

@@ -61,7 +61,11 @@ def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
         formulas=formulas,
         free=free,
     )
-    return _by_row(Engine(program, settings).run())
+    try:
+        analysis = Engine(program, settings).run()
+    except OverflowError:  # the sizes that are unknown are too many to be written down
+        return OpFlops({}, {}, list(range(len(profile.ops))), {}, has_control_flow=True)
+    return _by_row(analysis)
 
 
 def _by_row(analysis: Analysis) -> OpFlops:

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tfprof.analysis.interpreter.analysis import Analysis
-from tfprof.model.program import Node
 from tfprof.model.tensors import (
     COMPLEX_TYPES,
     DT_RESOURCE,
     FLOAT_TYPES,
     QUANTIZED_TYPES,
     REF,
-    Tensor,
 )
 
 HANDS_ON = frozenset({
@@ -74,14 +72,14 @@ def leaving(
     if results is not None:
         common.update((origins.get(edge, edge), None) for edge in results)
     for place in analysis.order:
+        own = scopes[place]
+        unused = None if results is None else own
         for slot, output in enumerate(analysis.outputs.get(place, ())):
             edge = (place, slot)
-            if edge in origins or output.dtype % REF not in _ACTIVATION_TYPES:
+            within = common.get(edge, unused)
+            if within == own or edge in origins or output.dtype % REF not in _ACTIVATION_TYPES:
                 continue
-            if not _is_computed(nodes[place], analysis, place):
-                continue
-            within = common.get(edge, None if results is None else scopes[place])
-            if within != scopes[place]:
+            if _is_computed(analysis, place):
                 yield Leaving(edge, within)
 
 
@@ -99,7 +97,7 @@ def _common(a: str, b: str) -> str:
     return a
 
 
-def _is_computed(node: Node, analysis: Analysis, place: int) -> bool:
+def _is_computed(analysis: Analysis, place: int) -> bool:
     """Whether an op computes its output; variables, constants and their readers do not."""
     if place < analysis.body.n_args:
         return False
@@ -113,8 +111,3 @@ def left_scopes(scope: str, within: str | None) -> Iterator[str]:
     while scope and scope != within:
         yield scope
         scope = scope.rpartition("/")[0]
-
-
-def shapes_of(tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Tensors with distinct shapes, in their order."""
-    return list({tensor.shape: tensor for tensor in tensors}.values())

@@ -157,11 +157,12 @@ class _Walk:
         self.analysis = analysis
         self.phase = phase
         self.finished = finished
-        self.scope_of = scope_of
         self.parts: dict[str, list[Amounts]] = defaultdict(list)
         self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)
         names = [node.name for node in analysis.body.nodes]
         self.scopes = [scope_of.get(name, name.rpartition("/")[0]) for name in names]
+        for place in analysis.calls:
+            self.scopes[place] = call_scope(names[place], scope_of)
 
     def sums(self) -> ScopeSums:
         own = {scope: added(parts) for scope, parts in self.parts.items()}
@@ -195,7 +196,7 @@ class _Walk:
                                    often * call.times)  # fmt: skip
 
     def _add_call(self, place: int, callee: ScopeSums, runs: Number) -> None:
-        scope = call_scope(self.analysis.body.nodes[place].name, self.scope_of)
+        scope = self.scopes[place]
         if len(self.parts) + len(callee.own) > MOST_SCOPES:
             self.parts[scope].append(added(callee.own.values()).times(runs))
             return
@@ -214,13 +215,10 @@ class _Walk:
             if _phase(analysis, place, self.phase) is not Phase.FORWARD:
                 continue
             tensor = analysis.outputs[place][slot]
-            is_call = place in analysis.calls
             scope = self.scopes[place]
-            if is_call:
-                scope = call_scope(analysis.body.nodes[place].name, self.scope_of)
             for left in left_scopes(scope, within):
                 found[left].append(tensor)
-            if not is_call:
+            if place not in analysis.calls:
                 size = tensor_bytes(tensor)
                 amounts = Amounts(activation_bytes=size or 0, unsized=size is None)
                 self.parts[scope].append(amounts.times(analysis.times.get(place, 1)))

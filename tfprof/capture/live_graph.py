@@ -14,8 +14,6 @@ from tfprof.errors import UsageError
 from tfprof.model.frames import EMPTY_STACK, NO_STACK, Frame
 from tfprof.model.profile import OpLogColumns
 
-_FORMULA_MODULES = "tensorflow."
-
 
 def live_graph(source: Any) -> Any | None:
     """The ``tf.Graph`` behind an object, or None if it is no live graph.
@@ -79,31 +77,3 @@ def _frame(summary: Any, line_texts: dict[tuple[str, int], str]) -> Frame:
     if text is None:  # reading the source file costs more than all the rest
         text = line_texts[file, number] = summary.line or ""
     return Frame(file, function, number or -1, text)
-
-
-def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, int]:
-    """Float operations by formulas that the user registered with ``RegisterStatistics``.
-
-    TensorFlow's own formulas are not called: ``analysis.registered_flops`` has them.
-    """
-    framework = sys.modules.get("tensorflow.python.framework.ops")
-    registry = getattr(framework, "_stats_registry", None)
-    if framework is None or registry is None:
-        return {}
-    own_types = {
-        key.rpartition(",")[0]
-        for key in registry.list()
-        if key.endswith(",flops")
-        and not registry.lookup(key).__module__.startswith(_FORMULA_MODULES)
-    }
-    counts: dict[str, int] = {}
-    for operation in operations:
-        if operation.type not in own_types:
-            continue
-        try:
-            stats = framework.get_stats_for_node_def(graph, operation.node_def, "flops")
-        except ValueError:  # an incomplete shape
-            continue
-        if stats.value:
-            counts[operation.name] = int(stats.value)
-    return counts

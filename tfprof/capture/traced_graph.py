@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tfprof._wire import messages as pb
+from tfprof.capture.registered_statistics import mark_functions, mark_nodes
 from tfprof.capture.stable_names import keep_called_functions, name_captures, unused
 from tfprof.errors import UsageError
 from tfprof.model.program import Variable
@@ -100,6 +101,8 @@ def traced_graph(
             f"this graph can not be written down: {error}. Keep large constants in variables"
         ) from error
     definition = pb.GraphDef.FromString(data)
+    mark_nodes(graph, definition.node)
+    mark_functions(definition.library.function)
     _declare_handles(definition, graph, [*(variables or ()), *used_variables(graph)])
     _take_default(definition, at_default)
     facts.setdefault("fetches", _results(graph))

@@ -83,7 +83,10 @@ def count(
         free=free,
     )
     engine = Engine(program, settings)
-    analysis = engine.run()
+    try:
+        analysis = engine.run()
+    except OverflowError as error:
+        raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
     if batch is not None and not found.is_traced and not engine.batch_is_free:
         _check_batch(found, batch)
     return FlopsReport(

@@ -15,7 +15,7 @@ from tfprof.analysis.params import ParamsReport, params_report
 from tfprof.analysis.roofline import ASSUMPTION, bound_of
 from tfprof.analysis.scope_sums import PicosOf, scope_sums
 from tfprof.analysis.variable_scopes import using_scopes
-from tfprof.costs.flops import count
+from tfprof.costs.flops import CONVENTIONS, count
 from tfprof.costs.report import FlopsReport
 from tfprof.costs.targets import InputShapes, Target, target_of
 from tfprof.errors import MissingDependencyError, UsageError
@@ -69,7 +69,9 @@ def summary(
         >>> resnet.rows[0].weights.params
         25610269
     """
-    for name, number, least in (("depth", depth, 0), ("top", top, 1)):
+    if convention not in CONVENTIONS:
+        raise UsageError(f"convention={convention!r}: use one of {', '.join(CONVENTIONS)}")
+    for name, number, least in (("depth", depth, 0), ("top", top, 1), ("batch", batch, 1)):
         if number is not None and (not isinstance(number, int) or number < least):
             raise UsageError(f"{name}={number!r} must be an integer of at least {least}")
     chosen = None if device is None else device_of(device)

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 from tfprof.model.tensors import PartialShape
 
+GIVEN_FLOPS = "_tfprof_flops"
+"""Attribute of nodes whose float operations the program that made the graph has told."""
+
 
 class FunctionRef(NamedTuple):
     """An attribute that names a function."""

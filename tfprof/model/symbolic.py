@@ -2,8 +2,9 @@
 
 A ``Symbolic`` is a polynomial with integer coefficients. Its unknowns are names, such as the batch
 size ``B``, or functions of other numbers that no polynomial can express, such as
-``ceil(H / 2)``. All unknowns stand for positive numbers: they are sizes and counts. What turns out
-to be known is an ``int`` again, so code that adds and multiplies needs no case for it.
+``ceil(H / 2)``. Unknowns are sizes and counts, so they stand for positive numbers, unless they are
+said to stand for any. What turns out to be known is an ``int`` again, so code that adds and
+multiplies needs no case for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ Number: TypeAlias = "int | Symbolic"
 _Monomial = tuple[tuple["_Atom", int], ...]
 
 
+_MOST_PRODUCTS = 4096
+"""Products of longer numbers are refused: nobody could read them, and they grow exponentially."""
+
+
 class _Atom:
     """An unknown: a name, or a function of two numbers.
 
@@ -24,14 +29,23 @@ class _Atom:
         key: What it is, as text; equal texts are equal unknowns.
         function: Name of the function; empty for a name.
         operands: Operands of the function.
+        is_size: It is a name that stands for a positive number.
     """
 
-    __slots__ = ("function", "key", "operands")
+    __slots__ = ("function", "is_size", "key", "operands")
 
-    def __init__(self, key: str, function: str = "", operands: tuple[Number, ...] = ()) -> None:
+    def __init__(
+        self,
+        key: str,
+        function: str = "",
+        operands: tuple[Number, ...] = (),
+        *,
+        is_size: bool = False,
+    ) -> None:
         self.key = key
         self.function = function
         self.operands = operands
+        self.is_size = is_size
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Atom) and self.key == other.key
@@ -44,24 +58,9 @@ class _Atom:
             return {self.key}
         return {name for operand in self.operands for name in symbols_of(operand)}
 
-    @property
-    def is_positive(self) -> bool:
-        """Whether it is at least 1 for sure: names are, and what is rounded up from such."""
-        if not self.function:
-            return True
-        dividend = self.operands[0]
-        divisor = self.operands[1]
-        return (
-            self.function == "ceil"
-            and isinstance(dividend, Symbolic)
-            and all(n > 0 and all(a.is_positive for a, _ in t) for t, n in dividend._terms.items())
-            and isinstance(divisor, int)
-            and divisor > 0
-        )
-
     def bound(self, values: Mapping[str, Number]) -> Number:
         if not self.function:
-            return values[self.key] if self.key in values else Symbolic.named(self.key)
+            return values[self.key] if self.key in values else Symbolic({((self, 1),): 1})
         return _FUNCTIONS[self.function](*[bind(operand, values) for operand in self.operands])
 
 
@@ -78,9 +77,9 @@ class Symbolic:
         self._hash: int | None = None
 
     @classmethod
-    def named(cls, name: str) -> Symbolic:
-        """The unknown of a name."""
-        return cls({((_Atom(name), 1),): 1})
+    def named(cls, name: str, *, is_size: bool = True) -> Symbolic:
+        """The unknown of a name: a size or count, which is at least 1, or any number."""
+        return cls({((_Atom(name, is_size=is_size), 1),): 1})
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -130,6 +129,8 @@ class Symbolic:
             return _number({term: factor * other for term, factor in self._terms.items()})
         if not isinstance(other, Symbolic):
             return NotImplemented
+        if len(self._terms) * len(other._terms) > _MOST_PRODUCTS:
+            raise OverflowError("a number that depends on unknown sizes has too many terms")
         terms: dict[_Monomial, int] = {}
         for left, left_factor in self._terms.items():
             for right, right_factor in other._terms.items():
@@ -353,21 +354,52 @@ def minimum(a: Number, b: Number) -> Number:
 
 
 def _extreme(function: str, a: Number, b: Number) -> Number:
-    """The larger or smaller one, told from the coefficients if unknowns are at least 1."""
+    """The larger or smaller one, told from the least that their difference can be."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b) if function == "max" else min(a, b)
     if a == b:
         return a
-    difference = _terms_of(a - b)
-    constant = difference.get((), 0)
-    factors = [factor for term, factor in difference.items() if term]
-    is_told = all(atom.is_positive for term in difference for atom, _ in term)
-    if is_told and all(factor > 0 for factor in factors) and sum(factors) + constant >= 0:
-        return a if function == "max" else b
-    if is_told and all(factor < 0 for factor in factors) and sum(factors) + constant <= 0:
-        return b if function == "max" else a
+    larger: Number | None = None
+    for one, other in ((a, b), (b, a)):
+        least = _least(one - other)
+        if least is not None and least >= 0:
+            larger, smaller = one, other
+    if larger is not None:
+        return larger if function == "max" else smaller
     a, b = sorted((a, b), key=str)
     return _applied(function, f"{function}({a}, {b})", a, b)
+
+
+def _least(number: Number) -> int | None:
+    """A bound that a number is never below; None if none can be told from its terms."""
+    bound = 0
+    for term, factor in _terms_of(number).items():
+        if term and factor < 0:
+            return None
+        product = factor
+        for atom, power in term:
+            least = _least_of(atom)
+            if least is None or least < 0:
+                return None
+            product *= least**power
+        bound += product
+    return bound
+
+
+def _least_of(atom: _Atom) -> int | None:
+    """A bound that an unknown is never below: names are at least 1, functions may be 0 or less."""
+    if not atom.function:
+        return 1 if atom.is_size else None
+    one, other = map(_least, atom.operands)
+    if atom.function == "max":
+        return other if one is None else one if other is None else max(one, other)
+    if one is None or other is None:
+        return None
+    if atom.function == "min":
+        return min(one, other)
+    if one < 0 or other < 1:
+        return None
+    return min(one, 1) if atom.function == "ceil" else 0
 
 
 _FUNCTIONS: dict[str, Callable[[Number, Number], Number]] = {

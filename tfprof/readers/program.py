@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfprof._wire import messages as pb
-from tfprof.model.program import Body, Kind, Node, Program
+from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Node, Program
 from tfprof.model.tensors import DT_RESOURCE, Handle, PartialShape, Tensor
 from tfprof.readers.attr_values import base_type, plain_shape, plain_value
 from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
@@ -14,7 +14,7 @@ from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
 _LARGE_BYTES = 1 << 14
 """Attributes that take more are constants whose values nobody reads."""
 
-_KEPT_PRIVATE = frozenset({"_handle_dtypes", "_handle_shapes", "_user_specified_name"})
+_KEPT_PRIVATE = frozenset({"_handle_dtypes", "_handle_shapes", "_user_specified_name", GIVEN_FLOPS})
 """Of the attributes whose names begin with an underscore, those that tell something here."""
 
 INPUT_OPS = frozenset(

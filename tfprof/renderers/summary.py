@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -137,7 +137,7 @@ def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
     percents = ["" if share is None else human_share_of(share) for share in shares]
     columns = [
         Column(
-            "layer" if _has_layers(rows) else "scope", "name",
+            header_of(rows), "name",
             [row_name(row, glyphs) for row in rows], guides=_guides(rows, glyphs),
         ),
         Column("type", "text", [_kind(row) for row in rows], leave_out=22),
@@ -151,7 +151,7 @@ def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
         Column("share", "number", percents, leave_out=10, header_style=colour),
         Column("", "bar", percents, [share or None for share in shares], style=colour,
                leave_out=45, about="bars"),
-        _numbers("own FLOPs", [row.own.flops for row in rows], glyphs, colour, 60),
+        _own_flops(rows, glyphs, colour),
         Column("weights", "number", [memory_number(row.weights.size_bytes) for row in rows],
                header_style=ORANGE, leave_out=40),
         _numbers("activations", [row.total.activation_bytes for row in rows], glyphs, ORANGE, 38,
@@ -169,8 +169,9 @@ def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
     return Grid(columns, glyphs, strong_rows=frozenset({0}))
 
 
-def _has_layers(rows: Sequence[LayerRow]) -> bool:
-    return rows[0].path != ""
+def header_of(rows: Sequence[LayerRow]) -> str:
+    """What rows are."""
+    return "layer" if rows[0].path else "scope"
 
 
 def row_name(row: LayerRow, glyphs: Glyphs = UNICODE) -> str:
@@ -210,6 +211,14 @@ def shapes_text(row: LayerRow) -> str:
 def _in_one(text: str) -> str:
     """A text that has no unit to be set apart."""
     return text.replace(" ", _BLANK)
+
+
+def _own_flops(rows: Sequence[LayerRow], glyphs: Glyphs, style: str) -> Column:
+    """What rows cost besides the rows inside them; empty where there are none of those."""
+    column = _numbers("own FLOPs", [row.own.flops for row in rows], glyphs, style, 60)
+    around = {row.parent for row in rows}
+    cells = [cell if place in around else "" for place, cell in enumerate(column.cells)]
+    return replace(column, cells=cells)
 
 
 def _numbers(

@@ -12,6 +12,7 @@ from tfprof.analysis.layer_tree import LayerRow
 from tfprof.renderers.flops_text import plain_number, short_number
 from tfprof.renderers.summary import (
     Summary,
+    header_of,
     human_share_of,
     memory_number,
     row_name,
@@ -35,7 +36,7 @@ border-bottom:1px solid rgba(128,128,128,.3);background:transparent;color:inheri
 
 def summary_html(summary: Summary) -> str:
     """A table and the totals as a fragment of HTML; all names are escaped."""
-    headers = ["layer", "type", "output"]
+    headers = [header_of(summary.rows), *["type"] * bool(summary.rows[0].kind), "output"]
     numbers = ["params", "FLOPs", "MACs", "share", "weights", "activations"]
     if summary.device is not None:
         numbers.append("least time")
@@ -69,8 +70,9 @@ def _cells(summary: Summary, row: LayerRow) -> Iterator[str]:
     name, path = escape(row_name(row)), escape(escaped(row.path))
     indent = f"padding-left:{0.7 + 1.2 * row.depth:.1f}em"
     yield f'<td class="text" style="{indent}" title="{path}">{name}</td>'
-    kind = "" if row.kind in ("scope", "…") else row.kind
-    yield f'<td class="text">{escape(escaped(kind))}</td>'
+    if summary.rows[0].kind:
+        kind = "" if row.kind == "…" else row.kind
+        yield f'<td class="text">{escape(escaped(kind))}</td>'
     yield f'<td class="text">{escape(shapes_text(row))}</td>'
     yield f"<td>{row.weights.params:,}</td>"
     for number in (row.total.flops, row.total.macs):

@@ -54,6 +54,14 @@ ATTRS = {
         ),
         (None, "x", 1.5),
     ),
+    "negative": dict.fromkeys(
+        (
+            *("k", "num_side_inputs", "top_paths", "beam_width", "group_size", "window_size"),
+            *("stride", "num_proj", "depth_radius", "num_split", "num_params", "num_devices"),
+            *("num_negative_samples", "filterbank_channel_count", "dct_coefficient_count"),
+        ),
+        -7,
+    ),
     "too big": dict.fromkeys(
         (
             *("k", "num_side_inputs", "top_paths", "beam_width", "group_size", "window_size"),
@@ -83,16 +91,4 @@ def test_a_broken_op_is_reported_by_an_error_that_the_engine_expects(inputs, att
             except expected:
                 continue
             for count in (made.macs, made.other):
-                assert isinstance(count, (int, Symbolic)), op_type
-
-
-def test_a_count_is_never_below_nothing():
-    for inputs in (INPUTS["empty"], INPUTS["scalars"]):
-        for op_type, formula in FORMULAS.items():
-            try:
-                op = call(op_type, *inputs, outputs=(inputs[0],) * 8)
-                made = formula.cost(op)
-            except (UnknownError, *MISFITS):
-                continue
-            for count in (made.macs, made.other):
-                assert not isinstance(count, int) or count >= 0, op_type
+                assert isinstance(count, Symbolic) or count >= 0, op_type

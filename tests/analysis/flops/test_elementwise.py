@@ -84,6 +84,29 @@ def test_complex_numbers_take_more():
     assert cost(FAMILY, RULES, call("Exp", z)).flops == 5 * 5  # exp, cos, sin, 2 products
 
 
+EXP, LOG, SQRT, SIN, COS, SINH, PRODUCT, QUOTIENT, RECIPROCAL = 5, 3, 7, 6, 7, 6, 6, 11, 6
+
+
+@pytest.mark.parametrize(
+    ("op_type", "n_inputs", "expected"),
+    [
+        ("Tan", 1, SIN + COS + QUOTIENT),
+        ("Tanh", 1, SINH + SINH + QUOTIENT),
+        ("Rsqrt", 1, SQRT + RECIPROCAL),
+        ("Sigmoid", 1, 2 + EXP + 2 + RECIPROCAL),
+        ("Pow", 2, LOG + PRODUCT + EXP),
+        ("SquaredDifference", 2, 2 + 3),  # |d|²: two squares and their sum
+        ("SigmoidGrad", 2, 2 + 2 * PRODUCT),
+        ("TanhGrad", 2, 2 + 2 * PRODUCT),
+        ("SqrtGrad", 2, 2 + QUOTIENT),
+        ("RsqrtGrad", 2, 2 + 3 * PRODUCT),
+    ],
+)
+def test_complex_functions_are_composed_of_parts(op_type, n_inputs, expected):
+    op = call(op_type, *[complexes(5)] * n_inputs)
+    assert cost(FAMILY, RULES, op).flops == 5 * expected
+
+
 def test_what_complex_numbers_cannot_do_is_not_counted():
     with pytest.raises(UnknownError, match="complex"):
         cost(FAMILY, RULES, call("Relu", complexes(5)))

@@ -135,6 +135,18 @@ def test_a_conditional_in_a_conditional():
     assert analyse(graph(*parts), node_runs=runs)[0].flops == PRODUCT + 64
 
 
+def test_a_size_that_grows_is_open():
+    wider = [
+        const("w/zero", 0),
+        node("w/wide", "ConcatV2", "w/mm", "w/mm", "w/zero", N=2, **T),
+        node("w/exp", "Exp", "w/wide", **T),
+    ]
+    analysis, _ = analyse(graph(X, *loop(const("n", 6), inner=wider, product="exp")))
+    assert analysis.outputs[place(analysis, "w/mx")][0].shape[1] == 8
+    assert analysis.times[place(analysis, "w/exp")] == 6
+    assert set(analysis.flops.symbols) == {"w/mx[0]"}
+
+
 def test_broken_loops_do_not_crash():
     nodes = loop(const("n", 6))
     for missing in range(len(nodes)):

@@ -65,6 +65,8 @@ def test_what_meets_refers_to_what_both_sides_have_in_common() -> None:
 
 def test_lists_that_are_added_keep_their_length() -> None:
     assert handles("AddN", list_of((8,), T), list_of((8,), T)) == [Handle((8,), 1, T)]
+    assert handles("AddN", list_of((None, 8), T), list_of((B, 8))) == [Handle((B, 8), 1, T)]
+    assert handles("AddN", list_of(None), list_of((B, 8), 3)) == [Handle((B, 8), 1, 3)]
     with pytest.raises(UnknownError):
         handles("AddN", floats(3), floats(3))
 

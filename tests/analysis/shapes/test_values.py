@@ -258,6 +258,7 @@ def test_ranges_with_unknown_ends_have_no_values() -> None:
         call("BroadcastTo", scalar(1), vector(10**6, 10**6)),
         call("ZerosLike", floats(10**9)),
         call("ZerosLike", floats(B)),
+        call("ZerosLike", Tensor((), 21, None, Handle((3,), 1, 2))),
         call("Pad", vector(1), matrix(1, 10**12, 10**12)),
         call("Pad", vector(1), matrix(1, -1, 0)),
         call("GatherV2", vector(1, 2), scalar(2), scalar(0)),

@@ -130,6 +130,8 @@ def _mfcc(op: OpCall) -> Cost:
     channels, frames, s = op.shape_of_rank(0, 3)
     f = op.integer("filterbank_channel_count", 40)
     d = op.integer("dct_coefficient_count", 13)
+    if f < 1 or d < 1:
+        raise UnknownError(f"{f} filters and {d} coefficients")
     b = channels * frames
     return Cost(b * f * d, b * (5 * s + 2 * f), (("b", b), ("s", s), ("f", f), ("d", d)))
 

@@ -44,7 +44,13 @@ def _square(op: OpCall, index: int = 0) -> tuple[Number, Number]:
 
 
 def _cost(op: OpCall, macs: Number, other: Number, **numbers: Number) -> Cost:
-    """Cost of multiply-adds and other operations on elements of the op's type."""
+    """Cost of multiply-adds and other operations on elements of the op's type.
+
+    Raises:
+        UnknownError: The formula does not hold for matrices that small.
+    """
+    if isinstance(macs, int) and macs < 0:
+        raise UnknownError(f"no count for matrices of these sizes: {numbers}")
     dtype = element_type(op)
     return Cost(
         real_multiply_adds(macs, dtype), multiplications(other, dtype), tuple(numbers.items())

@@ -105,7 +105,7 @@ def _ctc_beam_search(op: OpCall) -> Cost:
 def _negative_sampling(op: OpCall) -> Cost:
     """For e examples and s + 1 words: a dot product, two updates of d elements, a sigmoid."""
     d = op.shape_of_rank(0, 2)[1]
-    e, samples = op.n_in(2), op.integer("num_negative_samples")
+    e, samples = op.n_in(2), max(op.integer("num_negative_samples"), 0)
     pairs = e * (samples + 1)
     return Cost(3 * pairs * d, e * d + 5 * pairs, (("e", e), ("s", samples), ("d", d)))
 

@@ -59,7 +59,7 @@ def _fused(op: OpCall) -> int:
     activation = op.text("activation_mode", "Identity")
     if activation not in _ACTIVATIONS:
         raise UnknownError(f"no count is stated for the activation {activation}")
-    return _ACTIVATIONS[activation] + op.integer("num_side_inputs")
+    return _ACTIVATIONS[activation] + max(op.integer("num_side_inputs"), 0)
 
 
 @FAMILY.formula(

@@ -44,7 +44,7 @@ class Caller:
         try:
             yield from call(self)
             verdict = Verdict(Status.CALL)
-        except UnknownError as error:
+        except (UnknownError, OverflowError) as error:
             verdict = Verdict(Status.UNCOUNTED, reason=str(error))
         analysis.verdicts[place] = verdict
         analysis.calls[place] = tuple(self.calls)

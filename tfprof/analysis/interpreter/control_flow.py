@@ -17,9 +17,10 @@ from tfprof.analysis.interpreter.loop_variables import (
 )
 from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
 from tfprof.analysis.interpreter.while_loops import given_trips, judged_trips
+from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
 from tfprof.model.symbolic import Number, total
-from tfprof.model.tensors import DT_INT32, UNKNOWN, Tensor
+from tfprof.model.tensors import DT_INT32, UNKNOWN, Dims, Tensor
 
 if TYPE_CHECKING:
     from tfprof.analysis.interpreter.engine import Engine
@@ -43,6 +44,7 @@ class ControlFlow:
         self._counters: dict[int, dict[str, Counter]] = {}
         self._trips: dict[int, Number] = {}
         self._after: dict[int, Tensor] = {}
+        self._varying: dict[int, Dims | None] = {}
         self._notes: list[str] = []
 
     def outputs(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
@@ -70,17 +72,8 @@ class ControlFlow:
         ]
         before = entering[0] if entering else UNKNOWN
         var = variable(before, f"{self._body.name}/{node.name}")
-        shape = var.during.shape
-        if shape is not None and node.declared and node.declared[0] is not None:
-            # Where the graph does not promise a size that enters as a number, it may change.
-            names = self._engine.names
-            shape = tuple(
-                names.of(f"{node.name}[{axis}]", (self._body.name, node.name, 0, axis))
-                if declared is None and isinstance(dim, int)
-                else dim
-                for axis, (dim, declared) in enumerate(zip(shape, node.declared[0], strict=False))
-            )
-            var = var._replace(during=var.during._replace(shape=shape))
+        if place in self._varying:
+            var = var._replace(during=var.during._replace(shape=self._varying[place]))
         self._variables[place] = var
         return var.during, _WHICH
 
@@ -91,15 +84,8 @@ class ControlFlow:
             return UNKNOWN, _WHICH
         tensor, shape = join(known)
         if tensor.shape is None and shape is not None:
-            node = self._body.nodes[place]
-            names = self._engine.names
-            dims = tuple(
-                names.of(f"{node.name}[{axis}]", (self._body.name, node.name, 0, axis))
-                if dim is None
-                else dim
-                for axis, dim in enumerate(shape)
-            )
-            tensor = tensor._replace(shape=dims)
+            named = self._engine.named(self._body, self._body.nodes[place], 0, shape)
+            tensor = tensor._replace(shape=named)
         return tensor, _WHICH
 
     def _left(self, place: int, inputs: tuple[Tensor, ...]) -> Tensor:
@@ -117,19 +103,31 @@ class ControlFlow:
 
     def learn(self, analysis: Analysis) -> bool:
         """Take up trip counts that a walk has shown; whether another walk would show more."""
-        before = dict(self._after)
+        before = dict(self._after), dict(self._varying)
         self._notes.clear()
         for number, loop in enumerate(self._frames.loops):
             counters: dict[str, Counter] = {}
             for merge, back in loop.merges.items():
                 after = analysis.outputs.get(back, (UNKNOWN,))[0]
                 counters.update(counters_of(self._variables[merge], after))
+                self._compare(merge, after)
             trips = self._trip_count(analysis, loop, counters)
             self._trips[number] = trips
             for merge, back in loop.merges.items():
                 after = analysis.outputs.get(back, (UNKNOWN,))[0]
                 self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
-        return self._after != before
+        return (self._after, self._varying) != before
+
+    def _compare(self, merge: int, after: Tensor) -> None:
+        """Take up the sizes of a loop variable that an iteration changes."""
+        shape = self._variables[merge].during.shape
+        if shape is None or after.shape is None or shape == after.shape:
+            return
+        self._varying[merge] = None
+        if len(shape) == len(after.shape):
+            node = self._body.nodes[merge]
+            joined = common_shape([shape, after.shape])
+            self._varying[merge] = self._engine.named(self._body, node, 0, joined)
 
     def _trip_count(
         self, analysis: Analysis, loop: Loop, counters: Mapping[str, Counter]

@@ -12,14 +12,15 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.analysis.dataflow import data_flow_order, needed, roots_of_function
-from tfprof.analysis.flops.formulas import Cost, Formula
+from tfprof.analysis.flops.formulas import Formula
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.calls import CALLS, Caller
 from tfprof.analysis.interpreter.control_flow import ControlFlow
 from tfprof.analysis.interpreter.frames import CONTROL_FLOW, Frames, find_frames
 from tfprof.analysis.interpreter.naming import Names
-from tfprof.analysis.op_call import OpCall, UnknownError
-from tfprof.analysis.shapes.infer import MISFITS, infer
+from tfprof.analysis.interpreter.verdicts import judged
+from tfprof.analysis.op_call import OpCall
+from tfprof.analysis.shapes.infer import infer
 from tfprof.model.program import Body, Kind, Node, Program
 from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
@@ -49,7 +50,6 @@ class Settings:
         node_runs: How often nodes of the graph ran, by name.
         formulas: Formula by op type.
         free: Why an op has no float operations, by op type.
-        node_costs: Cost of single nodes of the graph that somebody else knows, by name.
     """
 
     batch: int | None = None
@@ -60,7 +60,6 @@ class Settings:
     node_runs: Mapping[str, int] = field(default_factory=dict)
     formulas: Mapping[str, Formula] = field(default_factory=dict)
     free: Mapping[str, str] = field(default_factory=dict)
-    node_costs: Mapping[str, Cost] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -151,7 +150,7 @@ class Engine:
             yield from self._pass(analysis, args, None)
         else:
             control_flow = ControlFlow(plan.frames, body, self)
-            while True:
+            for _ in range(2 * len(plan.frames.loops) + 2):  # each round settles a loop
                 yield from self._pass(analysis, args, control_flow)
                 if not control_flow.learn(analysis):
                     break
@@ -173,7 +172,6 @@ class Engine:
         inferred_before = self._inferred
         is_main = body is self.program.body
         observed = self.settings.observed if is_main else {}
-        given = self.settings.node_costs if is_main else {}
         input_of = self._input_of if is_main else {}
         for place in analysis.order:
             node = nodes[place]
@@ -220,8 +218,6 @@ class Engine:
                 outputs = self._completed(body, node, found.shapes, found.outputs, observed)
                 all_outputs[place] = outputs
                 verdicts[place] = self._verdict(kind, inputs, outputs)
-            if node.name in given:
-                verdicts[place] = Verdict(Status.COUNTED, given[node.name], _GIVEN)
 
     def _infer(self, kind: Kind, inputs: tuple[Tensor, ...]) -> _Inferred:
         """Ask the rules."""
@@ -239,23 +235,8 @@ class Engine:
     def _verdict(
         self, kind: Kind, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]
     ) -> Verdict:
-        formula = self.settings.formulas.get(kind.op)
-        if formula is None:
-            reason = self.settings.free.get(kind.op)
-            if reason is not None:
-                return Verdict(Status.FREE, reason=reason)
-            return Verdict(
-                Status.UNCOUNTED,
-                reason="there is no formula for this op type; add one with tfprof.register_flops",
-            )
-        try:
-            cost = formula.cost(OpCall(kind.op, inputs, outputs, kind.attrs, kind.output_types))
-        except UnknownError as error:
-            return Verdict(Status.UNCOUNTED, formula=formula, reason=str(error))
-        except MISFITS as error:
-            reason = f"its inputs do not fit the formula ({type(error).__name__}: {error})"
-            return Verdict(Status.UNCOUNTED, formula=formula, reason=reason)
-        return Verdict(Status.COUNTED, cost, formula)
+        op = OpCall(kind.op, inputs, outputs, kind.attrs, kind.output_types)
+        return judged(op, self.settings.formulas, self.settings.free)
 
     def _completed(
         self,
@@ -278,10 +259,11 @@ class Engine:
                 shape = _refined(seen[slot], shape)
             if slot < len(node.declared):
                 shape = _refined(shape, node.declared[slot])
-            completed.append(output._replace(shape=self._named(body, node, slot, shape)))
+            completed.append(output._replace(shape=self.named(body, node, slot, shape)))
         return tuple(completed)
 
-    def _named(self, body: Body, node: Node, slot: int, shape: PartialShape) -> Dims | None:
+    def named(self, body: Body, node: Node, slot: int, shape: PartialShape) -> Dims | None:
+        """A shape with names for the dimensions that are unknown."""
         if shape is None:
             return None
         label = node.name if slot == 0 else f"{node.name}:{slot}"
@@ -298,7 +280,7 @@ class Engine:
         given = args[place] if place < len(args) else UNKNOWN
         shape = given.shape
         if shape is None and node.declared:
-            shape = self._named(body, node, 0, node.declared[0])
+            shape = self.named(body, node, 0, node.declared[0])
         handle = given.handle or node.kind.attrs.get("handle")
         dtype = given.dtype or node.kind.attrs.get("T", 0)
         return Tensor(shape, dtype, given.values, handle)
@@ -365,11 +347,3 @@ def _add_up(analysis: Analysis) -> None:
 
 
 _ARGUMENT = Verdict(Status.FREE, reason="an argument of the function")
-
-_GIVEN = Formula(
-    "given",
-    "given",
-    "registered with TensorFlow's RegisterStatistics",
-    "the program that was profiled",
-    lambda op: Cost(),
-)

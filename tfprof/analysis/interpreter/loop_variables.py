@@ -39,11 +39,11 @@ def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable
     values = None
     if before.shape == () and before.dtype in (DT_INT32, DT_INT64):
         counter = f"{label}.value"
-        values = (Symbolic.named(counter),)
+        values = (Symbolic.named(counter, is_size=False),)
     handle = before.handle
     if handle is not None and handle.length is not None:
         length = f"{label}.length"
-        handle = handle._replace(length=Symbolic.named(length))
+        handle = handle._replace(length=Symbolic.named(length, is_size=False))
     return Variable(before, Tensor(before.shape, before.dtype, values, handle), counter, length)
 
 
@@ -62,12 +62,25 @@ def counters_of(variable: Variable, after: Tensor) -> dict[str, Counter]:
     return found
 
 
+def without_fixed(variable: Variable, counters: dict[str, Counter]) -> Variable:
+    """The variable with the values of those counters filled in that no iteration changes."""
+    during, counter, length = variable.during, variable.counter, variable.length
+    if counter in counters and counters[counter].step == 0:
+        start = counters[counter].start
+        if not is_internal(start):
+            during, counter = during._replace(values=(start,)), ""
+    if length in counters and counters[length].step == 0 and during.handle is not None:
+        handle = during.handle._replace(length=counters[length].start)
+        during, length = during._replace(handle=handle), ""
+    return Variable(variable.before, during, counter, length)
+
+
 def _start(variable: Variable) -> Number:
     values = variable.before.values
     start = values[0] if values else None
     if isinstance(start, (int, Symbolic)) and not isinstance(start, bool):
         return start
-    return Symbolic.named(f"{variable.counter}.start")
+    return Symbolic.named(f"{variable.counter}.start", is_size=False)
 
 
 def is_internal(number: Number) -> bool:

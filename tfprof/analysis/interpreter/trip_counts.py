@@ -94,5 +94,5 @@ def step_of(name: str, value: Element) -> Number | None:
     """
     if not isinstance(value, (int, Symbolic)) or isinstance(value, bool):
         return None
-    step = value - Symbolic.named(name)
+    step = value - Symbolic.named(name, is_size=False)
     return None if name in symbols_of(step) else step

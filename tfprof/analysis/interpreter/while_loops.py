@@ -12,12 +12,14 @@ from tfprof.analysis.interpreter.loop_variables import (
     counters_of,
     is_internal,
     variable,
+    without_fixed,
 )
 from tfprof.analysis.interpreter.naming import function_label
 from tfprof.analysis.interpreter.trip_counts import Counter, TripCount, trip_count
+from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
 from tfprof.model.symbolic import Number, symbols_of
-from tfprof.model.tensors import Dims, Tensor
+from tfprof.model.tensors import Tensor
 
 if TYPE_CHECKING:
     from tfprof.analysis.interpreter.calls import Asking, Caller
@@ -41,11 +43,12 @@ def run_while(caller: Caller) -> Asking:
         for place, tensor in enumerate(caller.inputs)
     ]
     variables, run = yield from _settled(caller, body, variables)
-    during = tuple(v.during for v in variables)
-    asked = yield from caller.analysed(condition, during)
-    counters: dict[str, Counter] = {}
-    for var, after in zip(variables, run.results, strict=False):
-        counters.update(counters_of(var, after))
+    counters = _counters(variables, run)
+    settled = [without_fixed(var, counters) for var in variables]
+    if settled != variables:  # what never changes is known at every iteration
+        variables, run = yield from _settled(caller, body, settled)
+        counters = _counters(variables, run)
+    asked = yield from caller.analysed(condition, tuple(v.during for v in variables))
     trips = _trips(caller, asked, counters)
     outputs = [
         after_loop(var, after, counters, trips)
@@ -57,6 +60,13 @@ def run_while(caller: Caller) -> Asking:
         caller.add(run, trips, "body")
         caller.add(asked, trips + 1, "cond")
     caller.answer(outputs)
+
+
+def _counters(variables: Sequence[Variable], run: Analysis) -> dict[str, Counter]:
+    counters: dict[str, Counter] = {}
+    for var, after in zip(variables, run.results, strict=False):
+        counters.update(counters_of(var, after))
+    return counters
 
 
 def _is_passed_on(body: Body, place: int) -> bool:
@@ -96,28 +106,17 @@ def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_u
         if after.shape is None or len(after.shape) != len(shape) or give_up:
             shape = None
         else:
-            shape = _joined(caller, place, shape, after.shape)
+            joined = common_shape([shape, after.shape])
+            shape = caller.engine.named(caller.body, caller.node, place, joined)
     handle, later = during.handle, after.handle
     if handle is not None and later is not None:
-        element = handle.shape if handle.shape == later.shape else None
-        if handle.shape is None or None in handle.shape:
-            element = later.shape  # the first items tell what the list holds
+        element = later.shape  # the first items tell what the list holds
+        if handle.shape is not None and None not in handle.shape:
+            element = common_shape([handle.shape, later.shape])
         handle = handle._replace(shape=element)
     elif handle is None and later is not None and during.values is None:
         handle = later if later.length is None else later._replace(length=None)
     return Tensor(shape, during.dtype or after.dtype, during.values, handle)
-
-
-def _joined(caller: Caller, place: int, before: Dims, after: Dims) -> Dims:
-    label = f"{caller.node.name}:{place}"
-    return tuple([
-        a
-        if a == b
-        else caller.engine.names.of(
-            f"{label}[{axis}]", (caller.body.name, caller.node.name, place, axis)
-        )
-        for axis, (a, b) in enumerate(zip(before, after, strict=True))
-    ])  # fmt: skip
 
 
 def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Number:

@@ -14,7 +14,7 @@ from tfprof.analysis.shapes.arguments import (
     shape_attr,
     size,
 )
-from tfprof.analysis.shapes.lists import array_of
+from tfprof.analysis.shapes.lists import array_of, same_list
 from tfprof.analysis.shapes.rules import Rules
 from tfprof.model.symbolic import Number
 from tfprof.model.tensors import Handle, PartialShape
@@ -74,13 +74,13 @@ def _merge(op: OpCall) -> Handles:
     return [common_handle(known, len(known) == len(op.inputs)), None]
 
 
-@HANDLES.of("AddN")
+@HANDLES.of("AddN", "AddV2", "Add")
 def _sum_of_lists(op: OpCall) -> Handles:
-    """Gradients of lists are lists of the same length."""
+    """Lists that are added, as gradients are, have the same length and elements."""
     known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
     if not known:
         raise UnknownError("no lists are added")
-    return [common_handle(known)]
+    return [same_list(known)]
 
 
 def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle:

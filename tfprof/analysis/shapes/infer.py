@@ -17,6 +17,7 @@ from tfprof.analysis.shapes import (
     elementwise,
     fused,
     gathering,
+    handles,
     linalg,
     linear,
     lists,
@@ -35,7 +36,6 @@ from tfprof.analysis.shapes import (
     variables,
     xla,
 )
-from tfprof.analysis.shapes.handles import HANDLES
 from tfprof.analysis.shapes.rules import Rule, Rules
 from tfprof.analysis.shapes.values import VALUES
 from tfprof.model.tensors import Handle, PartialShape, Values
@@ -70,15 +70,25 @@ def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[Resul
 SHAPES = _joined([family.RULES for family in _SHAPE_FAMILIES])
 """Rule for the output shapes, by op type."""
 
+HANDLES = _joined([handles.HANDLES, sparse.HANDLES])
+"""Rule for what outputs refer to, by op type."""
+
+
 def infer(
     op: OpCall, n_outputs: int
 ) -> tuple[tuple[PartialShape, ...], tuple[Values | None, ...], tuple[Handle | None, ...]]:
     """Shapes, values and handles of all outputs of an op, None for what is not known."""
+    shapes = _answer(SHAPES, op, n_outputs)
     return (
-        _answer(SHAPES, op, n_outputs),
+        tuple(None if _is_impossible(shape) else shape for shape in shapes),
         _answer(VALUES, op, n_outputs),
         _answer(HANDLES, op, n_outputs),
     )
+
+
+def _is_impossible(shape: PartialShape) -> bool:
+    """Whether a dimension is negative: the graph contradicts itself."""
+    return shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape)
 
 
 def _answer(

@@ -122,9 +122,15 @@ def _flow(op: OpCall) -> Shapes:
 def array_of(op: OpCall) -> Handle:
     """What is known of a tensor array, from its flow and its handle."""
     known = [op.input(index).handle for index in (-1, 0)]
-    handles = [handle for handle in known if handle is not None]
-    if not handles:
-        return Handle(None)
+    return same_list([handle for handle in known if handle is not None])
+
+
+def same_list(handles: Sequence[Handle]) -> Handle:
+    """What several handles of one list tell together; what the first ones say comes first.
+
+    Raises:
+        UnknownError: The shapes of its elements contradict each other.
+    """
     return Handle(
         same_shape(handle.shape for handle in handles),
         next((handle.dtype for handle in handles if handle.dtype), 0),

@@ -41,7 +41,7 @@ def _reduced_by_unknown_axes(
     if keep_dims:
         return (None,) * rank
     n_axes = math.prod(op.shape(axes_index))
-    if not isinstance(n_axes, int) or n_axes > rank:
+    if not isinstance(n_axes, int) or not 0 <= n_axes <= rank:
         raise UnknownError(f"the values of input {axes_index} are unknown")
     return (None,) * (rank - n_axes)
 

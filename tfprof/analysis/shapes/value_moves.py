@@ -24,7 +24,7 @@ from tfprof.analysis.shapes.small_arrays import (
     values_of,
 )
 from tfprof.model.symbolic import Number
-from tfprof.model.tensors import DT_BOOL, FLOAT_TYPES, Element, Tensor, Values
+from tfprof.model.tensors import DT_BOOL, FLOAT_TYPES, INTEGER_TYPES, Element, Tensor, Values
 
 RULES: ValueRules = Rules()
 
@@ -217,12 +217,14 @@ def _fill(op: OpCall) -> Folded:
 @RULES.of("ZerosLike", "OnesLike")
 def _constant_like(op: OpCall) -> Folded:
     dtype = op.input(0).dtype
-    number = int(op.type == "OnesLike")
-    value: Element = number
     if dtype == DT_BOOL:
-        value = bool(number)
+        value: Element = op.type == "OnesLike"
     elif dtype in FLOAT_TYPES:
-        value = float(number)
+        value = float(op.type == "OnesLike")
+    elif dtype in INTEGER_TYPES:
+        value = int(op.type == "OnesLike")
+    else:
+        raise UnknownError("only zeros and ones that are numbers are followed")
     return [(value,) * math.prod(known_shape(op.shape(0)))]
 
 
