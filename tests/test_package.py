@@ -63,6 +63,7 @@ def test_public_names():
         "InputError",
         "MalformedProfileError",
         "MissingDependencyError",
+        "ModelSummary",
         "MultiGraphNodeProto",
         "Notice",
         "OpLogProto",
@@ -90,6 +91,7 @@ def test_public_names():
         "profile",
         "register_flops",
         "render_dot_file",
+        "summary",
         "trace",
         "write_op_log",
     ]

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
         OpLogProto,
     )
     from tfprof.advisor.finding import Finding
+    from tfprof.analysis.flops.registry import register_flops
+    from tfprof.analysis.params import ParamsReport
     from tfprof.api import Profiler, load
+    from tfprof.costs.flops import flops, params
+    from tfprof.costs.report import FlopsReport
+    from tfprof.costs.summary import ModelSummary, summary
     from tfprof.demo import demo_files
     from tfprof.device_profiles import pprof_profile
     from tfprof.errors import (
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     )
     from tfprof.exporters.client_timeline import Timeline
     from tfprof.model.notices import Notice
+    from tfprof.model.symbolic import Symbolic
     from tfprof.one_shot import advise, profile
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
@@ -45,12 +51,6 @@ if TYPE_CHECKING:
     from tfprof.renderers.drawing import render_dot_file
     from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
-    from tfprof.costs.flops import flops
-    from tfprof.costs.flops import params
-    from tfprof.analysis.flops.registry import register_flops
-    from tfprof.costs.report import FlopsReport
-    from tfprof.analysis.params import ParamsReport
-    from tfprof.model.symbolic import Symbolic
 
 _HOME = {
     "AdviceProto": "tfprof._wire.messages",
@@ -61,6 +61,7 @@ _HOME = {
     "InputError": "tfprof.errors",
     "MalformedProfileError": "tfprof.errors",
     "MissingDependencyError": "tfprof.errors",
+    "ModelSummary": "tfprof.costs.summary",
     "MultiGraphNodeProto": "tfprof._wire.messages",
     "Notice": "tfprof.model.notices",
     "OpLogProto": "tfprof._wire.messages",
@@ -87,6 +88,7 @@ _HOME = {
     "profile": "tfprof.one_shot",
     "register_flops": "tfprof.analysis.flops.registry",
     "render_dot_file": "tfprof.renderers.drawing",
+    "summary": "tfprof.costs.summary",
     "trace": "tfprof.recording.eager.trace",
     "write_op_log": "tfprof.op_logs",
 }
@@ -100,6 +102,7 @@ __all__ = [
     "InputError",
     "MalformedProfileError",
     "MissingDependencyError",
+    "ModelSummary",
     "MultiGraphNodeProto",
     "Notice",
     "OpLogProto",
@@ -127,6 +130,7 @@ __all__ = [
     "profile",
     "register_flops",
     "render_dot_file",
+    "summary",
     "trace",
     "write_op_log",
 ]

@@ -173,6 +173,16 @@ def test_layers_may_be_others_than_names_say():
     assert set(found.own) == {"net/first", "dense2", "net"}
 
 
+def test_what_functions_do_counts_for_the_layer_that_calls_them():
+    message = graph(
+        placeholder("x", 8, 8), node("net/block", "PartitionedCall", "x", **CALL),
+        called(matmul("dense_1/mm", "x", "x"), matmul("a/mm", "dense_1/mm:product:0", "x")),
+    )  # fmt: skip
+    analysis, _ = analyse(message)
+    found = scope_sums(analysis, {"net/block": "net"})
+    assert found.own == {"net": Amounts(macs=1024, activation_bytes=512)}
+
+
 def test_times_are_added_and_unknown_ones_counted():
     analysis, _ = analyse(two_layers(8))
 

@@ -115,7 +115,7 @@ def test_a_device(call, layers):
     assert "At least 840 ns per step: 840 ns limited by memory" in text
     assert "lower bound" in text
     rows = json.loads(call(*words, "--by", "op", "--format", "json").stdout)["rows"]
-    assert [(row["name"], row["micros"]) for row in rows][0] == ("dense1/MatMul", 0.272)
+    assert (rows[0]["name"], rows[0]["micros"]) == ("dense1/MatMul", 0.272)
     result = call("flops", layers, "--device", "h900")
     assert result.exit_code == 2
     assert "Known: v100" in result.stderr

@@ -210,6 +210,31 @@ def test_what_is_outside_the_layers_belongs_to_the_model():
 
 
 @pytest.mark.tensorflow
+def test_layers_in_functions_are_not_told_by_names():
+    keras = pytest.importorskip("keras")
+    import tensorflow as tf
+
+    class Compiled(keras.Model):
+        def __init__(self):
+            super().__init__(name="compiled")
+            self.first = keras.layers.Dense(4, use_bias=False, name="dense")
+            self.second = keras.layers.Dense(8, use_bias=False, name="dense_1")
+
+        @tf.function
+        def call(self, x):
+            return self.second(self.first(x))
+
+    model = Compiled()
+    model(tf.zeros((1, 2)))
+    found = summary(model, input_shapes=(1, 2))
+    assert [(row.path, row.own.macs, row.own_weights.params) for row in found.rows] == [
+        ("compiled", 8 + 32, 0),  # and not 8 for dense_1, as the first layer is called in there
+        ("compiled/dense", 0, 8),
+        ("compiled/dense_1", 0, 32),
+    ]
+
+
+@pytest.mark.tensorflow
 def test_an_exported_model_has_its_weights_where_they_are_used(tmp_path):
     keras = pytest.importorskip("keras")
     model = keras_model(keras)

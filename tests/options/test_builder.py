@@ -29,6 +29,7 @@ SETTERS = {
     "with_min_parameters": [(5,)],
     "with_min_occurrence": [(5,)],
     "with_min_float_operations": [(5,)],
+    "with_static_float_operations": [(), (False,)],
     "with_accounted_types": [(["a"],), ([],)],
     "with_node_names": [
         (),
@@ -48,7 +49,7 @@ SETTERS = {
     "select": [(["bytes", "params"],)],
     "with_step": [(7,), (-1,)],
 }
-OURS_ALONE = {"with_dot_output"}
+OURS_ALONE = {"with_dot_output", "with_static_float_operations"}
 CALLS = [(name, arguments) for name, given in SETTERS.items() for arguments in given]
 PRESETS = ["trainable_variables_parameter", "float_operation", "time_and_memory"]
 
@@ -74,6 +75,8 @@ def test_a_fresh_builder():
         ("with_min_parameters", (5,), {"min_params": 5}),
         ("with_min_occurrence", (5,), {"min_occurrence": 5}),
         ("with_min_float_operations", (5,), {"min_float_ops": 5}),
+        ("with_static_float_operations", (), {"static_float_ops": True}),
+        ("with_static_float_operations", (False,), {"static_float_ops": False}),
         ("with_accounted_types", (["a"],), {"account_type_regexes": ["a"]}),
         (
             "with_node_names",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import tfprof
+from tfprof._wire import messages as pb
 from tfprof.capture.model_graphs import traced
 from tfprof.capture.traced_graph import TracedGraph
 from tfprof.costs.report import FlopsReport
@@ -19,38 +20,40 @@ class Application(NamedTuple):
     """What is asked of an architecture; the model itself, with all its weights, is let go.
 
     Attributes:
-        graph: Its graph, the batch left open.
-        one, again: The report of a batch of one, asked for twice.
-        open: The report of a batch that nobody tells.
+        traced: Its graph, the batch left open.
+        one, again: The model's report for a batch of one, asked for twice.
         n_params, n_trainable: Parameters, as Keras counts them.
     """
 
-    graph: TracedGraph
+    traced: TracedGraph
     one: FlopsReport
     again: FlopsReport
-    open: FlopsReport
     n_params: int
     n_trainable: int
+
+    @property
+    def graph(self) -> Any:
+        """The graph as a message."""
+        return pb.GraphDef.FromString(self.traced.graph)
 
 
 @pytest.fixture(scope="session")
 def application() -> Callable[..., Application]:
-    """A function from the name in ``keras.applications``, and arguments of it."""
+    """A function from the name in ``keras.applications``, and the shape of its images."""
     keras = pytest.importorskip("keras")
     pytest.importorskip("tensorflow")
 
     @functools.cache
-    def built(name: str, **arguments: Any) -> Application:
-        model = getattr(keras.applications, name)(weights=None, **arguments)
+    def built(name: str, input_shape: tuple[int, ...] | None) -> Application:
+        model = getattr(keras.applications, name)(weights=None, input_shape=input_shape)
         graph = traced(model)
         assert graph is not None
         return Application(
             graph,
             tfprof.flops(model, batch=1),
             tfprof.flops(model, batch=1),
-            tfprof.flops(model),
             model.count_params(),
             sum(math.prod(each.shape) for each in model.trainable_weights),
         )
 
-    return built
+    return lambda name, input_shape=None: built(name, input_shape)

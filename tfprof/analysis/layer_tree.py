@@ -41,6 +41,8 @@ class Weights(NamedTuple):
 def weights_of(rows: Iterable[ParamRow]) -> Weights:
     """The parameters of variables."""
     rows = list(rows)
+    if not rows:
+        return Weights()
 
     def count(trainable: bool | None) -> int:
         return sum(row.params or 0 for row in rows if row.trainable is trainable)
@@ -50,8 +52,10 @@ def weights_of(rows: Iterable[ParamRow]) -> Weights:
 
 def added_weights(parts: Iterable[Weights]) -> Weights:
     """The sum of parameters."""
-    columns = list(zip(*parts, strict=True))
-    return Weights(*map(sum, columns)) if columns else Weights()
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return Weights(*map(sum, zip(*parts, strict=True))) if parts else Weights()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ class Amounts(NamedTuple):
 def added(amounts: Iterable[Amounts]) -> Amounts:
     """The sum of amounts."""
     parts = list(amounts)
+    if len(parts) == 1:
+        return parts[0]
     return Amounts(
         total(part.macs for part in parts),
         total(part.other for part in parts),
@@ -92,7 +94,7 @@ _Visit = tuple[int, Phase]
 
 def scope_sums(
     root: Analysis,
-    scope_of: Mapping[str, str] | None = None,
+    layer_of: Mapping[str, str] | None = None,
     results: Iterable[Edge] | None = None,
     picos_of: PicosOf | None = None,
 ) -> ScopeSums:
@@ -103,14 +105,16 @@ def scope_sums(
 
     Args:
         root: The analysis of the program.
-        scope_of: Scopes of nodes of the graph that are others than their names say, by name.
+        layer_of: Layers of the nodes of the graph, by name, if it has layers. What functions do
+            then counts for the layer that calls them: names inside do not tell layers apart,
+            because Keras 3 may call one layer ``dense_1`` there and another one outside.
         results: Outputs that the caller gets; None for all that no op takes.
         picos_of: How long nodes take.
     """
     finished: dict[_Visit, ScopeSums] = {}
     for analysis, phase in _callees_first(root):
         is_root = analysis is root
-        walk = _Walk(analysis, phase, finished, scope_of or {} if is_root else {})
+        walk = _Walk(analysis, phase, finished, layer_of if is_root else None)
         walk.add_ops(picos_of)
         if phase is Phase.FORWARD:
             walk.add_outputs(results if is_root else analysis.body.results)
@@ -152,9 +156,11 @@ class _Walk:
         analysis: Analysis,
         phase: Phase,
         finished: Mapping[_Visit, ScopeSums],
-        scope_of: Mapping[str, str],
+        layer_of: Mapping[str, str] | None,
     ) -> None:
         self.analysis = analysis
+        self.has_layers = layer_of is not None
+        scope_of = layer_of or {}
         self.phase = phase
         self.finished = finished
         self.parts: dict[str, list[Amounts]] = defaultdict(list)
@@ -197,7 +203,7 @@ class _Walk:
 
     def _add_call(self, place: int, callee: ScopeSums, runs: Number) -> None:
         scope = self.scopes[place]
-        if len(self.parts) + len(callee.own) > MOST_SCOPES:
+        if self.has_layers or len(self.parts) + len(callee.own) > MOST_SCOPES:
             self.parts[scope].append(added(callee.own.values()).times(runs))
             return
         for path, amounts in callee.own.items():

@@ -26,15 +26,12 @@ Bindings = tuple["str | None", ...]
 Shapes = Mapping[str, PartialShape]
 
 
-def using_scopes(
-    root: Analysis, variables: Iterable[Variable], scope_of: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str]:
     """The scope of the first forward op that uses each variable; unused ones are left out.
 
     Args:
         root: The analysis of the program.
         variables: The variables.
-        scope_of: Scopes of nodes of the graph that are others than their names say, by name.
     """
     shapes = {variable.name: variable.shape for variable in variables}
     found: dict[str, str] = {}
@@ -48,19 +45,17 @@ def using_scopes(
         held = _held(analysis, bindings, shapes)
         if not held:
             continue
-        overrides = scope_of or {} if analysis is root else {}
         calls = []
         for place, name in _uses(analysis, held):
             node = analysis.body.nodes[place]
             if place in analysis.calls:
-                scope = below(around, call_scope(node.name, overrides))
+                scope = below(around, call_scope(node.name, {}))
                 calls += [
                     (call.analysis, scope, _arguments(node, call.analysis, held))
                     for call in analysis.calls[place]
                 ]
             else:
-                own = overrides.get(node.name, node.name.rpartition("/")[0])
-                found.setdefault(name, below(around, own))
+                found.setdefault(name, below(around, node.name.rpartition("/")[0]))
         waiting += reversed(calls)
     return found
 

@@ -67,7 +67,7 @@ def summary(
         >>> import tfprof
         >>> resnet = tfprof.summary(tfprof.demo_files().graph, depth=1)
         >>> resnet.rows[0].weights.params
-        25610269
+        25610152
     """
     if convention not in CONVENTIONS:
         raise UsageError(f"convention={convention!r}: use one of {', '.join(CONVENTIONS)}")
@@ -99,7 +99,10 @@ def summary_of(
             for slot in range(len(analysis.outputs.get(place, ())))
         ]
     sums = scope_sums(
-        analysis, found.layer_of, results, None if device is None else _picos_of(device)
+        analysis,
+        found.layer_of if found.layers else None,
+        results,
+        None if device is None else _picos_of(device),
     )
     if found.layers:
         rows = layer_rows(found.layers[0], sums, params.rows, _batch(found, analysis))

@@ -69,3 +69,18 @@ def test_integers_count_there_and_not_here():
     op = call("AddV2", Tensor((3,), 3), Tensor((3,), 3), outputs=(Tensor((3,), 3),))
     assert registry.FORMULAS["AddV2"].cost(op).flops == 0
     assert theirs("AddV2", [(3,), (3,)], (3,)) == 3
+
+
+@pytest.mark.parametrize("op_type", ["Conv2DBackpropInput", "Conv2DBackpropFilter"])
+def test_gradients_of_a_convolution_cost_what_it_costs(op_type):
+    image, kernel, gradient = (1, 8, 8, 3), (3, 3, 3, 4), (1, 6, 6, 4)  # VALID, stride 1
+    attrs = {"strides": (1, 1, 1, 1), "padding": "VALID"}
+    first, second, output = {
+        "Conv2DBackpropInput": (ints(*image), floats(*kernel), image),
+        "Conv2DBackpropFilter": (floats(*image), ints(*kernel), kernel),
+    }[op_type]
+    op = call(op_type, first, second, floats(*gradient), outputs=(floats(*output),), **attrs)
+    assert registry.FORMULAS[op_type].cost(op).flops == 2 * (6 * 6 * 4) * (3 * 3 * 3) == 7776
+    shapes = [(4,) if tensor.values else tensor.shape for tensor in (first, second)]
+    theirs = registered_flops._Op([*shapes, gradient], [output], attrs)
+    assert registered_flops.FORMULAS[op_type](theirs) == 13824

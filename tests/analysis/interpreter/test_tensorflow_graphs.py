@@ -3,7 +3,6 @@
 import pytest
 
 import tfprof
-
 from tests.analysis.interpreter.programs import analyse
 from tfprof._wire import messages as pb
 

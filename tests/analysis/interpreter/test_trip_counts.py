@@ -6,7 +6,7 @@ from tfprof.analysis.interpreter.trip_counts import Counter, TripCount, step_of,
 from tfprof.model.symbolic import Symbolic
 from tfprof.model.tensors import Comparison, Conjunction
 
-I, J, N = (Symbolic.named(name) for name in "ijn")
+I, J, N = (Symbolic.named(name) for name in "ijn")  # noqa: E741
 
 
 @given(

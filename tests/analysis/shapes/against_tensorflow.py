@@ -92,8 +92,7 @@ def _inferred(
     for here in data_flow_order(body):
         node = body.nodes[here]
         inputs = tuple(
-            outputs[place][output] if place in outputs else UNKNOWN
-            for place, output in node.inputs
+            outputs[place][output] if place in outputs else UNKNOWN for place, output in node.inputs
         )
         kind = node.kind
         op = OpCall(kind.op, inputs, attrs=kind.attrs, output_types=kind.output_types)
@@ -145,9 +144,7 @@ def _truth(comparison: Comparison, numbers: Mapping[str, Number]) -> bool | None
     return relations[comparison.relation]
 
 
-def _compare_static(
-    name: str, ours: Tensor, static: Any, numbers: Mapping[str, Number]
-) -> None:
+def _compare_static(name: str, ours: Tensor, static: Any, numbers: Mapping[str, Number]) -> None:
     if static.rank is None:
         return
     assert ours.shape is not None, f"{name} should be {static}"

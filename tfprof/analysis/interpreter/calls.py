@@ -228,21 +228,34 @@ def _while(caller: Caller) -> Asking:
     yield from run_while(caller)
 
 
+def _for(caller: Caller) -> Asking:
+    from tfprof.analysis.interpreter.while_loops import run_for
+
+    yield from run_for(caller)
+
+
 CALLS: dict[str, Callable[[Caller], Asking]] = {
     **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), _call("f")),
     "TPUPartitionedCall": _call("f", skipped_last=1),
     "RemoteCall": _call("f", skipped_first=1),
     "BatchFunction": _call("f"),
     **dict.fromkeys(("XlaLaunch", "XlaLaunchV2"), _call("function")),
-    **dict.fromkeys(("If", "StatelessIf", "_If"), _if),
+    **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf"), _if),
     **dict.fromkeys(("Case", "StatelessCase"), _case),
-    **dict.fromkeys(("While", "StatelessWhile", "_While"), _while),
+    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile"), _while),
+    "For": _for,
     "MapDefun": _map_defun,
     "LegacyCall": _legacy_call,
     "SymbolicGradient": _not_run("the gradient of a function is made only when the graph runs"),
     **dict.fromkeys(
-        ("XlaCallModule", "XlaHostCompute", "_XlaCompile", "_XlaRun", "TPUExecute"),
+        ("XlaCallModule", "XlaHostCompute", "_XlaHostComputeMlir", "_XlaCompile", "_XlaRun",
+         "XlaCustomCall", "XlaCustomCallV2", "TPUExecute", "TPUExecuteAndUpdateVariables",
+         "_TPUReplicate", "MlirPassthroughOp"),
         _not_run("what it runs is compiled code, not a graph"),
     ),
-}
+    **dict.fromkeys(
+        ("PyFunc", "PyFuncStateless", "EagerPyFunc"),
+        _not_run("what it runs is Python code, not a graph"),
+    ),
+}  # fmt: skip
 """Handler by op type; ``LegacyCall`` stands for the names of functions."""

@@ -18,8 +18,8 @@ from tfprof.analysis.interpreter.naming import function_label
 from tfprof.analysis.interpreter.trip_counts import Counter, TripCount, trip_count
 from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number, symbols_of
-from tfprof.model.tensors import Tensor
+from tfprof.model.symbolic import Number, Symbolic, symbols_of
+from tfprof.model.tensors import DT_INT32, Comparison, Tensor
 
 if TYPE_CHECKING:
     from tfprof.analysis.interpreter.calls import Asking, Caller
@@ -60,6 +60,24 @@ def run_while(caller: Caller) -> Asking:
         caller.add(run, trips, "body")
         caller.add(asked, trips + 1, "cond")
     caller.answer(outputs)
+
+
+def run_for(caller: Caller) -> Asking:
+    """Analyse a ``For`` node, whose body gets the counter and the loop's variables."""
+    body = caller.function("body")
+    start, limit, step = (caller.inputs[place].values for place in range(3))
+    found = None
+    if start and limit and step and isinstance(step[0], int):
+        counter = Symbolic.named("i", is_size=False)
+        gap = (counter, limit[0]) if step[0] > 0 else (limit[0], counter)
+        found = trip_count(Comparison("<", *gap), {"i": Counter(start[0], step[0])})  # type: ignore[arg-type]
+    trips, note = judged_trips(caller.engine, found, caller.body.name, caller.node.name)
+    if note:
+        caller.engine.note(note)
+    args = tuple(tensor._replace(values=None) for tensor in caller.inputs[3:])
+    run = yield from caller.analysed(body, (Tensor((), DT_INT32), *args))
+    caller.add(run, trips, "body")
+    caller.answer([result._replace(values=None) for result in run.results])
 
 
 def _counters(variables: Sequence[Variable], run: Analysis) -> dict[str, Counter]:

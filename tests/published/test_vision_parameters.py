@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
 import pytest
 
-from tfprof._wire import messages as pb
+from tests.published.conftest import Application
 from tfprof.analysis.graph_variables import variables_of_graph
 from tfprof.analysis.params import params_report
-from tfprof.capture.model_graphs import traced
 from tfprof.readers.program import read_program
 
 pytestmark = pytest.mark.tensorflow
@@ -44,18 +43,16 @@ UNREAD = dict.fromkeys([name for name in PUBLISHED if name.startswith("Efficient
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_parameters_are_the_published_ones(name: str) -> None:
-    keras = pytest.importorskip("keras")
-    pytest.importorskip("tensorflow")
-    model = getattr(keras.applications, name)(weights=None)
-    result = traced(model)
-    assert result is not None
-    report = params_report(result.variables or ())
-    assert report.total == int(report) == PUBLISHED[name] == model.count_params()
-    assert report.trainable == sum(math.prod(each.shape) for each in model.trainable_weights)
+def test_parameters_are_the_published_ones(
+    name: str, application: Callable[..., Application]
+) -> None:
+    model = application(name)
+    report = params_report(model.traced.variables or ())
+    assert report.total == int(report) == PUBLISHED[name] == model.n_params
+    assert report.trainable == model.n_trainable
     assert report.unknown == 0
     assert report.bytes == 4 * PUBLISHED[name] + (4 if name in UNREAD else 0)  # an int64 count
     # The graph tells the same without the model, but for variables that inference does not read.
-    program = read_program(pb.GraphDef.FromString(result.graph))
+    program = read_program(model.graph)
     declared = variables_of_graph(program.body, None, program.function)
     assert params_report(declared.variables).total == PUBLISHED[name] - UNREAD.get(name, 0)
