@@ -33,6 +33,8 @@ class Output(NamedTuple):
         """Element type of each output that it stands for, 0 where unknown."""
         if self.is_list:
             types = attrs.get(self.type_attr, ())
+            if not isinstance(types, tuple):
+                return []
             return [kind if isinstance(kind, int) else 0 for kind in types]
         dtype = attrs.get(self.type_attr, self.dtype) if self.type_attr else self.dtype
         number = attrs.get(self.number_attr, 0) if self.number_attr else 1

@@ -90,9 +90,7 @@ class ControlFlow:
 
     def _left(self, place: int, inputs: tuple[Tensor, ...]) -> Tensor:
         """What leaves a loop: the variable after the last iteration, if that is known by now."""
-        source = self._body.nodes[place].inputs[0][0] if inputs else -1
-        merge = self._body.nodes[source].inputs[0][0] if source >= 0 else -1
-        known = self._after.get(merge)
+        known = self._after.get(self._source(self._source(place)))
         if known is not None:
             return known
         tensor = inputs[0] if inputs else UNKNOWN
@@ -100,6 +98,11 @@ class ControlFlow:
         if handle is not None:
             handle = handle._replace(length=None)
         return Tensor(tensor.shape, tensor.dtype, None, handle)
+
+    def _source(self, place: int) -> int:
+        """The node that a node's first input comes from, -1 without one."""
+        inputs = self._body.nodes[place].inputs if place >= 0 else ()
+        return inputs[0][0] if inputs else -1
 
     def learn(self, analysis: Analysis) -> bool:
         """Take up trip counts that a walk has shown; whether another walk would show more."""

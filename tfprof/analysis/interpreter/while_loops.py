@@ -92,7 +92,9 @@ def _is_passed_on(body: Body, place: int) -> bool:
     if place >= len(body.results):
         return False
     source, slot = body.results[place]
-    while source >= body.n_args and slot == 0:
+    for _ in body.nodes:  # a broken graph may lead in a circle
+        if source < body.n_args or slot:
+            break
         node = body.nodes[source]
         if node.kind.op not in _PASSING_ON or not node.inputs:
             return False
