@@ -15,12 +15,7 @@ from tfprof.advisor.context import CheckContext
 from tfprof.advisor.finding import Finding
 from tfprof.advisor.registry import Wanted, one_of
 from tfprof.capture.live_graph import default_graph
-from tfprof.errors import (
-    EmptyProfileError,
-    InputError,
-    TfprofWarning,
-    UsageError,
-)
+from tfprof.errors import EmptyProfileError, InputError, TfprofWarning, UsageError
 from tfprof.exporters.profile_proto import profile_to_bytes, profile_to_chunks
 from tfprof.exporters.protos import view_to_proto
 from tfprof.exporters.view_timeline import options_of_step
@@ -35,11 +30,7 @@ from tfprof.options.parse import ProfileOptions, is_classic, parse_options
 from tfprof.outputs import OutputFile, output_files
 from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.profile_proto import read_profile
-from tfprof.renderers.tfprof_text import (
-    render_advice,
-    render_envelope,
-    render_stdout,
-)
+from tfprof.renderers.tfprof_text import render_advice, render_envelope, render_stdout
 from tfprof.view_tree import ViewTree
 from tfprof.views import result as views
 from tfprof.views.build import ViewBuilder
@@ -259,6 +250,12 @@ class Profiler:
             UsageError: The command or an option is wrong, or the step was never added.
             EmptyProfileError: The code view has no call stacks to show.
         """
+        return self._view(cmd, options)
+
+    def _view(
+        self, cmd: str, options: Mapping[str, Any] | None, *, with_float_ops: bool = True
+    ) -> ViewTree:
+        """As ``view``; whoever shows no float operations saves the time of counting them."""
         kind = view_kind(cmd)
         if options is None:
             options = ProfileOptionBuilder().build()
@@ -266,7 +263,7 @@ class Profiler:
             options = {**options, "output": "none"}
         parsed = parse_options(options, classic=self.classic)
         with self._lock:
-            tree = self._build(kind, parsed)
+            tree = self._build(kind, parsed, with_float_ops=with_float_ops)
         assert isinstance(tree, ViewTree)
         return tree
 
@@ -351,15 +348,17 @@ class Profiler:
 
     def _program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown."""
-        with self._lock:
-            self._source.update()
-            return program_of_ops(self._profile.ops)
+        self._source.update()
+        return program_of_ops(self._profile.ops)
 
-    def _build(self, kind: ViewKind, options: ProfileOptions) -> views.ViewTree:
+    def _build(
+        self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
+    ) -> views.ViewTree:
         self._source.update()
         if kind == "code":
             self._source.add_traces()
-        self._source.count_flops()
+        if with_float_ops:
+            self._source.count_flops()
         return self._views.build(kind, options)
 
     def _answer(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.analysis.profile_flops import count_profile_flops
 from tfprof.analysis.registered_flops import count_registered_flops
 from tfprof.capture.live_graph import (
     call_stacks,
@@ -131,6 +130,9 @@ class GraphSource:
         if state == self._counted_state:
             return
         self._counted_state = state
+        # All formulas take 80 ms to import; many views show no float operations.
+        from tfprof.analysis.profile_flops import count_profile_flops
+
         program = program_of_ops(profile.ops)
         found = count_profile_flops(program, profile)
         self._has_control_flow = found.has_control_flow

@@ -66,7 +66,8 @@ def target_of(
     if isinstance(target, (str, os.PathLike)):
         _refuse_keras_file(Path(target))
     if isinstance(target, Profiler):
-        return Target(target._program(), observed=observed_control_flow(target._profile))
+        with target._lock:
+            return Target(target._program(), observed=observed_control_flow(target._profile))
     graph = traced(target, input_shapes, batch)
     if graph is None:
         return Target(open_program(target, signature))

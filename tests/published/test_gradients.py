@@ -1,0 +1,220 @@
+"""Training steps: the gradient of each product and convolution, and the optimizer's part.
+
+A product has two gradients, one by each factor, each with as many multiply-adds as itself: by the
+input, ``dx = dy · wᵀ``, and by the weights, ``dw = xᵀ · dy``, sum over the same indices as
+``y = x · w``; so do those of a convolution. Nobody wants the gradient by the images, so the first
+layer has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tfprof
+from tests.published.derivations import Work, dense
+from tests.published.models import BATCH, ENCODER, MODELS, UNET
+from tfprof.analysis.interpreter.tally import OpRow
+from tfprof.costs.report import FlopsReport
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture(params=["keras", "tf_keras"])
+def keras(request: Any) -> Any:
+    pytest.importorskip("tensorflow")
+    return pytest.importorskip(request.param)
+
+
+def many_layers(keras: Any) -> Any:
+    layers = keras.layers
+    image = keras.Input((8, 8, 6), name="image")
+    x = layers.Conv2D(4, 3, padding="same")(image)
+    x = layers.DepthwiseConv2D(3)(x)
+    x = layers.SeparableConv2D(6, 3, padding="same")(x)
+    x = layers.Conv2D(6, 3, strides=2, padding="same", groups=2)(x)
+    x = layers.Conv2DTranspose(5, 2, strides=2)(x)
+    x = layers.Conv3DTranspose(4, 2)(layers.Reshape((6, 6, 5, 1))(x))
+    x = layers.Conv3D(2, 3)(x)
+    x = layers.Conv1D(8, 3)(layers.Reshape((5 * 5, 4 * 2))(x))
+    x = layers.MultiHeadAttention(2, 4)(x, x)
+    return keras.Model(image, layers.Dense(3)(layers.Flatten()(x)))
+
+
+class Step:
+    """A training step of a model; keeps the model alive."""
+
+    def __init__(self, model: Any, optimizer: Any) -> None:
+        import tensorflow as tf
+
+        self.model, self.optimizer = model, optimizer
+        optimizer.build(model.trainable_variables)
+
+        @tf.function
+        def step(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(model(x, training=True))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+        (spec,) = (tf.TensorSpec([BATCH, *each.shape[1:]], each.dtype) for each in model.inputs)
+        self.function = step.get_concrete_function(spec)
+
+    @property
+    def n_params(self) -> int:
+        return sum(int(variable.shape.num_elements()) for variable in self._trainable)
+
+    @property
+    def n_variables(self) -> int:
+        return len(self._trainable)
+
+    @property
+    def _trainable(self) -> list[Any]:
+        return [getattr(each, "value", each) for each in self.model.trainable_variables]
+
+    def report(self) -> FlopsReport:
+        report = tfprof.flops(self.function)
+        assert report.coverage == 1
+        assert report.uncounted == {}
+        assert report.notes == ()
+        return report
+
+
+def gradients_of(report: FlopsReport) -> dict[str, list[OpRow]]:
+    """Ops with multiply-adds in the gradient of each op that has any, by the name of that op."""
+    products = [row for row in report.ops if row.macs]
+    names = [row.node.name for row in products if not row.node.name.startswith("gradient_tape/")]
+    return {
+        name: [row for row in products if row.node.name.startswith(f"gradient_tape/{name}/")]
+        for name in names
+    }
+
+
+def test_each_product_has_two_gradients_that_cost_as_much(keras: Any) -> None:
+    report = Step(many_layers(keras), keras.optimizers.SGD()).report()
+    rows = {row.node.name: row for row in report.ops}
+    gradients = gradients_of(report)
+    # Convolutions 8 (one separable), the attention's products 6, dense 1. An op of tf_keras that
+    # is no gradient of itself, such as an Einsum, has an Einsum for each factor.
+    assert len(gradients) == 1 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 6 + 1
+    first = next(iter(sorted(gradients, key=lambda name: len(gradients[name]))))
+    for name, found in gradients.items():
+        assert len(found) == (1 if name == first else 2), name
+        assert {row.macs for row in found} == {rows[name].macs}, name
+        assert {row.phase.value for row in found} == {"backward"}
+    assert "Conv2D" in rows[first].node.kind.op
+    assert rows[first].inputs[0].shape == (BATCH, 8, 8, 6)
+    forward = sum(rows[name].macs for name in gradients)
+    assert report.macs == 3 * forward - rows[first].macs
+
+
+@pytest.mark.parametrize(
+    ("make", "forward", "first"),
+    [
+        (MODELS["U-Net"][0], UNET, Work(BATCH * 16 * 16 * 4 * 3 * 3 * 3)),
+        # Three projections of what a norm has made: its scale wants their gradient.
+        (MODELS["transformer encoder"][0], ENCODER, Work()),
+    ],
+    ids=["U-Net", "transformer encoder"],
+)
+def test_a_step_does_three_times_the_products(
+    make: Callable[[Any], Any], forward: Work, first: Work
+) -> None:
+    keras = pytest.importorskip("keras")
+    report = Step(make(keras), keras.optimizers.SGD()).report()
+    assert report.macs == 3 * forward.macs - first.macs
+    assert report.by_phase["forward"] >= forward.flops
+
+
+def test_parts_of_a_step_are_told_apart(keras: Any) -> None:
+    model = MODELS["U-Net"][0](keras)
+    report = Step(model, keras.optimizers.SGD()).report()
+    alone = tfprof.flops(model, batch=BATCH)
+    loss = BATCH * 16 * 16 - 1  # the sum of all pixels
+    assert report.by_phase["forward"] == alone.flops + loss
+    macs = tfprof.flops(Step(model, keras.optimizers.SGD()).function, convention="macs").by_phase
+    assert macs["forward"] == UNET.macs
+    assert macs["backward"] == 2 * UNET.macs - BATCH * 16 * 16 * 4 * 3 * 3 * 3
+    assert macs["optimizer"] == 0
+
+
+OPTIMIZERS: dict[str, tuple[dict[str, Any], int, int]] = {
+    # w -= rate · g
+    "SGD": ({}, 2, 0),
+    # Mean m += (g - m) · (1 - β); mean of squares v += (g² - v) · (1 - β'); w -= m · a / (√v + ε),
+    # a = rate · √(1 - β'ᵗ) / (1 - βᵗ) for each variable.
+    "Adam": ({}, 3 + 4 + 5, 7),
+    # v = ρ v + (1 - ρ) g²; w -= rate · g / √(v + ε)
+    "RMSprop": ({}, 4 + 5, 0),
+}
+"""Arguments; operations for each parameter; operations for each variable."""
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers_do_their_rule_for_each_parameter(name: str, keras: Any) -> None:
+    arguments, per_parameter, per_variable = OPTIMIZERS[name]
+    step = Step(many_layers(keras), getattr(keras.optimizers, name)(**arguments))
+    expected = per_parameter * step.n_params + per_variable * step.n_variables
+    assert step.report().by_phase["optimizer"] == expected
+
+
+@pytest.mark.parametrize(("nesterov", "per_parameter"), [(False, 4), (True, 7)])
+def test_momentum(nesterov: bool, per_parameter: int) -> None:
+    keras = pytest.importorskip("keras")
+    # m = β m - rate · g; w += m, or w += β m - rate · g once more.
+    optimizer = keras.optimizers.SGD(0.1, momentum=0.9, nesterov=nesterov)
+    step = Step(many_layers(keras), optimizer)
+    assert step.report().by_phase["optimizer"] == per_parameter * step.n_params
+
+
+def test_keras_own_train_step(keras: Any) -> None:
+    import tensorflow as tf
+
+    layers = keras.layers
+    model = keras.Sequential([keras.Input((5,)), layers.Dense(4, "tanh"), layers.Dense(3)])
+    model.compile(keras.optimizers.Adam(), "mse", metrics=["mae"])
+    specs = [tf.TensorSpec((BATCH, 5)), tf.TensorSpec((BATCH, 3))]
+    model.optimizer.build(model.trainable_variables)
+    step = tf.function(lambda x, y: model.train_step((x, y))).get_concrete_function(*specs)
+    report = tfprof.flops(step, convention="macs")
+    forward = dense(BATCH, 5, 4) + dense(BATCH, 4, 3)
+    assert report.by_phase["forward"] == forward.macs
+    assert report.by_phase["backward"] == 2 * forward.macs - BATCH * 5 * 4
+    assert report.coverage == 1
+    n_params = 5 * 4 + 4 + 4 * 3 + 3
+    assert tfprof.flops(step).by_phase["optimizer"] == 12 * n_params + 7 * 4
+
+
+TF1_OPTIMIZERS: dict[str, tuple[tuple[Any, ...], int, int]] = {
+    "GradientDescentOptimizer": ((0.1,), 2, 0),
+    "MomentumOptimizer": ((0.1, 0.9), 4, 0),  # m = β m + g; w -= rate · m
+    # As above; afterwards both powers of β go one further.
+    "AdamOptimizer": ((0.1,), 12, 7),
+}
+
+
+@pytest.mark.parametrize("resource", [True, False])
+@pytest.mark.parametrize("name", TF1_OPTIMIZERS)
+def test_a_graph_of_tensorflow_1(name: str, resource: bool) -> None:
+    tf = pytest.importorskip("tensorflow")
+    v1 = tf.compat.v1
+    arguments, per_parameter, per_variable = TF1_OPTIMIZERS[name]
+    graph = tf.Graph()
+    with graph.as_default():
+        image = v1.placeholder(tf.float32, [None, 8, 8, 3], name="image")
+        kernel = v1.get_variable("kernel", [3, 3, 3, 4], use_resource=resource)
+        weights = v1.get_variable("weights", [8 * 8 * 4, 5], use_resource=resource)
+        net = tf.nn.relu(tf.nn.conv2d(image, kernel, 1, "SAME"))
+        logits = tf.matmul(tf.reshape(net, [-1, 8 * 8 * 4]), weights)
+        getattr(v1.train, name)(*arguments).minimize(tf.reduce_sum(logits))
+    report = tfprof.flops(graph, batch=BATCH, convention="macs")
+    conv, product = BATCH * 8 * 8 * 4 * 3 * 3 * 3, BATCH * 8 * 8 * 4 * 5
+    assert report.by_phase["forward"] == conv + product
+    assert report.by_phase["backward"] == conv + 2 * product
+    assert report.coverage == 1
+    n_params = 3 * 3 * 3 * 4 + 8 * 8 * 4 * 5
+    optimizer = tfprof.flops(graph, batch=BATCH).by_phase["optimizer"]
+    assert optimizer == per_parameter * n_params + per_variable * 2 + (2 if per_variable else 0)
