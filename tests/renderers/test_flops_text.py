@@ -150,6 +150,9 @@ def test_names_can_not_steer_a_terminal():
     text = explanation(flops(message))
     assert "\x1b" not in text
     assert re.search(r"a\\x1b\[31m", text)
+    size = Symbolic.named("x\x1b")
+    for shown in (number_text(size), short_number(size), shape_text((size,))):
+        assert "x\\x1b" in shown
 
 
 @pytest.mark.parametrize(

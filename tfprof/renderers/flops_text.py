@@ -66,13 +66,13 @@ class Report(Protocol):
 def number_text(number: Number) -> str:
     """A number with separators; a large known one also in short: ``4,089,184,256 (4.09 G)``."""
     if isinstance(number, Symbolic):
-        return str(number)
+        return escaped(str(number))
     return f"{number:,} ({human_count(number)})" if abs(number) >= 10_000 else f"{number:,}"
 
 
 def plain_number(number: Number) -> str:
     """A number with separators."""
-    return str(number) if isinstance(number, Symbolic) else f"{number:,}"
+    return escaped(str(number)) if isinstance(number, Symbolic) else f"{number:,}"
 
 
 def short_number(number: Number) -> str:
@@ -80,7 +80,7 @@ def short_number(number: Number) -> str:
     if not isinstance(number, Symbolic):
         return human_count(number)
     text = _LEADING_FACTOR.sub(
-        lambda match: human_count(int(match[0].replace(",", ""))), str(number)
+        lambda match: human_count(int(match[0].replace(",", ""))), escaped(str(number))
     )
     if len(text) <= _MOST_SYMBOLIC:
         return text
@@ -92,7 +92,7 @@ def shape_text(shape: PartialShape) -> str:
     """A shape; ``?`` for what is unknown."""
     if shape is None:
         return "?"
-    return "[" + ", ".join("?" if dim is None else str(dim) for dim in shape) + "]"
+    return "[" + ", ".join("?" if dim is None else escaped(str(dim)) for dim in shape) + "]"
 
 
 def unit_of(report: Report) -> str:

@@ -158,7 +158,8 @@ def test_a_recurrent_layers_gradient_does_twice_the_products():
     assert report.notes == ()
 
 
-def test_loops_of_tensorflow_1():
+@pytest.mark.parametrize("add_shapes", [True, False])
+def test_loops_of_tensorflow_1(add_shapes):
     import tensorflow as tf
 
     control_flow_v2 = tf.compat.v1.control_flow_v2_enabled()
@@ -180,7 +181,7 @@ def test_loops_of_tensorflow_1():
     finally:
         if control_flow_v2:
             tf.compat.v1.enable_control_flow_v2()
-    data = graph.as_graph_def(add_shapes=True).SerializeToString()
+    data = graph.as_graph_def(add_shapes=add_shapes).SerializeToString()
     analysis, engine = analyse(pb.GraphDef.FromString(data))
     nested = 10 * 5 * 4 * 16 * 16
     # The product, and its gradients by both factors.

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from tfprof.analysis.dataflow import BACK_EDGES
 from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.calls import costliest, join
-from tfprof.analysis.interpreter.frames import ENTER, EXIT, MERGE, SWITCH, Frames, Loop, Side
+from tfprof.analysis.interpreter.frames import ENTER, EXIT, MERGE, POP, SWITCH, Frames, Loop, Side
 from tfprof.analysis.interpreter.loop_variables import (
     Variable,
     after_loop,
     counters_of,
+    is_internal,
     variable,
 )
 from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
 from tfprof.analysis.interpreter.while_loops import given_trips, judged_trips
 from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, Symbolic, total
 from tfprof.model.tensors import DT_INT32, UNKNOWN, Dims, Tensor
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class ControlFlow:
         self._trips: dict[int, Number] = {}
         self._after: dict[int, Tensor] = {}
         self._varying: dict[int, Dims | None] = {}
+        self._stacks: dict[int, Tensor] = {}
+        self._known: tuple[object, ...] = ()
         self._notes: list[str] = []
 
     def outputs(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
@@ -60,6 +63,22 @@ class ControlFlow:
             return inputs[:1] or (UNKNOWN,)
         if op in EXIT:
             return (self._left(place, inputs),)
+        return self._stacked(place, inputs)
+
+    def _stacked(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        """What goes over a stack, which is found by the op that made it."""
+        stack = self._source(place)
+        for _ in range(len(self._frames.loops)):  # a loop around is one Enter
+            if stack >= 0 and self._body.nodes[stack].kind.op in ENTER:
+                stack = self._source(stack)
+        if self._body.nodes[place].kind.op in POP:
+            pushed = self._stacks.get(stack)
+            return None if pushed is None else (pushed,)
+        if len(inputs) > 1:
+            pushed = inputs[1]
+            if any(isinstance(n, Symbolic) and is_internal(n) for n in pushed.values or ()):
+                pushed = pushed._replace(values=None)  # it is another one in every iteration
+            self._stacks[stack] = pushed
         return None
 
     def _entered(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -106,7 +125,7 @@ class ControlFlow:
 
     def learn(self, analysis: Analysis) -> bool:
         """Take up trip counts that a walk has shown; whether another walk would show more."""
-        before = dict(self._after), dict(self._varying)
+        before = self._known
         self._notes.clear()
         for number, loop in enumerate(self._frames.loops):
             counters: dict[str, Counter] = {}
@@ -119,7 +138,8 @@ class ControlFlow:
             for merge, back in loop.merges.items():
                 after = analysis.outputs.get(back, (UNKNOWN,))[0]
                 self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
-        return (self._after, self._varying) != before
+        self._known = dict(self._after), dict(self._varying), dict(self._stacks)
+        return self._known != before
 
     def _compare(self, merge: int, after: Tensor) -> None:
         """Take up the sizes of a loop variable that an iteration changes."""

@@ -2,7 +2,8 @@
 
 ``Enter`` leads into a loop, ``Merge`` joins what enters with what ``NextIteration`` brings back,
 ``LoopCond`` holds the condition, ``Switch`` leads on into the body or, through ``Exit``, out of
-the loop. A conditional has ``Switch`` and ``Merge`` only. (Yu et al., Dynamic control flow in
+the loop. A conditional has ``Switch`` and ``Merge`` only. The gradient of a loop is another loop,
+which pops from stacks what this one has pushed. (Yu et al., Dynamic control flow in
 large-scale machine learning, EuroSys 2018, sections 3 and 4.)
 """
 
@@ -18,7 +19,9 @@ ENTER = frozenset({"Enter", "RefEnter"})
 MERGE = frozenset({"Merge", "RefMerge"})
 SWITCH = frozenset({"Switch", "RefSwitch"})
 EXIT = frozenset({"Exit", "RefExit"})
-CONTROL_FLOW = ENTER | MERGE | SWITCH | EXIT | BACK_EDGES
+PUSH = frozenset({"StackPush", "StackPushV2"})
+POP = frozenset({"StackPop", "StackPopV2"})
+CONTROL_FLOW = ENTER | MERGE | SWITCH | EXIT | BACK_EDGES | PUSH | POP
 
 Side = tuple[int, int, int]
 """One side of a conditional: node and output of the predicate, and 1 where it is true."""
