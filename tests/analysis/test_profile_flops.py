@@ -157,3 +157,29 @@ def test_a_session_with_a_loop_and_a_conditional(lowered):
     report = tfprof.flops(profiler)
     assert report.flops == expected
     assert report.notes == ()
+
+
+def test_branches_count_by_their_share_of_the_runs():
+    branches = {
+        name: function(name, {"x": FLOAT}, {"y": (f"{op}:{output}:0", FLOAT)}, *nodes)
+        for name, op, output, nodes in (
+            ("square", "mm", "product", [node("mm", "MatMul", "x", "x", **T)]),
+            ("relu", "r", "activations", [node("r", "Relu", "x", **T)]),
+        )
+    }
+    choice = node("c", "If", "p", "x", Tcond=Type(BOOL), Tin=[FLOAT], Tout=[FLOAT],
+                  then_branch=Ref("square"), else_branch=Ref("relu"))  # fmt: skip
+    message = graph(
+        placeholder("x", 4, 4), placeholder("p", dtype=BOOL), choice, *branches.values()
+    )
+    profiler = tfprof.Profiler(message)
+    assert float_ops(profiler) == {"c": 2 * 64}
+    profiler.add_step(0, several_runs({"c/else/_1/r": 3}))
+    assert float_ops(profiler) == {"c": 16}
+    profiler.add_step(1, several_runs({"c/then/_2/mm": 1}))
+    assert float_ops(profiler) == {"c": (3 * 16 + 128) // 4}
+    report = tfprof.flops(profiler)
+    assert report.flops == 12 + 32
+    assert report.by_type == {"MatMul": 32, "Relu": 12}
+    assert report.by_scope == {"": 44, "c": 44}
+    assert report.notes == ()

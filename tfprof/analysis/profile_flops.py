@@ -15,7 +15,7 @@ from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.engine import Engine, Settings
 from tfprof.model.profile import Profile
 from tfprof.model.program import Program
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, scaled, total
 
 _LOWERED = re.compile(
     r"(?P<node>.+)/(?P<part>enter|next_iteration|LoopCond|then|else|branch(?P<number>\d+))/_\d+(/|$)"
@@ -85,7 +85,7 @@ def _by_row(analysis: Analysis) -> OpFlops:
             continue
         flops: Number = verdict.cost.flops
         if row in analysis.calls:
-            flops = total(call.analysis.flops * call.times for call in analysis.calls[row])
+            flops = total(scaled(call.analysis.flops, call.times) for call in analysis.calls[row])
         if flops == 0:
             continue
         if not isinstance(flops, int) or not isinstance(times, int):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfprof.analysis.flops.formulas import Cost, Formula
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number
+from tfprof.model.symbolic import Number, Times
 from tfprof.model.tensors import UNKNOWN, Tensor
 
 
@@ -42,13 +42,13 @@ class Call(NamedTuple):
 
     Attributes:
         analysis: The function with the arguments of this call.
-        times: How often one run of the node runs it.
+        times: How often one run of the node runs it; a fraction if only some of them do.
         role: Which of the node's functions it is: ``body``, ``cond``, ``then_branch`` …;
             empty for a plain call.
     """
 
     analysis: Analysis
-    times: Number
+    times: Times
     role: str = ""
 
 

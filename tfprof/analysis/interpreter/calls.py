@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tfprof.analysis.interpreter.analysis import Analysis, Call, Status, Verdict
 from tfprof.analysis.op_call import UnknownError
 from tfprof.model.program import Body, FunctionRef, Node
-from tfprof.model.symbolic import Number, typical
+from tfprof.model.symbolic import Number, Times, typical
 from tfprof.model.tensors import UNKNOWN, PartialShape, Tensor
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Caller:
 
         return (yield Request(body, args))
 
-    def add(self, analysis: Analysis, times: Number = 1, role: str = "") -> None:
+    def add(self, analysis: Analysis, times: Times = 1, role: str = "") -> None:
         """Write down that the node runs a function."""
         self.calls.append(Call(analysis, times, role))
 
@@ -136,7 +137,7 @@ def _case(caller: Caller) -> Asking:
 def _branches(
     caller: Caller, branches: Sequence[Body], roles: Sequence[str], chosen: int | None
 ) -> Asking:
-    """One of several functions: the chosen one, as they ran, or the one that costs most."""
+    """One of several functions: the chosen one, each as often as it ran, or the costliest."""
     args = caller.inputs[1:]
     analyses = []
     for body in branches:
@@ -155,13 +156,15 @@ def _branches(
 
 def _weights(
     caller: Caller, analyses: Sequence[Analysis], roles: Sequence[str], chosen: int | None
-) -> list[Number]:
-    """How often each branch counts: 1 for the chosen or the costliest, else 0."""
-    runs = caller.engine.settings.branch_runs.get(caller.node.name)
-    if runs and caller.body is caller.engine.program.body:
-        busiest = max(roles, key=lambda role: runs.get(role, 0))
-        if runs.get(busiest, 0):
-            chosen = roles.index(busiest)
+) -> list[Times]:
+    """How often each branch counts: its share of the runs, or 1 for the chosen or costliest one."""
+    if caller.body is caller.engine.program.body:
+        observed = caller.engine.settings.branch_runs.get(caller.node.name, {})
+        runs = [observed.get(role, 0) for role in roles]
+        if sum(1 for count in runs if count) > 1:
+            return [Fraction(count, sum(runs)) for count in runs]
+        if any(runs):
+            chosen = next(place for place, count in enumerate(runs) if count)
     if chosen is None:
         chosen = costliest([analysis.flops for analysis in analyses])
         if any(analysis.flops != analyses[chosen].flops for analysis in analyses):

@@ -20,7 +20,7 @@ from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
 from tfprof.analysis.interpreter.while_loops import given_trips, judged_trips
 from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number, Symbolic, total
+from tfprof.model.symbolic import Number, Symbolic, scaled, total
 from tfprof.model.tensors import DT_INT32, UNKNOWN, Dims, Tensor
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class ControlFlow:
     def _cost(self, analysis: Analysis, place: int) -> Number:
         verdict = analysis.verdicts.get(place)
         own = verdict.cost.flops if verdict and verdict.status is Status.COUNTED else 0
-        called = [call.analysis.flops * call.times for call in analysis.calls.get(place, ())]
+        called = [scaled(call.analysis.flops, call.times) for call in analysis.calls.get(place, ())]
         return total([own, *called]) * analysis.times.get(place, 1)
 
     def _known_side(self, analysis: Analysis, predicate: tuple[int, int]) -> int | None:

@@ -22,7 +22,7 @@ from tfprof.analysis.interpreter.verdicts import judged
 from tfprof.analysis.op_call import OpCall
 from tfprof.analysis.shapes.infer import infer
 from tfprof.model.program import Body, Kind, Node, Program
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, scaled, total
 from tfprof.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
 
 Walk = Generator["Request", Analysis, Analysis]
@@ -339,9 +339,9 @@ def _add_up(analysis: Analysis) -> None:
             other.append(verdict.cost.other * often)
     for place, calls in analysis.calls.items():
         for call in calls:
-            often = times.get(place, 1) * call.times
-            macs.append(call.analysis.macs * often)
-            other.append(call.analysis.other * often)
+            often = times.get(place, 1)
+            macs.append(scaled(call.analysis.macs * often, call.times))
+            other.append(scaled(call.analysis.other * often, call.times))
     analysis.macs = total(macs)
     analysis.other = total(other)
 

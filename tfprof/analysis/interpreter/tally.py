@@ -12,7 +12,7 @@ from tfprof.analysis.flops.formulas import Cost
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
 from tfprof.model.program import Node
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, Times, often, scaled, total, total_times
 from tfprof.model.tensors import Tensor
 
 MOST_SCOPES = 200_000
@@ -38,7 +38,7 @@ class OpRow(NamedTuple):
     function: str
     node: Node
     phase: Phase
-    times: Number
+    times: Times
     verdict: Verdict
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
@@ -46,12 +46,17 @@ class OpRow(NamedTuple):
     @property
     def macs(self) -> Number:
         """Multiply-adds of all runs."""
-        return self.verdict.cost.macs * self.times
+        return scaled(self.verdict.cost.macs, self.times)
 
     @property
     def flops(self) -> Number:
         """Float operations of all runs."""
-        return self.verdict.cost.flops * self.times
+        return 2 * self.macs + self.other
+
+    @property
+    def other(self) -> Number:
+        """Float operations of all runs besides those of multiply-adds."""
+        return scaled(self.verdict.cost.other, self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
                 body.name,
                 node,
                 phase_of(node.name, node.kind.op, phase),
-                times * analysis.times.get(place, 1),
+                often(times, analysis.times.get(place, 1)),
                 verdict,
                 analysis.inputs(place),
                 analysis.outputs[place],
@@ -108,7 +113,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
 _Visit = tuple[int, Phase]
 
 
-def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Number]]:
+def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
     """Every analysis in each part of the step, callers first, and how often it runs."""
     analyses: dict[_Visit, Analysis] = {}
     finished: list[_Visit] = []
@@ -129,25 +134,25 @@ def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Number]]:
             analyses.setdefault(key, callee)
             if key not in seen:
                 stack.append((key, False))
-    runs: dict[_Visit, list[Number]] = defaultdict(list)
+    runs: dict[_Visit, list[Times]] = defaultdict(list)
     runs[id(root), Phase.FORWARD].append(1)
-    result = []
+    result: list[tuple[Analysis, Phase, Times]] = []
     for visit in reversed(finished):
-        analysis, times = analyses[visit], total(runs[visit])
+        analysis, times = analyses[visit], total_times(runs[visit])
         result.append((analysis, visit[1], times))
-        for callee, phase, often in _calls(analysis, visit[1]):
-            runs[id(callee), phase].append(times * often)
+        for callee, phase, share in _calls(analysis, visit[1]):
+            runs[id(callee), phase].append(often(times, share))
     return result
 
 
-def _calls(analysis: Analysis, around: Phase) -> Iterator[tuple[Analysis, Phase, Number]]:
+def _calls(analysis: Analysis, around: Phase) -> Iterator[tuple[Analysis, Phase, Times]]:
     """What a body calls, in which part of the step, and how often."""
     for place, calls in analysis.calls.items():
         node = analysis.body.nodes[place]
         here = phase_of(node.name, node.kind.op, around)
         for call in calls:
             phase = phase_of_function(call.analysis.body.name, here)
-            yield call.analysis, phase, analysis.times.get(place, 1) * call.times
+            yield call.analysis, phase, often(analysis.times.get(place, 1), call.times)
 
 
 def coverage(rows: Iterator[OpRow] | list[OpRow]) -> Coverage:
@@ -184,7 +189,7 @@ def by_type(rows: list[OpRow]) -> dict[str, Cost]:
     for row in rows:
         if row.verdict.status is Status.COUNTED:
             macs[row.node.kind.op].append(row.macs)
-            other[row.node.kind.op].append(row.verdict.cost.other * row.times)
+            other[row.node.kind.op].append(row.other)
     costs = {name: Cost(total(macs[name]), total(other[name])) for name in sorted(macs)}
     return {name: cost for name, cost in costs.items() if cost.flops != 0}
 
@@ -196,7 +201,7 @@ def by_phase(rows: list[OpRow]) -> dict[Phase, Cost]:
     for row in rows:
         if row.verdict.status is Status.COUNTED:
             macs[row.phase].append(row.macs)
-            other[row.phase].append(row.verdict.cost.other * row.times)
+            other[row.phase].append(row.other)
     return {phase: Cost(total(macs[phase]), total(other[phase])) for phase in Phase}
 
 
@@ -226,12 +231,12 @@ def _scopes(
     other: dict[str, list[Number]] = defaultdict(list)
     chains: dict[str, list[str]] = {}
 
-    def add(scope: str, cost: Cost, often: Number) -> None:
+    def add(scope: str, cost: Cost, times: Times) -> None:
         if scope not in chains:
             chains[scope] = list(_enclosing(scope))
         for around in chains[scope]:
-            macs[around].append(cost.macs * often)
-            other[around].append(cost.other * often)
+            macs[around].append(scaled(cost.macs, times))
+            other[around].append(scaled(cost.other, times))
 
     for place in analysis.order:
         verdict = analysis.verdicts.get(place)
@@ -240,12 +245,12 @@ def _scopes(
         name = analysis.body.nodes[place].name
         if phase_of(name, "", Phase.FORWARD) is Phase.INITIALIZATION:
             continue
-        often = analysis.times.get(place, 1)
+        times = analysis.times.get(place, 1)
         if verdict.status is Status.COUNTED and verdict.cost.flops != 0:
-            add(scope_of.get(name, name.rpartition("/")[0]), verdict.cost, often)
+            add(scope_of.get(name, name.rpartition("/")[0]), verdict.cost, times)
         for call in analysis.calls.get(place, ()):
             scope = scope_of.get(name, _UNNAMED_CALL.sub("", name))
-            callee, runs = call.analysis, often * call.times
+            callee, runs = call.analysis, often(times, call.times)
             if runs == 0:
                 continue
             add(scope, Cost(callee.macs, callee.other), runs)
@@ -257,8 +262,8 @@ def _scopes(
                     continue
                 full = _below(scope, path)
                 if not f"{scope}/".startswith(f"{full}/"):  # those have the whole call already
-                    macs[full].append(cost.macs * runs)
-                    other[full].append(cost.other * runs)
+                    macs[full].append(scaled(cost.macs, runs))
+                    other[full].append(scaled(cost.other, runs))
     return {scope: Cost(total(macs[scope]), total(other[scope])) for scope in macs}
 
 
