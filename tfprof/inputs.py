@@ -28,6 +28,7 @@ from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.run_metadata import read_run_metadata
 
 if TYPE_CHECKING:
+    from tfprof.analysis.profile_flops import OpFlops
     from tfprof.readers.open import Source
 
 _INT64_MAX = (1 << 63) - 1
@@ -121,39 +122,38 @@ class GraphSource:
         In classic mode they are counted as soon as ops come, as in the original.
         """
         profile = self._profile
-        n_counted = len(profile.ops) - self._n_given
-        if profile.classic or n_counted <= 0:
+        if profile.classic or len(profile.ops) == self._n_given:
             return
         state: tuple[int, ...] = (profile.graph_version, self._shapes_version, len(profile.ops))
         if self._has_control_flow:
             state += (self._n_runs,)  # runs tell how often loops ran
-        if state == self._counted_state:
-            return
-        self._counted_state = state
-        # All formulas take 80 ms to import; many views show no float operations.
-        from tfprof.analysis.profile_flops import count_profile_flops
+        if state != self._counted_state:
+            # All formulas take 80 ms to import; many views show no float operations.
+            from tfprof.analysis.profile_flops import count_profile_flops
 
-        program = program_of_ops(profile.ops)
-        found = count_profile_flops(program, profile)
-        self._has_control_flow = found.has_control_flow
-        first = self._n_given
-        free_of_charge = np.ones(len(profile.ops), np.bool_)
-        free_of_charge[:first] = False
-        free_of_charge[[profile.ops.row(name) for name in self._given_flops]] = False
-        profile.ops.float_ops.array[free_of_charge] = 0
-        profile.ops.static_runs.array[first:] = 1
+            found = count_profile_flops(program_of_ops(profile.ops), profile)
+            self._has_control_flow = found.has_control_flow
+            self._counted_state = state
+            self._take_over(found)
+
+    def _take_over(self, found: OpFlops) -> None:
+        """Write counts into the profile; those of a loaded profile and of an op log stay."""
+        ops, notices = self._profile.ops, self._profile.notices
+        own = np.arange(len(ops)) >= self._n_given
+        own[[row for row in map(ops.row, self._given_flops) if row >= 0]] = False
+        ops.float_ops.array[own] = 0
+        ops.static_runs.array[own] = 1
         for row, runs in found.runs.items():
-            if row >= first:
-                profile.ops.static_runs.array[row] = runs
-        self._set_flops({row: n for row, n in found.flops.items() if row >= first})
+            if own[row]:
+                ops.static_runs.array[row] = runs
+        self._set_flops({row: count for row, count in found.flops.items() if own[row]})
         self._set_flops(self._rows_of(self._registered))
-        profile.notices.set("incomplete-shape", _INCOMPLETE, len(found.incomplete))
-        n_without = sum(found.without_formula.values())
-        profile.notices.set(
+        notices.set("incomplete-shape", _INCOMPLETE, len(found.incomplete))
+        notices.set(
             "no-formula",
             "ops have no float operations in this report, because nobody knows what they compute "
             f"({', '.join(sorted(found.without_formula)[:5])}); see tfprof.register_flops",
-            n_without,
+            sum(found.without_formula.values()),
         )
 
     def _rows_of(self, counts: Mapping[str, int]) -> dict[int, int]:

@@ -184,4 +184,3 @@ MODELS = {
     "convnet": (convnet, CONVNET),
 }
 """Function that makes the model, and the work of one batch, by name."""
-
