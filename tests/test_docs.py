@@ -26,6 +26,7 @@ PAGES = sorted(
 EXECUTED = [
     README,
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor")),
+    DOCS / "flops.md",
     DOCS / "running_programs.md",
 ]
 

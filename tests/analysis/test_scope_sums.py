@@ -1,4 +1,5 @@
 from collections import defaultdict
+from fractions import Fraction
 
 import pytest
 
@@ -16,8 +17,14 @@ from tests.analysis.interpreter.programs import (
 )
 from tests.analysis.interpreter.test_while_loops import TYPES, X, body, condition
 from tests.costs.programs import matmul, two_layers
-from tfprof.analysis.interpreter import tally
-from tfprof.analysis.scope_sums import Amounts, added, below, call_scope, scope_sums
+from tfprof.analysis.scope_sums import (
+    Amounts,
+    added,
+    below,
+    call_scope,
+    scope_sums,
+    with_inner_scopes,
+)
 from tfprof.model.symbolic import Symbolic
 
 BATCH = Symbolic.named("B")
@@ -32,18 +39,31 @@ def sums(message, results=None, **settings):
     return scope_sums(analysis, results=results)
 
 
-def agrees_with_by_scope(message, **settings):
-    """Whether what every scope costs in all is what ``tally.by_scope`` says."""
+def op_by_op(analysis, prefix="", times=1):
+    """Scope and cost of every run of every op, functions expanded at each call."""
+    for place, verdict in analysis.verdicts.items():
+        name = analysis.body.nodes[place].name
+        often = times * analysis.times.get(place, 1)
+        yield below(prefix, name.rpartition("/")[0]), verdict.cost.flops * often
+        for each in analysis.calls.get(place, ()):
+            yield from op_by_op(
+                each.analysis, below(prefix, call_scope(name, {})), often * each.times
+            )
+
+
+def agrees_with_every_op(message, **settings):
+    """Whether what every scope costs in all is what its ops cost."""
     analysis, _ = analyse(message, **settings)
-    inclusive = defaultdict(int)
-    for scope, amounts in scope_sums(analysis).own.items():
-        while True:
-            inclusive[scope] += amounts.flops
-            if not scope:
-                break
+    expected = defaultdict(int)
+    for scope, flops in op_by_op(analysis):
+        while scope:
+            expected[scope] += flops
             scope = scope.rpartition("/")[0]
-    expected = {scope: cost.flops for scope, cost in tally.by_scope(analysis).items()}
-    return {scope: flops for scope, flops in inclusive.items() if flops != 0} == expected
+        expected[""] += flops
+    found = with_inner_scopes(scope_sums(analysis).own)
+    return {scope: amounts.flops for scope, amounts in found.items() if amounts.flops != 0} == {
+        scope: flops for scope, flops in expected.items() if flops != 0
+    }
 
 
 def test_ops_count_in_their_innermost_scope():
@@ -54,7 +74,7 @@ def test_ops_count_in_their_innermost_scope():
         "": Amounts(other=16, activation_bytes=8 * 2 * 4),
     }
     assert list(found.own) == ["dense1", "dense2", ""]  # as they run
-    assert agrees_with_by_scope(two_layers(8))
+    assert agrees_with_every_op(two_layers(8))
 
 
 def test_sizes_may_be_open():
@@ -122,7 +142,7 @@ def test_scopes_in_a_function_stand_below_its_call():
     assert set(found.outputs) == {
         "outer/first", "outer/first/a", "outer/second", "outer/second/a", "outer",
     }  # fmt: skip
-    assert agrees_with_by_scope(message)
+    assert agrees_with_every_op(message)
 
 
 def test_a_call_that_nobody_named_is_no_scope():
@@ -143,7 +163,7 @@ def test_loops_are_multiplied():
     )  # fmt: skip
     found = sums(message)
     assert found.own == {"m/loop": Amounts(macs=5120, activation_bytes=10 * 256)}
-    assert agrees_with_by_scope(message)
+    assert agrees_with_every_op(message)
 
 
 def test_initializers_are_left_out():
@@ -153,7 +173,7 @@ def test_initializers_are_left_out():
         called(relu("a/mm", "x"), result="a/mm:activations:0"),
     )  # fmt: skip
     assert list(sums(message).own) == ["a"]
-    assert agrees_with_by_scope(message)
+    assert agrees_with_every_op(message)
 
 
 def test_backward_ops_have_no_activations():
@@ -217,3 +237,9 @@ def test_nothing_adds_up_to_nothing():
     assert added([]) == Amounts()
     assert added([]).flops == 0
     assert Amounts(macs=2, other=1, unsized=1).times(3) == Amounts(macs=6, other=3, unsized=1)
+
+
+def test_amounts_of_a_fraction_of_the_runs_are_rounded():
+    assert Amounts(macs=3, other=1, picos=7).times(Fraction(1, 2)) == Amounts(
+        macs=2, other=0, picos=4
+    )

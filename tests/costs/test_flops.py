@@ -120,8 +120,12 @@ def test_other_targets_are_refused(target):
 
 
 def test_files_of_keras_are_refused_with_the_remedy(tmp_path):
-    with pytest.raises(tfprof.UsageError, match=r"keras\.models\.load_model"):
-        tfprof.flops(tmp_path / "model.keras")
+    path = tmp_path / "model.keras"
+    path.write_bytes(b"anything")
+    with pytest.raises(tfprof.UnknownFormatError, match=r"keras\.models\.load_model"):
+        tfprof.flops(path)
+    with pytest.raises(tfprof.InputError, match="cannot be read"):
+        tfprof.flops(tmp_path / "missing.keras")
 
 
 def test_what_is_not_counted_says_why():

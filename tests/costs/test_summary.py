@@ -7,13 +7,24 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tests.analysis.interpreter.programs import FLOAT, Type, graph, node, placeholder
+from tests.analysis.interpreter.programs import (
+    BOOL,
+    FLOAT,
+    Ref,
+    Type,
+    function,
+    graph,
+    node,
+    placeholder,
+)
+from tests.analysis.test_profile_flops import several_runs
 from tests.costs.programs import matmul, read, two_layers, variable
 from tfprof.analysis.layer_tree import NO_LAYER
 from tfprof.costs.flops import flops, params
 from tfprof.costs.summary import summary
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.model.symbolic import Symbolic
+from tfprof.renderers.flops_text import explanation
 
 BATCH = Symbolic.named("B")
 
@@ -150,6 +161,30 @@ def test_ops_that_could_not_be_counted_are_said():
     assert found.to_rows()[0]["flops"] == 0
     assert "NOT COUNTED" in str(found)
     assert "NoSuchOp" in json.loads(found.to_json())["uncounted"]
+
+
+def test_branches_that_run_now_and_then():
+    def branch(name, op, output):
+        ops = [node("deep/op", op, *["x"] * (1 + (op == "MatMul")), T=Type(FLOAT))]
+        return function(name, {"x": FLOAT}, {"y": (f"deep/op:{output}:0", FLOAT)}, *ops)
+
+    choice = node(
+        "c", "If", "p", "x", Tcond=Type(BOOL), Tin=[FLOAT], Tout=[FLOAT],
+        then_branch=Ref("square"), else_branch=Ref("relu"),
+    )  # fmt: skip
+    message = graph(
+        placeholder("x", 3, 3), placeholder("p", dtype=BOOL), choice,
+        branch("square", "MatMul", "product"), branch("relu", "Relu", "activations"),
+    )  # fmt: skip
+    profiler = tfprof.Profiler(message)
+    profiler.add_step(0, several_runs({"c/else/_1/deep/op": 3}))
+    profiler.add_step(1, several_runs({"c/then/_2/deep/op": 1}))
+    found = summary(profiler)
+    # A quarter of 27 MACs and three quarters of 9 operations, rounded.
+    assert (found.flops, found.macs) == (2 * 7 + 7, 7)
+    assert numbers(found) == [("", 0, 21, 7), ("c", 0, 21, 7), ("c/deep", 0, 21, 7)]
+    assert "with n = 9, k = 3" in explanation(found.report)
+    assert " × 0.25 runs" in explanation(found.report)
 
 
 def keras_model(keras):

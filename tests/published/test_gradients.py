@@ -60,7 +60,7 @@ class Step:
             with tf.GradientTape() as tape:
                 loss = tf.reduce_sum(model(x, training=True))
             gradients = tape.gradient(loss, model.trainable_variables)
-            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
             return loss
 
         (spec,) = (tf.TensorSpec([BATCH, *each.shape[1:]], each.dtype) for each in model.inputs)
@@ -169,11 +169,12 @@ def test_a_step_does_three_times_the_products(
 
 def test_parts_of_a_step_are_told_apart(keras: Any) -> None:
     model = MODELS["U-Net"][0](keras)
-    report = Step(model, keras.optimizers.SGD()).report()
+    step = Step(model, keras.optimizers.SGD())
+    report = step.report()
     alone = tfprof.flops(model, batch=BATCH)
     loss = BATCH * 16 * 16 - 1  # the sum of all pixels
     assert report.by_phase["forward"] == alone.flops + loss
-    macs = tfprof.flops(Step(model, keras.optimizers.SGD()).function, convention="macs").by_phase
+    macs = tfprof.flops(step.function, convention="macs").by_phase
     assert macs["forward"] == UNET.macs
     assert macs["backward"] == 2 * UNET.macs - BATCH * 16 * 16 * 4 * 3 * 3 * 3
     assert macs["optimizer"] == 0

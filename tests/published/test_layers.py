@@ -187,8 +187,8 @@ CASES: dict[str, tuple[Callable[[Layers], Any], list[tuple[int, ...]], Work]] = 
 IN_TF_KERAS = (
     "Dense", "Conv2D", "Conv2D grouped", "DepthwiseConv2D", "SeparableConv2D", "Conv2DTranspose",
     "Conv3DTranspose", "LSTM", "GRU", "SimpleRNN", "Bidirectional", "Bidirectional sum",
-    "Embedding", "UpSampling2D bilinear", "MaxPooling2D", "AveragePooling2D", "GlobalAveragePooling2D",
-    "Attention",
+    "Embedding", "UpSampling2D bilinear", "MaxPooling2D", "AveragePooling2D",
+    "GlobalAveragePooling2D", "Attention",
 )  # fmt: skip
 """Layers that the Keras of TensorFlow 2.15 and older computes in the same way."""
 

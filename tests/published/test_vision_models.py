@@ -14,6 +14,7 @@ import pytest
 
 import tfprof
 from tests.published.conftest import Application
+from tests.published.derivations import SOFTMAX, Work, conv, dense, elementwise
 from tfprof.model.symbolic import Symbolic
 
 pytestmark = pytest.mark.tensorflow
@@ -125,23 +126,29 @@ def test_a_batch_of_four_does_four_times_as_much(model: Application) -> None:
     assert 0 <= once < 0.01 * four.flops
 
 
+SOFTMAX_1000 = elementwise(1000, SOFTMAX)
+
 VGG = {"VGG16": (2, 2, 3, 3, 3), "VGG19": (2, 2, 4, 4, 4)}
 """Convolutions of each block: Simonyan & Zisserman 2015, table 1, columns D and E."""
 
 
 @pytest.mark.parametrize("name", VGG)
 def test_vgg_layer_by_layer(name: str, application: Build) -> None:
-    macs, size, depth = 0, 224, 3
+    convs, others, size, depth = Work(), Work(), 224, 3
     for n_layers, width in zip(VGG[name], (64, 128, 256, 512, 512), strict=True):
         for _ in range(n_layers):
-            macs += size**2 * 3 * 3 * depth * width
+            convs += conv(size**2 * width, (3, 3), depth, bias=False)
+            others += elementwise(size**2 * width, 1 + 1)  # bias, ReLU
             depth = width
         size //= 2
-    dense = 7 * 7 * 512 * 4096 + 4096 * 4096 + 4096 * 1000
+        others += elementwise(size**2 * width, 2 * 2)  # max pooling
+    products = Work(7 * 7 * 512 * 4096 + 4096 * 4096 + 4096 * 1000)
+    others += elementwise(4096 + 4096, 1 + 1) + elementwise(1000) + SOFTMAX_1000
     report = application(name).one
-    assert report.macs == macs + dense
-    assert report.by_type["Conv2D"] == 2 * macs
-    assert report.by_type["MatMul"] == 2 * dense
+    assert report.by_type["Conv2D"] == convs.flops
+    assert report.by_type["MatMul"] == products.flops
+    assert report.macs == (convs + products).macs
+    assert report.flops == (convs + products + others).flops
 
 
 RESNETS = {
@@ -152,9 +159,10 @@ RESNETS = {
 """Blocks of each stage (He et al. 2016, table 1), and torchvision's giga-multiply-adds."""
 
 
-def resnet_macs(n_blocks: Sequence[int], stride_in_3x3: bool = False) -> int:
+def resnet(n_blocks: Sequence[int], stride_in_3x3: bool = False) -> Work:
     """Bottleneck blocks; shortcuts of the first of a stage are projected (option B)."""
-    macs = 112**2 * 7 * 7 * 3 * 64
+    work = conv_norm(112, 7, 3, 64) + relu(112, 64)
+    work += elementwise(56**2 * 64, 3 * 3)  # max pooling
     size, depth = 56, 64
     for stage, n in enumerate(n_blocks):
         width = 64 * 2**stage
@@ -162,20 +170,36 @@ def resnet_macs(n_blocks: Sequence[int], stride_in_3x3: bool = False) -> int:
             before = size
             if stage and not block:
                 size //= 2
-            macs += (before if stride_in_3x3 else size) ** 2 * depth * width
-            macs += size**2 * (3 * 3 * width * width + width * 4 * width)
+            first = before if stride_in_3x3 else size
+            work += conv_norm(first, 1, depth, width) + relu(first, width)
+            work += conv_norm(size, 3, width, width) + relu(size, width)
+            work += conv_norm(size, 1, width, 4 * width)
             if not block:
-                macs += size**2 * depth * 4 * width
+                work += conv_norm(size, 1, depth, 4 * width)
+            work += elementwise(size**2 * 4 * width) + relu(size, 4 * width)  # residual
             depth = 4 * width
-    return macs + 2048 * 1000
+    mean = elementwise(2048, 7 * 7 - 1 + 1)
+    return work + mean + dense(1, 2048, 1000) + SOFTMAX_1000
+
+
+def conv_norm(size: int, window: int, depth: int, width: int) -> Work:
+    """Convolution with bias, and batch norm as in ``test_layers``."""
+    n = size**2 * width
+    return conv(n, (window, window), depth) + elementwise(n, 2) + elementwise(width, 6)
+
+
+def relu(size: int, width: int) -> Work:
+    return elementwise(size**2 * width)
 
 
 @pytest.mark.parametrize("name", RESNETS)
 def test_resnet_layer_by_layer(name: str, application: Build) -> None:
     n_blocks, torchvision = RESNETS[name]
-    assert application(name).one.macs == resnet_macs(n_blocks)
+    report = application(name).one
+    assert report.macs == resnet(n_blocks).macs
+    assert report.flops == resnet(n_blocks).flops
     # torchvision has the stride in the 3 × 3 convolution, which is why its figure is larger.
-    assert f"{resnet_macs(n_blocks, stride_in_3x3=True) / 1e9:.3f}" == torchvision
+    assert f"{resnet(n_blocks, stride_in_3x3=True).macs / 1e9:.3f}" == torchvision
 
 
 MOBILENET = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]

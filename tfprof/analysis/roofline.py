@@ -19,7 +19,7 @@ from tfprof.analysis.hardware import Device
 from tfprof.analysis.interpreter.analysis import Status, Verdict
 from tfprof.analysis.interpreter.phases import STEP
 from tfprof.analysis.interpreter.tally import OpRow
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, scaled, total
 from tfprof.model.tensors import DT_RESOURCE, DT_VARIANT, ELEMENT_BYTES, REF, Tensor
 from tfprof.units import human_count
 
@@ -142,7 +142,15 @@ class RooflineRow(NamedTuple):
     @property
     def picos(self) -> Number | None:
         """Picoseconds of all runs; None if unknown."""
-        return None if self.bound.picos is None else self.bound.picos * self.op.times
+        return self._all_runs(self.bound.picos)
+
+    @property
+    def bytes(self) -> Number | None:
+        """Bytes of all runs; None if unknown."""
+        return self._all_runs(self.bound.bytes)
+
+    def _all_runs(self, number: Number | None) -> Number | None:
+        return None if number is None else scaled(number, self.op.times)
 
     @property
     def intensity(self) -> float | None:
@@ -191,7 +199,7 @@ class Roofline:
                 "type": row.op.node.kind.op,
                 "runs": row.op.times,
                 "flops": row.op.flops,
-                "bytes": None if row.bound.bytes is None else row.bound.bytes * row.op.times,
+                "bytes": row.bytes,
                 "flops_per_byte": row.intensity,
                 "bound_by": row.bound.by or None,
                 "micros": picos / 1e6 if isinstance(picos := row.picos, int) else None,

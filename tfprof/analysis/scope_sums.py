@@ -12,7 +12,7 @@ from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
 from tfprof.analysis.roofline import tensor_bytes
 from tfprof.analysis.scope_outputs import Edge, leaving, left_scopes
-from tfprof.model.symbolic import Number, total
+from tfprof.model.symbolic import Number, Times, often, scaled, total
 from tfprof.model.tensors import Tensor
 
 MOST_SCOPES = 200_000
@@ -46,15 +46,15 @@ class Amounts(NamedTuple):
         """Float operations."""
         return 2 * self.macs + self.other
 
-    def times(self, runs: Number) -> Amounts:
-        """The amounts of many runs."""
+    def times(self, runs: Times) -> Amounts:
+        """The amounts of so many runs; rounded, if those are a fraction."""
         if runs == 1:
             return self
         return self._replace(
-            macs=self.macs * runs,
-            other=self.other * runs,
-            activation_bytes=self.activation_bytes * runs,
-            picos=self.picos * runs,
+            macs=scaled(self.macs, runs),
+            other=scaled(self.other, runs),
+            activation_bytes=scaled(self.activation_bytes, runs),
+            picos=scaled(self.picos, runs),
         )
 
 
@@ -97,6 +97,8 @@ def scope_sums(
     layer_of: Mapping[str, str] | None = None,
     results: Iterable[Edge] | None = None,
     picos_of: PicosOf | None = None,
+    *,
+    with_tensors: bool = True,
 ) -> ScopeSums:
     """Add up what a program costs by scope.
 
@@ -110,13 +112,14 @@ def scope_sums(
             because Keras 3 may call one layer ``dense_1`` there and another one outside.
         results: Outputs that the caller gets; None for all that no op takes.
         picos_of: How long nodes take.
+        with_tensors: Find the tensors that leave scopes.
     """
     finished: dict[_Visit, ScopeSums] = {}
     for analysis, phase in _callees_first(root):
         is_root = analysis is root
         walk = _Walk(analysis, phase, finished, layer_of if is_root else None)
         walk.add_ops(picos_of)
-        if phase is Phase.FORWARD:
+        if with_tensors and phase is Phase.FORWARD:
             walk.add_outputs(results if is_root else analysis.body.results)
         finished[id(analysis), phase] = walk.sums()
     return finished[id(root), Phase.FORWARD]
@@ -188,20 +191,20 @@ class _Walk:
             phase = _phase(analysis, place, self.phase)
             if phase is Phase.INITIALIZATION:
                 continue
-            often = analysis.times.get(place, 1)
+            times = analysis.times.get(place, 1)
             if is_work:
                 picos = 0 if picos_of is None else picos_of(analysis, place, verdict)
                 amounts = Amounts(
                     verdict.cost.macs, verdict.cost.other, 0, picos or 0, 0, picos is None
                 )
-                self.parts[self.scopes[place]].append(amounts.times(often))
+                self.parts[self.scopes[place]].append(amounts.times(times))
             for call in calls:
                 inner = phase_of_function(call.analysis.body.name, phase)
                 if inner is not Phase.INITIALIZATION and call.times != 0:
-                    self._add_call(place, self.finished[id(call.analysis), inner],
-                                   often * call.times)  # fmt: skip
+                    callee = self.finished[id(call.analysis), inner]
+                    self._add_call(place, callee, often(times, call.times))
 
-    def _add_call(self, place: int, callee: ScopeSums, runs: Number) -> None:
+    def _add_call(self, place: int, callee: ScopeSums, runs: Times) -> None:
         scope = self.scopes[place]
         if self.has_layers or len(self.parts) + len(callee.own) > MOST_SCOPES:
             self.parts[scope].append(added(callee.own.values()).times(runs))
@@ -231,6 +234,18 @@ class _Walk:
         for scope, tensors in found.items():
             last_first = dict.fromkeys(reversed(tensors))
             self.outputs[scope] = last_first | self.outputs[scope]
+
+
+def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
+    """What each scope costs with those inside it, sorted by name; ``""`` is the whole."""
+    parts: dict[str, list[Amounts]] = defaultdict(list)
+    for scope, amounts in own.items():
+        around = scope
+        while around:
+            parts[around].append(amounts)
+            around = around.rpartition("/")[0]
+        parts[""].append(amounts)
+    return {scope: added(parts[scope]) for scope in sorted(parts)}
 
 
 def call_scope(name: str, scope_of: Mapping[str, str]) -> str:

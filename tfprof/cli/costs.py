@@ -13,7 +13,7 @@ import click
 
 from tfprof.cli.options import CommandOption, IntType
 from tfprof.cli.output import Target
-from tfprof.errors import UnknownFormatError, UsageError
+from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +30,6 @@ FORMATS = ("text", "json", "csv", "html")
 DEPTH, TOP = 2, 10
 """How much of a tree is shown to people."""
 
-_KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
 _NO_SIZE = ("?", "none", "-1")
 
 
@@ -212,12 +211,6 @@ def _path(given: dict[str, Any]) -> str:
         )
     if len(paths) > 1:
         raise UsageError(f"PATH and --graph_path both name a file: {paths[0]} and {paths[1]}")
-    if paths[0].lower().endswith(_KERAS_SUFFIXES) and Path(paths[0]).is_file():
-        raise UnknownFormatError(
-            f"{paths[0]}: a file of Keras holds Python objects and no graph. Load it with "
-            "keras.models.load_model and call tfprof.flops(model), or export it with "
-            "model.export(PATH) and give that path"
-        )
     return str(paths[0])
 
 

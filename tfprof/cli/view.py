@@ -185,12 +185,6 @@ def _as_json(tree: ViewTree) -> str:
 
 
 def _as_csv(tree: ViewTree) -> str:
-    import csv
-    import io
+    from tfprof.renderers.csv_text import csv_text
 
-    rows = tree.to_rows()
-    stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    return csv_text(tree.to_rows())

@@ -53,14 +53,23 @@ def flops(
         >>> report.coverage
         1.0
     """
+    check_arguments(batch, convention)
+    found = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+    return count(found, batch, input_shapes, convention, trip_counts)
+
+
+def check_arguments(batch: int | None, convention: str) -> None:
+    """See that arguments make sense before anything is read or traced.
+
+    Raises:
+        UsageError: One does not.
+    """
     if convention not in CONVENTIONS:
         raise UsageError(
             f"convention={convention!r}: use flops (a multiply-add is 2) or macs (it is 1)"
         )
     if batch is not None and (not isinstance(batch, int) or batch < 1):
         raise UsageError(f"batch={batch!r} must be a positive integer")
-    found = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
-    return count(found, batch, input_shapes, convention, trip_counts)
 
 
 def count(

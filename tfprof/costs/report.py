@@ -7,9 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from tfprof.analysis.flops.formulas import Cost
+from tfprof.analysis.hardware import DeviceLike, device_of
 from tfprof.analysis.interpreter import tally
 from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.phases import STEP
+from tfprof.analysis.roofline import Roofline, roofline
+from tfprof.analysis.scope_sums import scope_sums, with_inner_scopes
 from tfprof.model.symbolic import Number, total, typical
 from tfprof.renderers.flops_text import explanation, headline, shape_text
 
@@ -23,6 +26,7 @@ class FlopsReport:
     Attributes:
         convention: ``flops`` or ``macs``: the unit of ``total`` and of the dictionaries.
         notes: What a reader should know about the numbers.
+        analysis: The walk through the program that the numbers come from.
     """
 
     def __init__(
@@ -35,13 +39,13 @@ class FlopsReport:
     ) -> None:
         self.convention = convention
         self.notes = notes
-        self._analysis = analysis
+        self.analysis = analysis
         self._layer_of = layer_of or {}
 
     @cached_property
     def ops(self) -> list[tally.OpRow]:
         """Every op, with what one run of it costs and how often it runs."""
-        return list(tally.op_rows(self._analysis))
+        return list(tally.op_rows(self.analysis))
 
     @cached_property
     def _phases(self) -> dict[str, Cost]:
@@ -73,8 +77,12 @@ class FlopsReport:
 
         Scopes of a Keras model are its layers.
         """
-        costs = tally.by_scope(self._analysis, self._layer_of)
-        return {scope: self._count(cost) for scope, cost in costs.items()}
+        sums = scope_sums(self.analysis, self._layer_of or None, with_tensors=False)
+        return {
+            scope: self._count(Cost(amounts.macs, amounts.other))
+            for scope, amounts in with_inner_scopes(sums.own).items()
+            if amounts.flops != 0
+        }
 
     @property
     def by_phase(self) -> dict[str, Number]:
@@ -119,6 +127,17 @@ class FlopsReport:
             }
             for row in self.ops
         ]
+
+    def roofline(self, device: DeviceLike) -> Roofline:
+        """The time that a device needs at least for each op of a step.
+
+        Args:
+            device: Its name, such as ``a100``, or (operations per second, bytes per second).
+
+        Raises:
+            UsageError: There is no such device.
+        """
+        return roofline(self.ops, device_of(device))
 
     def explain(self, top: int | None = None) -> str:
         """How the count came about, op by op, as text.

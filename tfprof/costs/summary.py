@@ -13,7 +13,7 @@ from tfprof.analysis.interpreter.analysis import Analysis, Verdict
 from tfprof.analysis.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
 from tfprof.analysis.params import ParamsReport, params_report
 from tfprof.analysis.roofline import ASSUMPTION, bound_of
-from tfprof.analysis.scope_sums import PicosOf, scope_sums
+from tfprof.analysis.scope_sums import Amounts, PicosOf, ScopeSums, added, scope_sums
 from tfprof.analysis.variable_scopes import using_scopes
 from tfprof.costs.flops import CONVENTIONS, count
 from tfprof.costs.report import FlopsReport
@@ -89,7 +89,7 @@ def summary_of(
     device: Device | None = None,
 ) -> ModelSummary:
     """The summary of a target whose float operations have been counted already."""
-    analysis, program = report._analysis, found.program
+    analysis, program = report.analysis, found.program
     params = _params(found)
     results = None
     if program.fetches is not None:
@@ -104,12 +104,22 @@ def summary_of(
         results,
         None if device is None else _picos_of(device),
     )
+    _add_rounding(sums, report, found.layers[0].path if found.layers else "")
     if found.layers:
         rows = layer_rows(found.layers[0], sums, params.rows, _batch(found, analysis))
     else:
         variables = [Variable(row.name, row.shape, 0) for row in params.rows]
         rows = scope_rows(sums, params.rows, using_scopes(analysis, variables))
     return ModelSummary(report, params, rows, depth=depth, top=top, device=device)
+
+
+def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
+    """Give the whole what rounding has lost: a branch may run in a fraction of the steps."""
+    whole = added(sums.own.values())
+    macs = report.macs - whole.macs
+    other = report.flops - 2 * report.macs - whole.other
+    if macs != 0 or other != 0:
+        sums.own[root] = added([sums.own.get(root, Amounts()), Amounts(macs, other)])
 
 
 def _params(found: Target) -> ParamsReport:

@@ -14,11 +14,13 @@ from tfprof.analysis.profile_flops import ObservedControlFlow, observed_control_
 from tfprof.api import Profiler
 from tfprof.capture.model_graphs import traced
 from tfprof.capture.traced_graph import TracedLayer
-from tfprof.errors import UsageError
+from tfprof.errors import UnknownFormatError, UsageError
 from tfprof.model.program import Program
 from tfprof.model.tensors import PartialShape
 from tfprof.readers.program import read_program
 from tfprof.readers.program_source import open_program
+
+_KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
 
 InputShapes = Mapping[str, Sequence[int | None]] | Sequence[Any] | None
 """Shape of each input: by name, in order, or one shape for the only input."""
@@ -84,10 +86,11 @@ def target_of(
 
 
 def _refuse_keras_file(path: Path) -> None:
-    if path.suffix.lower() in (".keras", ".h5", ".hdf5"):
-        raise UsageError(
-            f"{path}: only Keras reads this file; pass keras.models.load_model({str(path)!r}), or "
-            "the folder that model.export(...) writes"
+    if path.suffix.lower() in _KERAS_SUFFIXES and path.is_file():
+        raise UnknownFormatError(
+            f"{path}: a file of Keras holds Python objects and no graph. Load it with "
+            "keras.models.load_model and call tfprof.flops(model), or export it with "
+            "model.export(PATH) and give that path"
         )
 
 

@@ -87,6 +87,9 @@ _NAME_HINTS: Final = {
     Format.GRAPH_DEF: re.compile(r"graph"),
 }
 
+_KERAS_REMEDY = (
+    "load it with Keras and call tfprof.flops(model), or model.export(PATH) and give that path"
+)
 _REMEDIES: Final = {
     Format.GRAPH_DEF: "use --graph_path",
     Format.META_GRAPH_DEF: "use --graph_path",
@@ -99,8 +102,8 @@ _REMEDIES: Final = {
     Format.GZIP: "unpack it with gunzip",
     Format.XZ: "unpack it with unxz",
     Format.ZIP: "unpack it with unzip",
-    Format.KERAS: "load it with Keras and save the graph of a call",
-    Format.HDF5: "load it with Keras and save the graph of a call",
+    Format.KERAS: _KERAS_REMEDY,
+    Format.HDF5: _KERAS_REMEDY,
     Format.CHECKPOINT: "it holds values of variables: give the graph they belong to",
     Format.CHROME_TRACE: "open it in a trace viewer, and give tfprof the files it was made from",
     Format.EVENTS: "save the graph or run metadata it contains to a file of their own",

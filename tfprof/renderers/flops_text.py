@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Protocol
 
 from tfprof.analysis.interpreter.analysis import Status
@@ -270,7 +271,8 @@ def _type_of(row: OpRow) -> _Type:
 
 def _size_of(row: OpRow) -> _Size:
     numbers = ", ".join(f"{name} = {plain_number(n)}" for name, n in row.verdict.cost.numbers)
-    return numbers, plain_number(row.verdict.cost.flops), plain_number(row.times)
+    runs = f"{float(row.times):.4g}" if isinstance(row.times, Fraction) else plain_number(row.times)
+    return numbers, plain_number(row.verdict.cost.flops), runs
 
 
 def _type_lines(rows: Sequence[OpRow], whole: Number, width: int) -> list[str]:

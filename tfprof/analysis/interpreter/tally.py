@@ -1,10 +1,9 @@
-"""Adds up what an analysis has found: by op, by type, by part of the step, by scope."""
+"""Adds up what an analysis has found: by op, by type, by part of the step."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,12 +13,6 @@ from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_functio
 from tfprof.model.program import Node
 from tfprof.model.symbolic import Number, Times, often, scaled, total, total_times
 from tfprof.model.tensors import Tensor
-
-MOST_SCOPES = 200_000
-"""Beyond so many scopes, the scopes inside functions are left out: they are one each."""
-
-_UNNAMED_CALL = re.compile(r"((^|/)(Stateful)?PartitionedCall(_\d+)?)+$")
-"""Calls that nobody gave a name are no scopes."""
 
 
 class OpRow(NamedTuple):
@@ -203,80 +196,3 @@ def by_phase(rows: list[OpRow]) -> dict[Phase, Cost]:
             macs[row.phase].append(row.macs)
             other[row.phase].append(row.other)
     return {phase: Cost(total(macs[phase]), total(other[phase])) for phase in Phase}
-
-
-def by_scope(root: Analysis, scope_of: Mapping[str, str] | None = None) -> dict[str, Cost]:
-    """Cost of everything in each name scope, inner scopes included; ``""`` is the whole.
-
-    The scopes in a function stand below the scope of its call, unless they repeat it already.
-    What only initializes variables is left out.
-
-    Args:
-        root: The analysis of the program.
-        scope_of: Scopes of nodes of the graph that are others than their names say, by name.
-    """
-    inside: dict[int, dict[str, Cost]] = {}
-    for analysis, _, _ in reversed(_distinct(root)):
-        if id(analysis) not in inside:
-            scopes = scope_of if analysis is root and scope_of else {}
-            inside[id(analysis)] = _scopes(analysis, inside, scopes)
-    return dict(sorted(inside[id(root)].items()))
-
-
-def _scopes(
-    analysis: Analysis, inside: dict[int, dict[str, Cost]], scope_of: Mapping[str, str]
-) -> dict[str, Cost]:
-    """Scopes of a body, from those of the functions that it calls."""
-    macs: dict[str, list[Number]] = defaultdict(list)
-    other: dict[str, list[Number]] = defaultdict(list)
-    chains: dict[str, list[str]] = {}
-
-    def add(scope: str, cost: Cost, times: Times) -> None:
-        if scope not in chains:
-            chains[scope] = list(_enclosing(scope))
-        for around in chains[scope]:
-            macs[around].append(scaled(cost.macs, times))
-            other[around].append(scaled(cost.other, times))
-
-    for place in analysis.order:
-        verdict = analysis.verdicts.get(place)
-        if verdict is None:
-            continue
-        name = analysis.body.nodes[place].name
-        if phase_of(name, "", Phase.FORWARD) is Phase.INITIALIZATION:
-            continue
-        times = analysis.times.get(place, 1)
-        if verdict.status is Status.COUNTED and verdict.cost.flops != 0:
-            add(scope_of.get(name, name.rpartition("/")[0]), verdict.cost, times)
-        for call in analysis.calls.get(place, ()):
-            scope = scope_of.get(name, _UNNAMED_CALL.sub("", name))
-            callee, runs = call.analysis, often(times, call.times)
-            if runs == 0:
-                continue
-            add(scope, Cost(callee.macs, callee.other), runs)
-            within = inside[id(callee)]
-            if len(macs) + len(within) > MOST_SCOPES:
-                continue
-            for path, cost in within.items():
-                if not path:
-                    continue
-                full = _below(scope, path)
-                if not f"{scope}/".startswith(f"{full}/"):  # those have the whole call already
-                    macs[full].append(scaled(cost.macs, runs))
-                    other[full].append(scaled(cost.other, runs))
-    return {scope: Cost(total(macs[scope]), total(other[scope])) for scope in macs}
-
-
-def _enclosing(scope: str) -> Iterator[str]:
-    """A scope, those around it, and ``""``."""
-    while scope:
-        yield scope
-        scope = scope.rpartition("/")[0]
-    yield ""
-
-
-def _below(scope: str, path: str) -> str:
-    """A scope in a function as seen from the call; Keras writes the whole path in both."""
-    if not scope or f"{path}/".startswith(f"{scope}/") or scope.startswith(f"{path}/"):
-        return path
-    return f"{scope}/{path}"

@@ -18,9 +18,7 @@ class Rules(dict[str, "Rule[Sequence[ResultT]]"], Generic[ResultT]):
     A rule raises ``UnknownError`` if what it needs is not known.
     """
 
-    def of(
-        self, *op_types: str
-    ) -> Callable[[Rule[Sequence[ResultT]]], Rule[Sequence[ResultT]]]:
+    def of(self, *op_types: str) -> Callable[[Rule[Sequence[ResultT]]], Rule[Sequence[ResultT]]]:
         """Decorate the rule of some op types."""
 
         def enter(rule: Rule[Sequence[ResultT]]) -> Rule[Sequence[ResultT]]:

@@ -1,10 +1,14 @@
-"""What comes out of an op, by what went in: the ops that cost most, and simple ones."""
+"""What comes out of an op that ran, by what went in: the ops that cost most, and simple ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from tfprof._wire import messages as pb
+from tfprof.analysis.op_call import OpCall
+from tfprof.analysis.shapes.infer import infer
+from tfprof.model.tensors import Tensor
+from tfprof.readers.attr_values import plain_value
 
 Shape = tuple[int, ...]
 Attributes = Mapping[str, pb.AttrValue]
@@ -15,19 +19,21 @@ COMMUTATIVE = frozenset(
 )  # fmt: skip
 """Ops whose operands TensorFlow's optimizer may swap."""
 
-_LIKE_FIRST_INPUT = frozenset(
+_SHAPED_BY_FIRST = frozenset(
     ("Abs", "AssignAdd", "AssignSub", "BiasAdd", "Cast", "Elu", "Erf", "Exp", "Identity",
      "LeakyRelu", "Log", "Neg", "Reciprocal", "Relu", "Relu6", "Rsqrt", "Selu", "Sigmoid",
-     "Sign", "Softmax", "LogSoftmax", "Softplus", "Softsign", "Sqrt", "Square", "Tanh")
+     "Sign", "Softmax", "LogSoftmax", "Softplus", "Softsign", "Sqrt", "Square", "Tanh",
+     "AvgPool", "MaxPool")
 )  # fmt: skip
-_BROADCASTING = COMMUTATIVE | {
-    "DivNoNan", "EluGrad", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "LeakyReluGrad",
-    "Less", "LessEqual", "Pow", "RealDiv", "Relu6Grad", "ReluGrad", "RsqrtGrad", "SigmoidGrad",
-    "SoftplusGrad", "Sub", "TanhGrad",
-}  # fmt: skip
-_BATCH_PRODUCTS = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+"""Ops of whose inputs the first is enough to know."""
+
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
-_POOLS = ("MaxPool", "AvgPool")
+_SHAPED_BY_ALL = COMMUTATIVE | {
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "DivNoNan", "EluGrad", "FloorDiv", "FloorMod",
+    "Greater", "GreaterEqual", "LeakyReluGrad", "Less", "LessEqual", "MatMul", "Pow", "RealDiv",
+    "Relu6Grad", "ReluGrad", "RsqrtGrad", "SigmoidGrad", "SoftplusGrad", "Sub", "TanhGrad",
+    *_CONVOLUTIONS,
+}  # fmt: skip
 
 
 def output_shape(
@@ -43,65 +49,30 @@ def output_shape(
     """
     if not inputs or inputs[0] is None:
         return None
-    if op_type in _LIKE_FIRST_INPUT:
-        return inputs[0]
-    if op_type in _POOLS:
-        window = tuple(attributes["ksize"].list.i)
-        return _sliding(attributes, inputs[0], window, channels=None)
     known = [shape for shape in inputs if shape is not None]
-    if len(known) != len(inputs):
+    if op_type not in _SHAPED_BY_FIRST:
+        if op_type not in _SHAPED_BY_ALL or len(known) != len(inputs):
+            return None
+        if op_type in _CONVOLUTIONS and len(known) > 1:
+            known[0] = _in_declared_layout(attributes, known[0], known[1])
+    attrs = {name: plain_value(attributes[name]) for name in attributes}
+    (shape,), _, _ = infer(OpCall(op_type, tuple(map(Tensor, known)), (), attrs), 1)
+    if shape is None or not all(isinstance(size, int) for size in shape):
         return None
-    if op_type in _BROADCASTING:
-        return _broadcast(known)
-    return _product_or_convolution(op_type, attributes, known) if len(known) == 2 else None
+    return tuple(size for size in shape if isinstance(size, int))
 
 
-def _product_or_convolution(
-    op_type: str, attributes: Attributes, inputs: Sequence[Shape]
-) -> Shape | None:
-    if op_type == "MatMul":
-        return _product(inputs, _flag(attributes, "transpose_a"), _flag(attributes, "transpose_b"))
-    if op_type in _BATCH_PRODUCTS:
-        return _product(inputs, _flag(attributes, "adj_x"), _flag(attributes, "adj_y"))
-    if op_type in _CONVOLUTIONS:
-        return _convolution(op_type, attributes, *inputs)
-    return None
-
-
-def _flag(attributes: Attributes, name: str) -> bool:
-    return name in attributes and attributes[name].b
-
-
-def _broadcast(shapes: Sequence[Shape]) -> Shape | None:
-    rank = max(map(len, shapes))
-    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    sizes = [{size for size in column if size != 1} for column in zip(*padded, strict=True)]
-    if any(len(size) > 1 for size in sizes):
-        return None
-    return tuple(size.pop() if size else 1 for size in sizes)
-
-
-def _product(factors: Sequence[Shape], transposed_a: bool, transposed_b: bool) -> Shape | None:
-    left, right = factors
-    if min(len(left), len(right)) < 2:
-        return None
-    batch = _broadcast([left[:-2], right[:-2]])
-    rows = left[-1] if transposed_a else left[-2]
-    columns = right[-2] if transposed_b else right[-1]
-    return None if batch is None else (*batch, rows, columns)
-
-
-def _convolution(op_type: str, attributes: Attributes, image: Shape, taps: Shape) -> Shape | None:
+def _in_declared_layout(attributes: Attributes, image: Shape, taps: Shape) -> Shape:
+    """The image as the graph lays it out, told from the channels that the filter takes."""
     if len(taps) != 4 or len(image) != 4:
-        return None
-    height, width, depth, filters = taps
-    is_first = _is_channels_first(attributes)
+        return image
+    _, _, depth, filters = taps
+    is_first = "data_format" in attributes and attributes["data_format"].s == b"NCHW"
     declared, other = (1, 3) if is_first else (3, 1)
-    if not _takes(image[declared], depth, filters) and _takes(image[other], depth, filters):
-        image = (image[0], *_other_layout(image, to_channels_first=is_first))
-    window = (1, 1, height, width) if is_first else (1, height, width, 1)
-    channels = depth * filters if op_type == "DepthwiseConv2dNative" else filters
-    return _sliding(attributes, image, window, channels)
+    if _takes(image[declared], depth, filters) or not _takes(image[other], depth, filters):
+        return image
+    batch, a, b, c = image
+    return (batch, c, a, b) if is_first else (batch, b, c, a)
 
 
 def _takes(channels: int, depth: int, filters: int) -> bool:
@@ -110,32 +81,3 @@ def _takes(channels: int, depth: int, filters: int) -> bool:
         return False
     groups = channels // depth
     return groups > 0 and filters % groups == 0
-
-
-def _other_layout(image: Shape, *, to_channels_first: bool) -> Shape:
-    _, a, b, c = image
-    return (c, a, b) if to_channels_first else (b, c, a)
-
-
-def _is_channels_first(attributes: Attributes) -> bool:
-    return "data_format" in attributes and attributes["data_format"].s == b"NCHW"
-
-
-def _sliding(
-    attributes: Attributes, image: Shape, window: Shape, channels: int | None
-) -> Shape | None:
-    """What a window gives that slides over an image, with TensorFlow's two kinds of padding."""
-    strides = tuple(attributes["strides"].list.i)
-    steps = tuple(attributes["dilations"].list.i) if "dilations" in attributes else ()
-    steps = steps or (1,) * len(window)
-    padding = attributes["padding"].s
-    sizes = (len(image), len(window), len(strides), len(steps))
-    if sizes != (4, 4, 4, 4) or padding not in (b"SAME", b"VALID") or 0 in strides:
-        return None
-    result = list(image)
-    for place in (2, 3) if _is_channels_first(attributes) else (1, 2):
-        lost = (window[place] - 1) * steps[place] if padding == b"VALID" else 0
-        result[place] = -(-(image[place] - lost) // strides[place])
-    if channels is not None:
-        result[1 if _is_channels_first(attributes) else 3] = channels
-    return tuple(result) if min(result) >= 0 else None
