@@ -44,11 +44,12 @@ def op_by_op(analysis, prefix="", times=1):
     for place, verdict in analysis.verdicts.items():
         name = analysis.body.nodes[place].name
         often = times * analysis.times.get(place, 1)
+        if "Initializer/" in name:
+            continue
         yield below(prefix, name.rpartition("/")[0]), verdict.cost.flops * often
+        inside = below(prefix, call_scope(name, {}))
         for each in analysis.calls.get(place, ()):
-            yield from op_by_op(
-                each.analysis, below(prefix, call_scope(name, {})), often * each.times
-            )
+            yield from op_by_op(each.analysis, inside, often * each.times)
 
 
 def agrees_with_every_op(message, **settings):
