@@ -32,8 +32,8 @@ def block(keras: Any, x: Any, heads: int, hidden: int, causal: bool = False) -> 
     return layers.Add()([x, layers.Dense(width)(net)])
 
 
-def encoder(keras: Any) -> Any:
-    x = keras.Input((6, 8), name="x")
+def encoder(keras: Any, steps: int | None = 6) -> Any:
+    x = keras.Input((steps, 8), name="x")
     return keras.Model(x, block(keras, x, heads=2, hidden=16))
 
 
@@ -86,7 +86,7 @@ VIT = (
 )
 
 
-def unet(keras: Any) -> Any:
+def unet(keras: Any, size: int | None = 16) -> Any:
     """Two levels down and up, two convolutions each, skip connections, one class."""
     layers = keras.layers
 
@@ -95,7 +95,7 @@ def unet(keras: Any) -> Any:
             x = layers.Conv2D(width, 3, padding="same", activation="relu")(x)
         return x
 
-    image = keras.Input((16, 16, 3), name="image")
+    image = keras.Input((size, size, 3), name="image")
     upper = double(image, 4)
     lower = double(layers.MaxPooling2D(2)(upper), 8)
     x = double(layers.MaxPooling2D(2)(lower), 16)
@@ -124,10 +124,10 @@ UNET = (
 )
 
 
-def tagger(keras: Any) -> Any:
-    """Embedding, two layers of bidirectional LSTMs, a dense layer for each of 7 steps."""
+def tagger(keras: Any, steps: int | None = 7) -> Any:
+    """Embedding, two layers of bidirectional LSTMs, a dense layer for each step."""
     layers = keras.layers
-    tokens = keras.Input((7,), dtype="int32", name="tokens")
+    tokens = keras.Input((steps,), dtype="int32", name="tokens")
     x = layers.Embedding(10, 4)(tokens)
     x = layers.Bidirectional(layers.LSTM(5, return_sequences=True))(x)
     x = layers.Bidirectional(layers.LSTM(3, return_sequences=True))(x)

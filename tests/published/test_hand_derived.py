@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,17 @@ import pytest
 
 import tfprof
 from tests.published.derivations import Work, lstm_step
-from tests.published.models import BATCH, CONVNET_OF_TF_KERAS, MODELS, TAGGER, UNET
+from tests.published.models import (
+    BATCH,
+    CONVNET_OF_TF_KERAS,
+    ENCODER,
+    MODELS,
+    TAGGER,
+    UNET,
+    encoder,
+    tagger,
+    unet,
+)
 from tests.published.test_layers import check
 from tfprof._wire import messages as pb
 from tfprof.capture.model_graphs import traced
@@ -40,6 +51,43 @@ def test_a_model_of_keras_3(name: str, model: Any) -> None:
 def test_a_model_of_tf_keras(name: str, work: Work) -> None:
     keras = pytest.importorskip("tf_keras")
     check(MODELS[name][0](keras), work)
+
+
+OPEN_SIZES: dict[str, tuple[Callable[..., Any], Work, dict[str, int], str]] = {
+    "transformer encoder": (
+        encoder, ENCODER, {"x[1]": 6},
+        # Of each row of scores 2 products of 8 multiply-adds, 2 heads of a scale and a softmax.
+        f"{2 * 2 * 8 + 2 * (1 + 5)}·B·x[1]^2 + 1,328·B·x[1]",
+    ),
+    "LSTM tagger": (
+        tagger, TAGGER, {"tokens[1]": 7},
+        f"{TAGGER.flops // (BATCH * 7):,}·B·tokens[1]",
+    ),
+    "U-Net": (
+        unet, UNET, {"image[1]": 16, "image[2]": 16},
+        "5,536·B·floor(image[1] / 2)·floor(image[2] / 2) + "
+        "8,064·B·floor(image[1] / 4)·floor(image[2] / 4) + 1,409·B·image[1]·image[2]",
+    ),
+}  # fmt: skip
+"""Function that makes the model, work of one batch, sizes of that, and how it depends on them."""
+
+
+@pytest.mark.parametrize("name", OPEN_SIZES)
+def test_sizes_that_the_model_leaves_open(name: str) -> None:
+    keras = pytest.importorskip("keras")
+    make, work, sizes, text = OPEN_SIZES[name]
+    model = make(keras, None)
+    report = tfprof.flops(model)
+    assert str(report.flops) == text
+    assert report.notes == ()
+    assert report.coverage == 1
+    assert report.flops.bind({"B": BATCH, **sizes}) == work.flops
+    assert report.macs.bind({"B": BATCH, **sizes}) == work.macs
+    (given,) = model.inputs
+    of_known = tfprof.flops(
+        model, input_shapes=(BATCH, *sizes.values(), *given.shape[1 + len(sizes) :])
+    )
+    assert (of_known.flops, of_known.macs) == (work.flops, work.macs)
 
 
 @pytest.mark.parametrize("name", MODELS)

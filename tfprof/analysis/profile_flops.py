@@ -15,7 +15,8 @@ from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.engine import Engine, Settings
 from tfprof.model.profile import Profile
 from tfprof.model.program import Program
-from tfprof.model.symbolic import Number, scaled, total
+from tfprof.model.run_counts import scaled
+from tfprof.model.symbolic import Number, total
 
 _LOWERED = re.compile(
     r"(?P<node>.+)/(?P<part>enter|next_iteration|LoopCond|then|else|branch(?P<number>\d+))/_\d+(/|$)"

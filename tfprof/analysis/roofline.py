@@ -19,7 +19,8 @@ from tfprof.analysis.hardware import Device
 from tfprof.analysis.interpreter.analysis import Status, Verdict
 from tfprof.analysis.interpreter.phases import STEP
 from tfprof.analysis.interpreter.tally import OpRow
-from tfprof.model.symbolic import Number, scaled, total
+from tfprof.model.run_counts import scaled
+from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import DT_RESOURCE, DT_VARIANT, ELEMENT_BYTES, REF, Tensor
 from tfprof.units import human_count
 

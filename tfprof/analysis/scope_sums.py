@@ -12,7 +12,8 @@ from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
 from tfprof.analysis.roofline import tensor_bytes
 from tfprof.analysis.scope_outputs import Edge, leaving, left_scopes
-from tfprof.model.symbolic import Number, Times, often, scaled, total
+from tfprof.model.run_counts import Times, often, scaled
+from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import Tensor
 
 MOST_SCOPES = 200_000

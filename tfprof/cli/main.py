@@ -37,9 +37,7 @@ COMMANDS = {
     "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
     "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
     "flops": Entry("tfprof.cli.commands.flops", "Float operations: how many a model has."),
-    "summary": Entry(
-        "tfprof.cli.commands.summary", "Layers: shapes, parameters, operations."
-    ),
+    "summary": Entry("tfprof.cli.commands.summary", "Layers: shapes, parameters, operations."),
     "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),

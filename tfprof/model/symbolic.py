@@ -10,14 +10,10 @@ multiplies needs no case for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from typing import TypeAlias
 
 Number: TypeAlias = "int | Symbolic"
 """A dimension or a count."""
-
-Times: TypeAlias = "int | Symbolic | Fraction"
-"""How often something runs on average."""
 
 _Monomial = tuple[tuple["_Atom", int], ...]
 
@@ -268,34 +264,6 @@ def total(numbers: Iterable[Number]) -> Number:
         return known
     terms[()] = terms.get((), 0) + known
     return _number(terms)
-
-
-def often(times: Times, share: Times) -> Times:
-    """How often something runs that is run so often by something that runs so often.
-
-    A share of a symbolic number is all or nothing: polynomials have whole coefficients.
-    """
-    if isinstance(times, Symbolic):
-        return times * (round(share) if isinstance(share, Fraction) else share)
-    if isinstance(share, Symbolic):
-        return share * (round(times) if isinstance(times, Fraction) else times)
-    return times * share
-
-
-def scaled(number: Number, times: Times) -> Number:
-    """A whole number so many times; rounded, if those are a fraction."""
-    product = often(number, times)
-    return round(product) if isinstance(product, Fraction) else product
-
-
-def total_times(times: Iterable[Times]) -> Times:
-    """How often something runs that is run in several places."""
-    times = list(times)
-    whole = total(each for each in times if not isinstance(each, Fraction))
-    shares = sum((each for each in times if isinstance(each, Fraction)), Fraction())
-    if isinstance(whole, Symbolic):
-        return whole + round(shares)
-    return whole + (shares.numerator if shares.denominator == 1 else shares)
 
 
 def floor_div(a: Number, b: Number) -> Number:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from tfprof.analysis.flops.formulas import Cost, Formula
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number, Times
+from tfprof.model.run_counts import Times
+from tfprof.model.symbolic import Number
 from tfprof.model.tensors import UNKNOWN, Tensor
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from tfprof.analysis.interpreter.analysis import Analysis, Call, Status, Verdict
 from tfprof.analysis.op_call import UnknownError
 from tfprof.model.program import Body, FunctionRef, Node
-from tfprof.model.symbolic import Number, Times, typical
+from tfprof.model.run_counts import Times
+from tfprof.model.symbolic import Number, typical
 from tfprof.model.tensors import UNKNOWN, PartialShape, Tensor
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from tfprof.analysis.interpreter.trip_counts import Counter, trip_count
 from tfprof.analysis.interpreter.while_loops import given_trips, judged_trips
 from tfprof.analysis.shapes.arguments import common_shape
 from tfprof.model.program import Body
-from tfprof.model.symbolic import Number, Symbolic, scaled, total
+from tfprof.model.run_counts import scaled
+from tfprof.model.symbolic import Number, Symbolic, total
 from tfprof.model.tensors import DT_INT32, UNKNOWN, Dims, Tensor
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from tfprof.analysis.interpreter.verdicts import judged
 from tfprof.analysis.op_call import OpCall
 from tfprof.analysis.shapes.infer import infer
 from tfprof.model.program import Body, Kind, Node, Program
-from tfprof.model.symbolic import Number, scaled, total
+from tfprof.model.run_counts import scaled
+from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
 
 Walk = Generator["Request", Analysis, Analysis]

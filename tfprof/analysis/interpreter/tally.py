@@ -11,7 +11,8 @@ from tfprof.analysis.flops.formulas import Cost
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
 from tfprof.model.program import Node
-from tfprof.model.symbolic import Number, Times, often, scaled, total, total_times
+from tfprof.model.run_counts import Times, often, scaled, total_times
+from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import Tensor
 
 
