@@ -15,6 +15,7 @@ from tests.analysis.interpreter.programs import (
     node,
     placeholder,
 )
+from tests.analysis.interpreter.test_control_flow import conditional, loop
 from tfprof.testing.builders import run
 
 X = placeholder("x", None, 16)
@@ -183,3 +184,15 @@ def test_branches_count_by_their_share_of_the_runs():
     assert report.by_type == {"MatMul": 32, "Relu": 12}
     assert report.by_scope == {"": 44, "c": 44}
     assert report.notes == ()
+
+
+def test_a_saved_profile_knows_how_often_loops_run():
+    nodes = loop(const("n", 6))
+    profiler = tfprof.Profiler(
+        graph(placeholder("x", 8, 8), *nodes, *conditional("w/less", x="w/out"))
+    )
+    before = float_ops(profiler, static_float_ops=True)
+    assert before["w/mm"] == 6 * 2 * 8 * 8 * 8
+    loaded = tfprof.load(profiler.serialize_to_string())
+    assert float_ops(loaded, static_float_ops=True) == float_ops(loaded) == before
+    assert float_ops(profiler.merge(loaded)) == before

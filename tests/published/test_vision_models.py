@@ -126,6 +126,20 @@ def test_a_batch_of_four_does_four_times_as_much(model: Application) -> None:
     assert 0 <= once < 0.01 * four.flops
 
 
+def test_an_image_size_that_the_model_leaves_open(application: Build) -> None:
+    keras = pytest.importorskip("keras")
+    model = keras.applications.MobileNetV3Small(weights=None)
+    assert model.input_shape == (None, None, None, 3)
+    known = application("MobileNetV3Small", (224, 224, 3)).one
+    given = tfprof.flops(model, input_shapes=(1, 224, 224, 3))
+    assert (given.flops, given.macs) == (known.flops, known.macs)
+    (image,) = (each.name for each in model.inputs)
+    of_any_image = tfprof.flops(model, batch=1)
+    assert of_any_image.coverage == 1
+    sizes = {f"{image}[1]": 224, f"{image}[2]": 224}
+    assert of_any_image.flops.bind(sizes) == known.flops
+
+
 SOFTMAX_1000 = elementwise(1000, SOFTMAX)
 
 VGG = {"VGG16": (2, 2, 3, 3, 3), "VGG19": (2, 2, 4, 4, 4)}

@@ -844,10 +844,12 @@ class AdvisorOptionsProto(Message):
 class ProfileNodeOwn(Message):
     @property
     def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    further_runs: builtins.int
     def __init__(
         self,
         *,
         input_ports: collections.abc.Iterable[builtins.int] | None = ...,
+        further_runs: builtins.int | None = ...,
     ) -> None: ...
 
 class ProfileProtoOwn(Message):

@@ -38,6 +38,7 @@ _NAME, _SHAPE, _OP_TYPES = b"\x0a", b"\x22", b"\x2a"
 _CANONICAL_DEVICE, _HOST_DEVICE, _OP, _TRACE = b"\x32", b"\x3a", b"\x4a", b"\x52"
 _OUTPUT_SHAPES = b"\x7a"
 _INPUT_PORTS = length_delimited_tag(1001)  # of ProfileNodeOwn
+_FURTHER_RUNS = 1002  # of ProfileNodeOwn
 
 _NODES, _VALUE, _INT_KEY = b"\x0a", b"\x12", b"\x08"
 _PIECES_PER_GROUP = 1 << 16
@@ -126,6 +127,7 @@ def _node_fields(
         sources,
         _by_id(ops.output_shapes_ids.array, lambda list_id: _shapes(ops.shapes.list_of(list_id))),
         input_ports,
+        encode_int64_fields((_FURTHER_RUNS,), ops.static_runs.array[None] - 1),
         strict=True,
     )
 

@@ -29,10 +29,10 @@ from tfprof.readers.profile_fields import (
 # Fields of ProfileNode.
 _NAME, _INPUTS, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP = 1, 2, 5, 6, 8, 9
 _TRACE, EXECS, _SRC_OUTPUT_INDEX = 10, 12, 14
-_INPUT_PORTS = 1001  # of ProfileNodeOwn
+_INPUT_PORTS, _FURTHER_RUNS = 1001, 1002  # of ProfileNodeOwn
 FIELDS = (
     *(_NAME, _INPUTS, SHAPE, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP),
-    *(_TRACE, ATTRS, EXECS, _SRC_OUTPUT_INDEX, OUTPUT_SHAPES, _INPUT_PORTS),
+    *(_TRACE, ATTRS, EXECS, _SRC_OUTPUT_INDEX, OUTPUT_SHAPES, _INPUT_PORTS, _FURTHER_RUNS),
 )
 
 _GAPS = 64
@@ -81,6 +81,7 @@ class OpReader:
         device_ids[there] = intern_payloads(select(devices, there), ops.strings)
         ops.device_ids.array[:] = device_ids[fresh]
         ops.float_ops.array[:] = nodes.last_int(_FLOAT_OPS)[fresh]
+        ops.static_runs.array[:] = nodes.last_int(_FURTHER_RUNS)[fresh] + 1
         ops.stack_ids.array[:] = self._stacks()[fresh]
         self._add_types(fresh)
         read_attrs(ops, nodes, fresh)
