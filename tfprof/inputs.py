@@ -145,7 +145,7 @@ class GraphSource:
         ops.static_runs.array[own] = 1
         for row, runs in found.runs.items():
             if own[row]:
-                ops.static_runs.array[row] = runs
+                ops.static_runs.array[row] = _in_64_bits(runs)
         self._set_flops({row: count for row, count in found.flops.items() if own[row]})
         self._set_flops(self._rows_of(self._registered))
         notices.set("incomplete-shape", _INCOMPLETE, len(found.incomplete))
@@ -303,5 +303,9 @@ class GraphSource:
         given = {ops.row(name) for name in self._given_flops}
         for row, count in counts.items():
             if row >= 0 and row not in given:
-                float_ops[row] = max(min(count, _INT64_MAX), -_INT64_MAX - 1)
+                float_ops[row] = _in_64_bits(count)
         self._profile.version += 1
+
+
+def _in_64_bits(count: int) -> int:
+    return max(min(count, _INT64_MAX), -_INT64_MAX - 1)
