@@ -196,3 +196,19 @@ def test_a_saved_profile_knows_how_often_loops_run():
     loaded = tfprof.load(profiler.serialize_to_string())
     assert float_ops(loaded, static_float_ops=True) == float_ops(loaded) == before
     assert float_ops(profiler.merge(loaded)) == before
+
+
+def test_more_runs_than_64_bits_can_say():
+    often = 2**31 - 1
+    third = loop(const("w/v/k", often), prefix="w/v/u/", x="w/v/sx:1")
+    for constant in third[:2]:
+        constant.input.append("^w/v/si")
+    second = loop(const("w/m", often), prefix="w/v/", x="w/sx:1", inner=third, product="u/out")
+    for constant in second[:2]:
+        constant.input.append("^w/si")
+    first = loop(const("n", often), inner=second, product="v/out")
+    message = graph(placeholder("x", 2, 2), *first)
+    assert tfprof.flops(message).flops > 2**93
+    profiler = tfprof.Profiler(message)
+    assert profiler.view("scope").total_float_ops >= 0
+    assert "too-many-float-operations" in notices(profiler)
