@@ -3,14 +3,16 @@
     python benchmarks/flops.py [--nodes 10000,100000,1000000] [--graph FILE] [--repeat 5]
 
 Two questions: the ResNet-50 step that ships with tfprof (or another graph), parameters and float
-operations, in a process without TensorFlow; and how the time grows with the number of nodes of a
-graph whose functions are nested.
+operations, in a process without TensorFlow, beside what TensorFlow's profiler takes for its count
+of the same graph; and how the time grows with the number of nodes of a graph whose functions are
+nested.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -71,7 +73,9 @@ def median_seconds(job: Callable[[], object], repeat: int) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--nodes", default="10000,100000,1000000")
     parser.add_argument("--graph", type=Path, default=None)
     parser.add_argument("--repeat", type=int, default=5)
@@ -86,15 +90,57 @@ def main() -> None:
 
     seconds = median_seconds(count, given.repeat)
     print(f"{source.name}: {seconds:.3f} s for parameters and float operations")
-    print(f"  by scope, too: {median_seconds(lambda: tfprof.flops(data).by_scope, given.repeat):.3f} s")
+    print(
+        f"  by scope, too: {median_seconds(lambda: tfprof.flops(data).by_scope, given.repeat):.3f} s"
+    )
+    print(f"  TensorFlow's count: {tensorflow_seconds(source, given.repeat)}")
     before = None
     for n_nodes in map(int, given.nodes.split(",")):
         graph = nested_graph(n_nodes)
-        seconds = median_seconds(lambda graph=graph: tfprof.flops(graph).flops, min(given.repeat, 3))
-        growth = "" if before is None else f", {seconds / before[1]:.1f} × for {n_nodes / before[0]:g} ×"
-        print(f"{n_nodes:>9,} nodes: {seconds:7.2f} s, {1e6 * seconds / n_nodes:.1f} µs each{growth}")
+        seconds = median_seconds(
+            lambda graph=graph: tfprof.flops(graph).flops, min(given.repeat, 3)
+        )
+        growth = (
+            "" if before is None else f", {seconds / before[1]:.1f} × for {n_nodes / before[0]:g} ×"
+        )
+        print(
+            f"{n_nodes:>9,} nodes: {seconds:7.2f} s, {1e6 * seconds / n_nodes:.1f} µs each{growth}"
+        )
         before = (n_nodes, seconds)
     assert "tensorflow" not in sys.modules
+
+
+THEIRS = """
+import gzip, statistics, sys, time
+import tensorflow as tf
+
+path, repeat = sys.argv[1], int(sys.argv[2])
+data = open(path, "rb").read()
+data = gzip.decompress(data) if path.endswith(".gz") else data
+graph_def = tf.compat.v1.GraphDef.FromString(data)
+graph = tf.Graph()
+with graph.as_default():
+    tf.import_graph_def(graph_def, name="")
+profiler = tf.compat.v1.profiler
+options = {**profiler.ProfileOptionBuilder.float_operation(), "output": "none"}
+times = []
+for _ in range(repeat):
+    start = time.perf_counter()
+    total = profiler.profile(graph, cmd="op", options=options).total_float_ops
+    times.append(time.perf_counter() - start)
+print(f"{statistics.median(times):.3f} s for float operations alone, {total:,} of them")
+"""
+
+
+def tensorflow_seconds(path: Path, repeat: int) -> str:
+    """What TensorFlow takes for an imported graph, the import not included."""
+    if path.suffix not in (".pb", ".gz"):
+        return "n/a (a GraphDef in a .pb or .gz file is needed)"
+    command = [sys.executable, "-c", THEIRS, str(path), str(repeat)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"n/a ({done.stderr.strip().splitlines()[-1]})"
+    return done.stdout.strip()
 
 
 def read(path: Path) -> pb.GraphDef:

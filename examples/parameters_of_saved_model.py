@@ -10,8 +10,6 @@ from pathlib import Path
 
 import tfprof
 
-VARIABLE_OPS = ["VarHandleOp", "VariableV2", "Variable"]
-
 VARIABLE = """
     node {{
       name: "{name}" op: "VarHandleOp"
@@ -38,18 +36,10 @@ def write_tiny_model(folder: Path) -> None:
 
 def print_parameters(model: Path) -> None:
     """One line for each variable, then the sum."""
-    options = (
-        tfprof.ProfileOptionBuilder()
-        .with_accounted_types(VARIABLE_OPS)
-        .select(["params"])
-        .order_by("params")
-        .build()
-    )
-    tree = tfprof.Profiler(model).view("scope", options)
-    for row in tree.to_rows():
-        if row["parameters"]:
-            print(f"{row['parameters']:>12,}  {row['name']}")
-    print(f"{tree.root.total_parameters:>12,}  in all")
+    report = tfprof.params(model)
+    for row in sorted(report.rows, key=lambda row: -(row.params or 0)):
+        print(f"{row.params or 0:>12,}  {row.name}")
+    print(f"{report.total:>12,}  in all")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import tfprof
-from tests.published.derivations import Work, dense
+from tests.published.derivations import Work, conv, dense
 from tests.published.models import BATCH, ENCODER, MODELS, UNET
 from tfprof.analysis.interpreter.tally import OpRow
 from tfprof.costs.report import FlopsReport
@@ -165,6 +165,51 @@ def test_a_step_does_three_times_the_products(
     report = Step(make(keras), keras.optimizers.SGD()).report()
     assert report.macs == 3 * forward.macs - first.macs
     assert report.by_phase["forward"] >= forward.flops
+
+
+def of_loop(gates: int, inputs: int = 4, units: int = 5, steps: int = 7) -> Work:
+    """Forward, and backward by both kernels and by the state, but not by the inputs."""
+    return Work(steps * BATCH * gates * units * (2 * inputs + 3 * units))
+
+
+STACKED = 2 * of_loop(4) + 2 * 3 * Work(7 * BATCH * 3 * 3 * (5 + 5 + 3))
+CONV_LSTM = 3 * 4 * (2 * conv(BATCH * 4**3, (3, 3), 2) + 3 * conv(BATCH * 4**3, (3, 3), 4))
+
+RECURRENT: dict[str, tuple[Callable[[Any], list[Any]], tuple[int, ...], Work]] = {
+    "SimpleRNN": (lambda L: [L.SimpleRNN(5)], (7, 4), of_loop(1)),
+    "LSTM": (lambda L: [L.LSTM(5, return_sequences=True)], (7, 4), of_loop(4)),
+    "LSTM with dropout": (
+        lambda L: [L.LSTM(5, dropout=0.5, recurrent_dropout=0.5)], (7, 4), of_loop(4),
+    ),
+    "GRU": (lambda L: [L.GRU(5)], (7, 4), of_loop(3)),
+    # The state of the first step is a constant.
+    "LSTM unrolled": (
+        lambda L: [L.LSTM(5, unroll=True)], (7, 4), of_loop(4) + Work(-BATCH * 4 * 5 * 5),
+    ),
+    "stacked": (
+        lambda L: [L.Bidirectional(L.LSTM(5, return_sequences=True)), L.Bidirectional(L.GRU(3))],
+        (7, 4), STACKED,
+    ),
+    "ConvLSTM2D": (lambda L: [L.ConvLSTM2D(4, 3)], (3, 6, 6, 2), CONV_LSTM),
+    "TimeDistributed": (
+        lambda L: [L.TimeDistributed(L.Dense(5)), L.TimeDistributed(L.Dense(2))],
+        (7, 4), 2 * dense(7 * BATCH, 4, 5) + 3 * dense(7 * BATCH, 5, 2),
+    ),
+}  # fmt: skip
+"""Layers, shape of what goes in, multiply-adds of a step."""
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_the_gradients_of_loops(name: str) -> None:
+    keras = pytest.importorskip("keras")
+    make, shape, expected = RECURRENT[name]
+    model = keras.Sequential([keras.Input(shape), *make(keras.layers)])
+    step = Step(model, keras.optimizers.SGD())
+    assert step.report().macs == expected.macs
+    forward = tfprof.flops(model, batch=BATCH).macs
+    macs = tfprof.flops(step.function, convention="macs").by_phase
+    assert macs["forward"] == forward
+    assert macs["backward"] == expected.macs - forward
 
 
 def test_parts_of_a_step_are_told_apart(keras: Any) -> None:

