@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import tfprof
@@ -81,33 +82,35 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
     source = given.graph or tfprof.demo_files().graph
-    data = pb.GraphDef.SerializeToString(read(source))
+    data = read(source).SerializeToString()
 
     def count() -> None:
         report = tfprof.flops(data)
         assert report.flops and report.coverage
         assert tfprof.params(data).total >= 0
 
-    seconds = median_seconds(count, given.repeat)
-    print(f"{source.name}: {seconds:.3f} s for parameters and float operations")
-    print(
-        f"  by scope, too: {median_seconds(lambda: tfprof.flops(data).by_scope, given.repeat):.3f} s"
-    )
+    def by_scope() -> None:
+        assert tfprof.flops(data).by_scope
+
+    print(f"{source.name}: {median_seconds(count, given.repeat):.3f} s, with parameters")
+    print(f"  by scope: {median_seconds(by_scope, given.repeat):.3f} s")
     print(f"  TensorFlow's count: {tensorflow_seconds(source, given.repeat)}")
-    before = None
+    assert "tensorflow" not in sys.modules
+
+    before: tuple[int, float] | None = None
     for n_nodes in map(int, given.nodes.split(",")):
         graph = nested_graph(n_nodes)
-        seconds = median_seconds(
-            lambda graph=graph: tfprof.flops(graph).flops, min(given.repeat, 3)
-        )
-        growth = (
-            "" if before is None else f", {seconds / before[1]:.1f} × for {n_nodes / before[0]:g} ×"
-        )
-        print(
-            f"{n_nodes:>9,} nodes: {seconds:7.2f} s, {1e6 * seconds / n_nodes:.1f} µs each{growth}"
-        )
+        seconds = median_seconds(partial(flops_of, graph), min(given.repeat, 3))
+        line = f"{n_nodes:>9,} nodes: {seconds:7.2f} s, {1e6 * seconds / n_nodes:.1f} µs each"
+        if before is not None:
+            line += f", {seconds / before[1]:.1f} × for {n_nodes / before[0]:g} ×"
+        print(line)
         before = (n_nodes, seconds)
-    assert "tensorflow" not in sys.modules
+
+
+def flops_of(graph: bytes) -> object:
+    """The whole count of a graph."""
+    return tfprof.flops(graph).flops
 
 
 THEIRS = """
