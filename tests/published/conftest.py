@@ -16,18 +16,30 @@ from tfprof.capture.traced_graph import TracedGraph
 from tfprof.costs.report import FlopsReport
 
 
+LARGE = (
+    "DenseNet169",
+    "DenseNet201",
+    "InceptionResNetV2",
+    "NASNetMobile",
+    "ResNet50V2",
+    "ResNet101V2",
+)
+"""Architectures that are traced only once, to save time."""
+
+
 class Application(NamedTuple):
     """What is asked of an architecture; the model itself, with all its weights, is let go.
 
     Attributes:
         traced: Its graph, the batch left open.
-        one, again: The model's report for a batch of one, asked for twice.
+        one: The model's report for a batch of one; that of its graph, if it is large.
+        again: The model's report asked for once more; None if it is large.
         n_params, n_trainable: Parameters, as Keras counts them.
     """
 
     traced: TracedGraph
     one: FlopsReport
-    again: FlopsReport
+    again: FlopsReport | None
     n_params: int
     n_trainable: int
 
@@ -48,10 +60,11 @@ def application() -> Callable[..., Application]:
         model = getattr(keras.applications, name)(weights=None, input_shape=input_shape)
         graph = traced(model)
         assert graph is not None
+        message = pb.GraphDef.FromString(graph.graph)
         return Application(
             graph,
-            tfprof.flops(model, batch=1),
-            tfprof.flops(model, batch=1),
+            tfprof.flops(message if name in LARGE else model, batch=1),
+            None if name in LARGE else tfprof.flops(model, batch=1),
             model.count_params(),
             sum(math.prod(each.shape) for each in model.trainable_weights),
         )
