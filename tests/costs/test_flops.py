@@ -51,6 +51,13 @@ def test_multiply_adds_as_the_unit():
     assert report.by_phase["forward"] == 20
 
 
+def test_an_interactive_session_shows_explanations_as_they_are():
+    explanation = tfprof.flops(MODEL).explain()
+    assert repr(explanation) == explanation
+    assert "2·n·k" in explanation
+    assert repr(tfprof.flops(MODEL)) == "<FlopsReport 70·B FLOPs>"
+
+
 def test_rows_say_how_each_op_was_counted():
     rows = {row["name"]: row for row in tfprof.flops(MODEL, batch=2).to_rows()}
     product = rows["net/dense/MatMul"]

@@ -36,6 +36,12 @@ def test_text(number, text):
     assert str(number) == text
 
 
+def test_formatting():
+    number = 20_000 * B + 400
+    assert f"{number:,}" == f"{number}" == "20,000·B + 400"
+    assert f"{number:>16,}" == "  20,000·B + 400"
+
+
 def test_what_is_known_is_an_int():
     assert B - B == 0
     assert isinstance(B - B + 3, int)

@@ -17,6 +17,15 @@ from tfprof.model.symbolic import Number, total, typical
 from tfprof.renderers.flops_text import explanation, headline, shape_text
 
 
+class Explanation(str):
+    """Text that an interactive session shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class FlopsReport:
     """Float operations of one run of a program, and how they were counted.
 
@@ -139,21 +148,19 @@ class FlopsReport:
         """
         return roofline(self.ops, device_of(device))
 
-    def explain(self, top: int | None = None) -> str:
+    def explain(self, top: int | None = None) -> Explanation:
         """How the count came about, op by op, as text.
 
         Args:
             top: Show only so many lines of ops, the most expensive ones; None for all.
         """
-        return explanation(self, top)
+        return Explanation(explanation(self, top))
 
     def __str__(self) -> str:
         return headline(self)
 
     def __repr__(self) -> str:
-        return f"<FlopsReport {self.flops:,} FLOPs>" if isinstance(self.flops, int) else (
-            f"<FlopsReport {self.flops} FLOPs>"
-        )  # fmt: skip
+        return f"<FlopsReport {self.flops:,} FLOPs>"
 
     def _step_ops(self) -> list[tally.OpRow]:
         return [row for row in self.ops if row.phase in STEP]

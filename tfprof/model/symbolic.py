@@ -182,6 +182,10 @@ class Symbolic:
         texts = [_term_text(term, factor) for term, factor in ordered]
         return " + ".join(texts).replace("+ -", "- ")
 
+    def __format__(self, spec: str) -> str:
+        """As text: numbers in it have separators anyway, and ``>12`` means width."""
+        return format(str(self), spec.replace(",", ""))
+
     def __repr__(self) -> str:
         return f"<{self}>"
 
