@@ -627,3 +627,18 @@ def test_without_eager_execution() -> None:
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stdout.strip() == "done", done.stderr[-2000:]
+
+
+@pytest.mark.tensorflow
+def test_a_function_whose_variables_are_gone_is_refused() -> None:
+    tf = pytest.importorskip("tensorflow")
+
+    def make() -> Any:
+        module = tf.Module()
+        module.w = tf.Variable(tf.ones([4, 3]))
+        return tf.function(lambda x: x @ module.w).get_concrete_function(tf.TensorSpec((2, 4)))
+
+    concrete = make()
+    gc.collect()
+    with pytest.raises(UsageError, match="keep the model that owns them alive"):
+        traced(concrete)

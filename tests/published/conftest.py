@@ -15,7 +15,6 @@ from tfprof.capture.model_graphs import traced
 from tfprof.capture.traced_graph import TracedGraph
 from tfprof.costs.report import FlopsReport
 
-
 LARGE = (
     "DenseNet169",
     "DenseNet201",

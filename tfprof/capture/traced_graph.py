@@ -141,10 +141,21 @@ def named(variables: Iterable[Any], trainable: Iterable[Any] | None = None) -> l
 
 
 def used_variables(graph: Any) -> list[NamedVariable]:
-    """The variables that a traced function uses, in the order of their first use."""
+    """The variables that a traced function uses, in the order of their first use.
+
+    Raises:
+        UsageError: Some of them are gone.
+    """
     places = {id(outer): place for place, (outer, _) in enumerate(getattr(graph, "captures", ()))}
+    try:
+        used = getattr(graph, "variables", ())
+    except AssertionError as error:  # TensorFlow holds the variables of a function weakly
+        raise UsageError(
+            "variables of this function have been deleted; keep the model that owns them alive "
+            "while you count, or pass the model itself"
+        ) from error
     variables = sorted(
-        getattr(graph, "variables", ()),
+        used,
         key=lambda each: (places.get(id(each.handle), len(places)), each.name),
     )
     return named(variables)

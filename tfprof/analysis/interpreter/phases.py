@@ -20,11 +20,12 @@ STEP = (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
 """The parts that every step runs."""
 
 _GRADIENT_SCOPE = re.compile(r"(^|/)(gradients|gradient_tape)(_\d+)?/")
-_GRADIENT_TYPE = re.compile(r"Grad(V\d+|WithArgmax|GradV\d+|Grad)?$|Backprop")
+_GRADIENT_TYPE = re.compile(r"Grad(V\d+|WithArgmax|GradV\d+|Grad)?$|Backprop(?!Input)")
+"""Not ``…BackpropInput``: a transposed convolution is one. Gradients have their scopes, too."""
 _BACKWARD_FUNCTION = re.compile(r"(^|_)_backward_")
 _OPTIMIZERS = (
-    "adadelta|adafactor|adagrad|adagradda|adam|adamax|adamw|ftrl|gradientdescent|lamb|lion|"
-    "lossscaleoptimizer|momentum|muon|nadam|rmsprop|sgd"
+    "adadelta|adafactor|adagrad|adagradda|adam|adamax|(schedule_?free_?)?adam_?w|ftrl|"
+    "gradientdescent|lamb|lion|loss_?scale_?optimizer|momentum|muon|nadam|rm_?sprop|sgd"
 )
 _OPTIMIZER_SCOPE = re.compile(rf"(^|/)({_OPTIMIZERS})(_\d+)?/", re.IGNORECASE)
 _OPTIMIZER_TYPE = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]")

@@ -87,7 +87,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
     its runs; one that is called in several parts of the step, once for each.
     """
     for analysis, phase, times in _distinct(root):
-        body = analysis.body
+        body, phases = analysis.body, _phases(analysis, phase)
         for place in analysis.order:
             verdict = analysis.verdicts.get(place)
             if verdict is None or place < body.n_args:
@@ -96,7 +96,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
             yield OpRow(
                 body.name,
                 node,
-                phase_of(node.name, node.kind.op, phase),
+                phases[place],
                 often(times, analysis.times.get(place, 1)),
                 verdict,
                 analysis.inputs(place),
@@ -139,13 +139,33 @@ def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
     return result
 
 
+def _phases(analysis: Analysis, around: Phase) -> dict[int, Phase]:
+    """Part of the step of each node of a body that is called in some part.
+
+    What is made of gradients alone is backward, too: their sums (``AddN``) are in no scope.
+    """
+    nodes = analysis.body.nodes
+    phases: dict[int, Phase] = {}
+    for place in analysis.order:
+        node = nodes[place]
+        phases[place] = phase = phase_of(node.name, node.kind.op, around)
+        if phase is Phase.FORWARD:
+            sources = {
+                phases.get(source, phase)
+                for source, _ in node.inputs
+                if source < 0 or nodes[source].kind.op != "Const"
+            }
+            if sources == {Phase.BACKWARD}:
+                phases[place] = Phase.BACKWARD
+    return phases
+
+
 def _calls(analysis: Analysis, around: Phase) -> Iterator[tuple[Analysis, Phase, Times]]:
     """What a body calls, in which part of the step, and how often."""
+    phases = _phases(analysis, around) if analysis.calls else {}
     for place, calls in analysis.calls.items():
-        node = analysis.body.nodes[place]
-        here = phase_of(node.name, node.kind.op, around)
         for call in calls:
-            phase = phase_of_function(call.analysis.body.name, here)
+            phase = phase_of_function(call.analysis.body.name, phases[place])
             yield call.analysis, phase, often(analysis.times.get(place, 1), call.times)
 
 
