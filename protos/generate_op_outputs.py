@@ -1,4 +1,4 @@
-"""Write ``tfprof/readers/op_outputs.tsv``: names and element types of the outputs of TensorFlow's ops.
+"""Write ``tfprof/readers/op_outputs.tsv``: names and types of the outputs of TensorFlow's ops.
 
     python protos/generate_op_outputs.py            write the file
     python protos/generate_op_outputs.py --check    compare only; exit 1 when the file is stale
