@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
-from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
+from tfprof.analysis.interpreter.phases import Phase, node_phases, phase_of_function
+from tfprof.analysis.interpreter.tally import distinct_runs
 from tfprof.analysis.roofline import tensor_bytes
 from tfprof.analysis.scope_outputs import Edge, leaving, left_scopes
 from tfprof.model.run_counts import Times, often, scaled
@@ -116,7 +117,9 @@ def scope_sums(
         with_tensors: Find the tensors that leave scopes.
     """
     finished: dict[_Visit, ScopeSums] = {}
-    for analysis, phase in _callees_first(root):
+    for analysis, phase, _ in reversed(distinct_runs(root)):
+        if phase is Phase.INITIALIZATION:
+            continue
         is_root = analysis is root
         walk = _Walk(analysis, phase, finished, layer_of if is_root else None)
         walk.add_ops(picos_of)
@@ -124,32 +127,6 @@ def scope_sums(
             walk.add_outputs(results if is_root else analysis.body.results)
         finished[id(analysis), phase] = walk.sums()
     return finished[id(root), Phase.FORWARD]
-
-
-def _callees_first(root: Analysis) -> Iterator[tuple[Analysis, Phase]]:
-    """Every analysis in each part of the step that it runs in."""
-    seen: set[_Visit] = set()
-    stack: list[tuple[Analysis, Phase, bool]] = [(root, Phase.FORWARD, False)]
-    while stack:
-        analysis, phase, is_done = stack.pop()
-        if is_done:
-            yield analysis, phase
-            continue
-        if (id(analysis), phase) in seen:
-            continue
-        seen.add((id(analysis), phase))
-        stack.append((analysis, phase, True))
-        for place, calls in analysis.calls.items():
-            around = _phase(analysis, place, phase)
-            for call in calls:
-                inner = phase_of_function(call.analysis.body.name, around)
-                if inner is not Phase.INITIALIZATION and (id(call.analysis), inner) not in seen:
-                    stack.append((call.analysis, inner, False))
-
-
-def _phase(analysis: Analysis, place: int, around: Phase) -> Phase:
-    node = analysis.body.nodes[place]
-    return phase_of(node.name, node.kind.op, around)
 
 
 class _Walk:
@@ -165,7 +142,7 @@ class _Walk:
         self.analysis = analysis
         self.has_layers = layer_of is not None
         scope_of = layer_of or {}
-        self.phase = phase
+        self.phases = node_phases(analysis.body, analysis.order, phase)
         self.finished = finished
         self.parts: dict[str, list[Amounts]] = defaultdict(list)
         self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)
@@ -189,7 +166,7 @@ class _Walk:
             calls = analysis.calls.get(place, ())
             if not is_work and not calls:
                 continue
-            phase = _phase(analysis, place, self.phase)
+            phase = self.phases[place]
             if phase is Phase.INITIALIZATION:
                 continue
             times = analysis.times.get(place, 1)
@@ -222,7 +199,7 @@ class _Walk:
         analysis = self.analysis
         found: dict[str, list[Tensor]] = defaultdict(list)
         for (place, slot), within in leaving(analysis, self.scopes, results):
-            if _phase(analysis, place, self.phase) is not Phase.FORWARD:
+            if self.phases[place] is not Phase.FORWARD:
                 continue
             tensor = analysis.outputs[place][slot]
             scope = self.scopes[place]

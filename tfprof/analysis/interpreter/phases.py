@@ -1,10 +1,13 @@
-"""Which part of a training step an op belongs to, told from names and types."""
+"""Which part of a training step an op belongs to, told from names, types and data flow."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
+
+from tfprof.model.program import Body, FunctionRef, Node
 
 
 class Phase(Enum):
@@ -25,10 +28,12 @@ _GRADIENT_TYPE = re.compile(r"Grad(V\d+|WithArgmax|GradV\d+|Grad)?$|Backprop(?!I
 _BACKWARD_FUNCTION = re.compile(r"(^|_)_backward_")
 _OPTIMIZERS = (
     "adadelta|adafactor|adagrad|adagradda|adam|adamax|(schedule_?free_?)?adam_?w|ftrl|"
-    "gradientdescent|lamb|lion|loss_?scale_?optimizer|momentum|muon|nadam|rm_?sprop|sgd"
+    "exponentialmovingaverage|gradientdescent|lamb|lion|loss_?scale_?optimizer|momentum|muon|nadam|rm_?sprop|sgd"
 )
 _OPTIMIZER_SCOPE = re.compile(rf"(^|/)({_OPTIMIZERS})(_\d+)?/", re.IGNORECASE)
 _OPTIMIZER_TYPE = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]")
+_ASSIGNMENT = re.compile(r"^(Resource)?(Assign|Scatter)|^ResourceStridedSliceAssign$")
+_SUMS = ("AddN", "AccumulateNV2")
 _INITIALIZER_SCOPE = re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)")
 
 
@@ -69,3 +74,60 @@ def phase_of_function(name: str, around: Phase) -> Phase:
     if around is Phase.FORWARD and _BACKWARD_FUNCTION.search(name):
         return Phase.BACKWARD
     return around
+
+
+def node_phases(body: Body, order: Sequence[int], around: Phase) -> dict[int, Phase]:
+    """The part of a step that each node of a body belongs to.
+
+    Besides what names and types tell: sums of gradients are backward, which are in no scope; and
+    what is used for nothing but to change variables by gradients is the optimizer, whatever the
+    user has called it.
+
+    Args:
+        body: The body.
+        order: Places of the nodes that run, producers first.
+        around: Where the function is called that it is.
+    """
+    nodes = body.nodes
+    phases = {place: _phase_of_node(nodes[place], around) for place in order}
+    if Phase.BACKWARD not in phases.values():
+        return phases
+    of_gradients: set[int] = set()
+    assigned: set[int] = set()
+    updates: set[int] = set()
+    for place in order:
+        op = nodes[place].kind.op
+        sources = [source for source, _ in nodes[place].inputs]
+        if phases[place] is Phase.BACKWARD:
+            of_gradients.add(place)
+        elif phases[place] is Phase.FORWARD:
+            if op in _SUMS and all(phases.get(s) is Phase.BACKWARD for s in sources):
+                phases[place] = Phase.BACKWARD
+            has_changed = op == "ReadVariableOp" and not assigned.isdisjoint(sources)
+            if has_changed or not of_gradients.isdisjoint(sources):
+                of_gradients.add(place)
+                if _ASSIGNMENT.match(op):
+                    updates.add(place)
+                    assigned.update(sources[:1])
+    if updates or Phase.OPTIMIZER in phases.values():
+        _spread_updates(body, order, phases, updates)
+    return phases
+
+
+def _phase_of_node(node: Node, around: Phase) -> Phase:
+    phase = phase_of(node.name, node.kind.op, around)
+    called = node.kind.attrs.get("f")
+    return phase_of_function(called.name, phase) if isinstance(called, FunctionRef) else phase
+
+
+def _spread_updates(
+    body: Body, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
+) -> None:
+    """Count for the optimizer what only its assignments, or what counts for it, use."""
+    readers: dict[int, set[Phase]] = {}
+    for place in reversed(order):
+        is_update = place in updates or readers.get(place) == {Phase.OPTIMIZER}
+        if phases[place] is Phase.FORWARD and is_update:
+            phases[place] = Phase.OPTIMIZER
+        for source, _ in body.nodes[place].inputs:
+            readers.setdefault(source, set()).add(phases[place])

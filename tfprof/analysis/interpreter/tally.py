@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tfprof.analysis.flops.formulas import Cost
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
-from tfprof.analysis.interpreter.phases import Phase, phase_of, phase_of_function
+from tfprof.analysis.interpreter.phases import Phase, node_phases, phase_of_function
 from tfprof.model.program import Node
 from tfprof.model.run_counts import Times, often, scaled, total_times
 from tfprof.model.symbolic import Number, total
@@ -86,8 +86,9 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
     A function that is called with the same arguments in several places is listed once, with all
     its runs; one that is called in several parts of the step, once for each.
     """
-    for analysis, phase, times in _distinct(root):
-        body, phases = analysis.body, _phases(analysis, phase)
+    for analysis, phase, times in distinct_runs(root):
+        body = analysis.body
+        phases = node_phases(body, analysis.order, phase)
         for place in analysis.order:
             verdict = analysis.verdicts.get(place)
             if verdict is None or place < body.n_args:
@@ -107,7 +108,7 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
 _Visit = tuple[int, Phase]
 
 
-def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
+def distinct_runs(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
     """Every analysis in each part of the step, callers first, and how often it runs."""
     analyses: dict[_Visit, Analysis] = {}
     finished: list[_Visit] = []
@@ -139,30 +140,11 @@ def _distinct(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
     return result
 
 
-def _phases(analysis: Analysis, around: Phase) -> dict[int, Phase]:
-    """Part of the step of each node of a body that is called in some part.
-
-    What is made of gradients alone is backward, too: their sums (``AddN``) are in no scope.
-    """
-    nodes = analysis.body.nodes
-    phases: dict[int, Phase] = {}
-    for place in analysis.order:
-        node = nodes[place]
-        phases[place] = phase = phase_of(node.name, node.kind.op, around)
-        if phase is Phase.FORWARD:
-            sources = {
-                phases.get(source, phase)
-                for source, _ in node.inputs
-                if source < 0 or nodes[source].kind.op != "Const"
-            }
-            if sources == {Phase.BACKWARD}:
-                phases[place] = Phase.BACKWARD
-    return phases
-
-
 def _calls(analysis: Analysis, around: Phase) -> Iterator[tuple[Analysis, Phase, Times]]:
     """What a body calls, in which part of the step, and how often."""
-    phases = _phases(analysis, around) if analysis.calls else {}
+    if not analysis.calls:
+        return
+    phases = node_phases(analysis.body, analysis.order, around)
     for place, calls in analysis.calls.items():
         for call in calls:
             phase = phase_of_function(call.analysis.body.name, phases[place])
