@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
-from tfprof.analysis.interpreter.phases import Phase, node_phases, phase_of_function
-from tfprof.analysis.interpreter.tally import distinct_runs
+from tfprof.analysis.interpreter.phases import Phase, phase_of_function
+from tfprof.analysis.interpreter.tally import Visit, visits
 from tfprof.analysis.roofline import tensor_bytes
 from tfprof.analysis.scope_outputs import Edge, leaving, left_scopes
 from tfprof.model.run_counts import Times, often, scaled
@@ -91,7 +91,7 @@ class ScopeSums:
 PicosOf = Callable[[Analysis, int, Verdict], "int | None"]
 """Picoseconds that one run of a node takes at least; None if that is unknown."""
 
-_Visit = tuple[int, Phase]
+_Key = tuple[int, Phase]
 
 
 def scope_sums(
@@ -116,12 +116,13 @@ def scope_sums(
         picos_of: How long nodes take.
         with_tensors: Find the tensors that leave scopes.
     """
-    finished: dict[_Visit, ScopeSums] = {}
-    for analysis, phase, _ in reversed(distinct_runs(root)):
+    finished: dict[_Key, ScopeSums] = {}
+    for visit in reversed(visits(root)):
+        analysis, phase = visit.analysis, visit.phase
         if phase is Phase.INITIALIZATION:
             continue
         is_root = analysis is root
-        walk = _Walk(analysis, phase, finished, layer_of if is_root else None)
+        walk = _Walk(visit, finished, layer_of if is_root else None)
         walk.add_ops(picos_of)
         if with_tensors and phase is Phase.FORWARD:
             walk.add_outputs(results if is_root else analysis.body.results)
@@ -134,15 +135,14 @@ class _Walk:
 
     def __init__(
         self,
-        analysis: Analysis,
-        phase: Phase,
-        finished: Mapping[_Visit, ScopeSums],
+        visit: Visit,
+        finished: Mapping[_Key, ScopeSums],
         layer_of: Mapping[str, str] | None,
     ) -> None:
-        self.analysis = analysis
+        self.analysis = analysis = visit.analysis
         self.has_layers = layer_of is not None
         scope_of = layer_of or {}
-        self.phases = node_phases(analysis.body, analysis.order, phase)
+        self.phases = visit.phases
         self.finished = finished
         self.parts: dict[str, list[Amounts]] = defaultdict(list)
         self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)

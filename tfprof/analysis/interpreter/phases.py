@@ -37,6 +37,10 @@ _SUMS = ("AddN", "AccumulateNV2")
 _INITIALIZER_SCOPE = re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)")
 
 
+_BY_OPTIMIZER, _BY_OTHERS = 1, 2
+"""By whom a node's outputs are used."""
+
+
 def phase_of(name: str, op_type: str, around: Phase) -> Phase:
     """The part of a step that a node belongs to.
 
@@ -45,18 +49,23 @@ def phase_of(name: str, op_type: str, around: Phase) -> Phase:
         op_type: Its type.
         around: Where the function is called that it is in.
     """
-    if _OPTIMIZER_TYPE.match(op_type):
-        return Phase.OPTIMIZER
+    by_type = _phase_of_type(op_type)
+    if by_type is Phase.OPTIMIZER:
+        return by_type
     if around is not Phase.FORWARD:
         return around
-    scope = name[: name.rfind("/") + 1]
-    phase = _phase_of_scope(scope)
-    if phase is Phase.FORWARD and _GRADIENT_TYPE.search(op_type):
-        return Phase.BACKWARD
-    return phase
+    phase = _phase_of_scope(name[: name.rfind("/") + 1])
+    return by_type if phase is Phase.FORWARD else phase
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 12)
+def _phase_of_type(op_type: str) -> Phase:
+    if _OPTIMIZER_TYPE.match(op_type):
+        return Phase.OPTIMIZER
+    return Phase.BACKWARD if _GRADIENT_TYPE.search(op_type) else Phase.FORWARD
+
+
+@lru_cache(maxsize=1 << 16)
 def _phase_of_scope(scope: str) -> Phase:
     if not scope:
         return Phase.FORWARD
@@ -124,10 +133,12 @@ def _spread_updates(
     body: Body, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
 ) -> None:
     """Count for the optimizer what only its assignments, or what counts for it, use."""
-    readers: dict[int, set[Phase]] = {}
+    used = bytearray(len(body.nodes))
     for place in reversed(order):
-        is_update = place in updates or readers.get(place) == {Phase.OPTIMIZER}
-        if phases[place] is Phase.FORWARD and is_update:
-            phases[place] = Phase.OPTIMIZER
+        phase = phases[place]
+        if phase is Phase.FORWARD and (used[place] == _BY_OPTIMIZER or place in updates):
+            phases[place] = phase = Phase.OPTIMIZER
+        user = _BY_OPTIMIZER if phase is Phase.OPTIMIZER else _BY_OTHERS
         for source, _ in body.nodes[place].inputs:
-            readers.setdefault(source, set()).add(phases[place])
+            if source >= 0:
+                used[source] |= user

@@ -20,22 +20,38 @@ class OpRow(NamedTuple):
     """An op in a function, all its runs together.
 
     Attributes:
-        function: Function that it is in; empty for the graph.
-        node: The node.
+        analysis: The walk through the function.
+        place: Place of the op in it.
         phase: Part of the step.
         times: How often one run of the program runs it.
         verdict: What one run of it costs.
-        inputs: What flows into it.
-        outputs: What comes out.
     """
 
-    function: str
-    node: Node
+    analysis: Analysis
+    place: int
     phase: Phase
     times: Times
     verdict: Verdict
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+
+    @property
+    def function(self) -> str:
+        """Function that it is in; empty for the graph."""
+        return self.analysis.body.name
+
+    @property
+    def node(self) -> Node:
+        """The node."""
+        return self.analysis.body.nodes[self.place]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """What flows into it."""
+        return self.analysis.inputs(self.place)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What comes out."""
+        return self.analysis.outputs[self.place]
 
     @property
     def macs(self) -> Number:
@@ -86,68 +102,70 @@ def op_rows(root: Analysis) -> Iterator[OpRow]:
     A function that is called with the same arguments in several places is listed once, with all
     its runs; one that is called in several parts of the step, once for each.
     """
-    for analysis, phase, times in distinct_runs(root):
-        body = analysis.body
-        phases = node_phases(body, analysis.order, phase)
+    for visit in visits(root):
+        analysis, phases, times = visit.analysis, visit.phases, visit.times
+        n_args = analysis.body.n_args
         for place in analysis.order:
             verdict = analysis.verdicts.get(place)
-            if verdict is None or place < body.n_args:
+            if verdict is None or place < n_args:
                 continue
-            node = body.nodes[place]
-            yield OpRow(
-                body.name,
-                node,
-                phases[place],
-                often(times, analysis.times.get(place, 1)),
-                verdict,
-                analysis.inputs(place),
-                analysis.outputs[place],
-            )
+            runs = often(times, analysis.times[place]) if place in analysis.times else times
+            yield OpRow(analysis, place, phases[place], runs, verdict)
 
 
-_Visit = tuple[int, Phase]
+class Visit(NamedTuple):
+    """A body in a part of the step.
+
+    Attributes:
+        analysis: The walk through it.
+        phase: The part of the step that it is called in.
+        phases: The part that each of its nodes belongs to, by place.
+        times: How often one run of the program runs it there.
+    """
+
+    analysis: Analysis
+    phase: Phase
+    phases: dict[int, Phase]
+    times: Times
 
 
-def distinct_runs(root: Analysis) -> list[tuple[Analysis, Phase, Times]]:
-    """Every analysis in each part of the step, callers first, and how often it runs."""
-    analyses: dict[_Visit, Analysis] = {}
-    finished: list[_Visit] = []
-    stack: list[tuple[_Visit, bool]] = [((id(root), Phase.FORWARD), False)]
-    analyses[stack[0][0]] = root
-    seen: set[_Visit] = set()
+_Key = tuple[int, Phase]
+
+
+def visits(root: Analysis) -> list[Visit]:
+    """Every body in each part of the step that it runs in, callers first."""
+    found: dict[_Key, Visit] = {}
+    finished: list[_Key] = []
+    stack: list[tuple[Analysis, Phase, bool]] = [(root, Phase.FORWARD, False)]
     while stack:
-        visit, done = stack.pop()
+        analysis, around, done = stack.pop()
+        key = (id(analysis), around)
         if done:
-            finished.append(visit)
+            finished.append(key)
             continue
-        if visit in seen:
+        if key in found:
             continue
-        seen.add(visit)
-        stack.append((visit, True))
-        for callee, phase, _ in _calls(analyses[visit], visit[1]):
-            key = (id(callee), phase)
-            analyses.setdefault(key, callee)
-            if key not in seen:
-                stack.append((key, False))
-    runs: dict[_Visit, list[Times]] = defaultdict(list)
+        phases = node_phases(analysis.body, analysis.order, around)
+        found[key] = visit = Visit(analysis, around, phases, 0)
+        stack.append((analysis, around, True))
+        stack += [(callee, phase, False) for callee, phase, _ in _calls(visit)]
+    runs: dict[_Key, list[Times]] = defaultdict(list)
     runs[id(root), Phase.FORWARD].append(1)
-    result: list[tuple[Analysis, Phase, Times]] = []
-    for visit in reversed(finished):
-        analysis, times = analyses[visit], total_times(runs[visit])
-        result.append((analysis, visit[1], times))
-        for callee, phase, share in _calls(analysis, visit[1]):
-            runs[id(callee), phase].append(often(times, share))
+    result: list[Visit] = []
+    for key in reversed(finished):
+        visit = found[key]._replace(times=total_times(runs[key]))
+        result.append(visit)
+        for callee, phase, share in _calls(visit):
+            runs[id(callee), phase].append(often(visit.times, share))
     return result
 
 
-def _calls(analysis: Analysis, around: Phase) -> Iterator[tuple[Analysis, Phase, Times]]:
-    """What a body calls, in which part of the step, and how often."""
-    if not analysis.calls:
-        return
-    phases = node_phases(analysis.body, analysis.order, around)
+def _calls(visit: Visit) -> Iterator[tuple[Analysis, Phase, Times]]:
+    """What a body calls, in which part of the step, and how often one run of it does."""
+    analysis = visit.analysis
     for place, calls in analysis.calls.items():
         for call in calls:
-            phase = phase_of_function(call.analysis.body.name, phases[place])
+            phase = phase_of_function(call.analysis.body.name, visit.phases[place])
             yield call.analysis, phase, often(analysis.times.get(place, 1), call.times)
 
 
