@@ -1844,6 +1844,95 @@ class OutputShapesEntrySlices(Message):
         dims: Tuple | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
+class NodeDefSlices(Message):
+    name: builtins.str
+    op: builtins.str
+    @property
+    def input(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def attr(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        op: builtins.str | None = ...,
+        input: collections.abc.Iterable[builtins.str] | None = ...,
+        attr: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
+class AttrEntry(Message):
+    name: builtins.str
+    @property
+    def value(self) -> AttrValue: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        value: AttrValue | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class GraphDefSlices(Message):
+    @property
+    def node(self) -> RepeatedCompositeFieldContainer[NodeDefSlices]: ...
+    @property
+    def library(self) -> FunctionDefLibrarySlices: ...
+    def __init__(
+        self,
+        *,
+        node: collections.abc.Iterable[NodeDefSlices] | None = ...,
+        library: FunctionDefLibrarySlices | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class FunctionDefLibrarySlices(Message):
+    @property
+    def function(self) -> RepeatedCompositeFieldContainer[FunctionDefSlices]: ...
+    def __init__(
+        self,
+        *,
+        function: collections.abc.Iterable[FunctionDefSlices] | None = ...,
+    ) -> None: ...
+
+class FunctionDefSlices(Message):
+    @property
+    def signature(self) -> OpDef: ...
+    @property
+    def node_def(self) -> RepeatedCompositeFieldContainer[NodeDefSlices]: ...
+    @property
+    def ret(self) -> ScalarMap[builtins.str, builtins.str]: ...
+    @property
+    def control_ret(self) -> ScalarMap[builtins.str, builtins.str]: ...
+    @property
+    def arg_attr(self) -> MessageMap[builtins.int, ArgAttrsSlices]: ...
+    def __init__(
+        self,
+        *,
+        signature: OpDef | collections.abc.Mapping[str, typing.Any] | None = ...,
+        node_def: collections.abc.Iterable[NodeDefSlices] | None = ...,
+        ret: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
+        control_ret: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
+        arg_attr: collections.abc.Mapping[builtins.int, ArgAttrsSlices] | None = ...,
+    ) -> None: ...
+
+class ArgAttrsSlices(Message):
+    @property
+    def attr(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        attr: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
+class ProfileNodeSlices(Message):
+    op: builtins.str
+    @property
+    def attrs(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        op: builtins.str | None = ...,
+        attrs: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
 class XSpace(Message):
     @property
     def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfprof._wire import messages as pb
-from tfprof._wire.parsing import parse
 from tfprof.analysis.profile_flops import ObservedControlFlow, observed_control_flow
 from tfprof.api import Profiler
 from tfprof.capture.model_graphs import traced
@@ -73,7 +71,7 @@ def target_of(
     graph = traced(target, input_shapes, batch)
     if graph is None:
         return Target(open_program(target, signature))
-    program = read_program(parse(pb.GraphDef, graph.graph, source="target"))
+    program = read_program(graph.graph)
     places = {node.name: place for place, node in enumerate(program.body.nodes)}
     program.variables = graph.variables
     if graph.fetches:

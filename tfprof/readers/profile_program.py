@@ -23,7 +23,7 @@ def program_of_ops(ops: OpTable) -> Program:
     graphs = {
         id(part.graph): part.graph for part in ops.definitions if isinstance(part, GraphNodes)
     }
-    messages = {key: pb.GraphDef.FromString(data) for key, data in graphs.items()}
+    messages = {key: pb.GraphDefSlices.FromString(data) for key, data in graphs.items()}
     functions = {
         function.signature.name: function
         for graph in messages.values()
@@ -58,18 +58,18 @@ def program_of_ops(ops: OpTable) -> Program:
 
 
 def _kinds(
-    part: GraphNodes | SavedNodes, reader: NodeReader, graphs: dict[int, pb.GraphDef]
+    part: GraphNodes | SavedNodes, reader: NodeReader, graphs: dict[int, pb.GraphDefSlices]
 ) -> Iterator[tuple[int, Kind]]:
     """Kind of each row that a part of the definitions has."""
     if isinstance(part, GraphNodes):
         nodes = graphs[id(part.graph)].node
         for row, place in zip(part.rows.tolist(), part.places.tolist(), strict=True):
-            yield row, reader.kind(nodes[place].op, nodes[place].attr)
+            yield row, reader.kind(nodes[place].op, nodes[place].attr[:])
         return
     bounds = zip(part.rows.tolist(), part.start.tolist(), part.end.tolist(), strict=True)
     for row, start, end in bounds:
-        node = pb.ProfileNode.FromString(part.data[start:end])
-        yield row, reader.kind(node.op, node.attrs)
+        node = pb.ProfileNodeSlices.FromString(part.data[start:end])
+        yield row, reader.kind(node.op, node.attrs[:])
 
 
 def _partial(shape: Shape) -> PartialShape:

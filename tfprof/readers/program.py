@@ -1,4 +1,8 @@
-"""GraphDef with its function library → ``Program``."""
+"""GraphDef with its function library → ``Program``.
+
+Most nodes have the attributes of some other node, and decoding attributes is what takes the time.
+So protobuf leaves each of them as bytes (``slices.proto``), which are decoded once.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,10 @@ from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
 _LARGE_BYTES = 1 << 14
 """Attributes that take more are constants whose values nobody reads."""
 
-_KEPT_PRIVATE = frozenset({"_handle_dtypes", "_handle_shapes", "_user_specified_name", GIVEN_FLOPS})
+_KEPT_PRIVATE = frozenset(
+    name.encode()
+    for name in ("_handle_dtypes", "_handle_shapes", "_user_specified_name", GIVEN_FLOPS)
+)
 """Of the attributes whose names begin with an underscore, those that tell something here."""
 
 INPUT_OPS = frozenset(
@@ -26,11 +33,16 @@ INPUT_OPS = frozenset(
 _NOWHERE = (-1, 0)
 
 
-def read_program(graph: pb.GraphDef) -> Program:
+def read_program(source: pb.GraphDef | bytes) -> Program:
     """Read the nodes of a graph at once, and functions when they are asked for.
 
-    The program keeps the function library of the message alive, nothing else.
+    The program keeps the function library alive, nothing else.
+
+    Args:
+        source: A GraphDef, or the bytes of one that is known to be sound.
     """
+    data = source if isinstance(source, bytes) else source.SerializePartialToString()
+    graph = pb.GraphDefSlices.FromString(data)
     reader = NodeReader(graph.library.function)
     body = reader.graph_body(graph.node)
     inputs = {
@@ -42,13 +54,13 @@ def read_program(graph: pb.GraphDef) -> Program:
 class NodeReader:
     """Decodes nodes; equal types and attributes become one ``Kind``."""
 
-    def __init__(self, functions: Iterable[pb.FunctionDef]) -> None:
+    def __init__(self, functions: Iterable[pb.FunctionDefSlices]) -> None:
         self._definitions = {function.signature.name: function for function in functions}
         self._bodies: dict[str, Body] = {}
-        self._kinds: dict[tuple[str, tuple[tuple[str, bytes], ...]], Kind] = {}
+        self._kinds: dict[tuple[str, tuple[bytes, ...]], Kind] = {}
         self._declared: dict[bytes, tuple[PartialShape, ...]] = {}
 
-    def graph_body(self, nodes: Sequence[pb.NodeDef]) -> Body:
+    def graph_body(self, nodes: Sequence[pb.NodeDefSlices]) -> Body:
         """The body of a graph, whose inputs are written ``node:slot``."""
         places = {node.name: place for place, node in enumerate(nodes)}
         decoded = []
@@ -79,7 +91,7 @@ class NodeReader:
             body = self._bodies[name] = self._function_body(name, definition)
         return body
 
-    def _function_body(self, name: str, definition: pb.FunctionDef) -> Body:
+    def _function_body(self, name: str, definition: pb.FunctionDefSlices) -> Body:
         """The body of a function, which writes inputs as ``argument`` or ``node:output:index``."""
         signature = definition.signature
         nodes = [
@@ -88,7 +100,7 @@ class NodeReader:
         ]
         n_args = len(nodes)
         first: dict[str, int] = {node.name: place for place, node in enumerate(nodes)}
-        kinds = [self.kind(node.op, node.attr) for node in definition.node_def]
+        kinds = [self.kind(node.op, node.attr[:]) for node in definition.node_def]
         first.update({node.name: n_args + i for i, node in enumerate(definition.node_def)})
         slots = [self._slots(kind) for kind in kinds]
 
@@ -106,7 +118,7 @@ class NodeReader:
         for node, kind in zip(definition.node_def, kinds, strict=True):
             inputs = tuple(tensor(text) for text in node.input if text[:1] != "^")
             controls = tuple(first.get(text[1:], -1) for text in node.input if text[:1] == "^")
-            nodes.append(Node(node.name, kind, inputs, controls, self._shapes(node.attr)))
+            nodes.append(Node(node.name, kind, inputs, controls, self._shapes(node.attr[:])))
         results = tuple(
             tensor(definition.ret[output.name]) if output.name in definition.ret else _NOWHERE
             for output in signature.output_arg
@@ -115,50 +127,37 @@ class NodeReader:
         return Body(name, nodes, n_args, results, control_results)
 
     def _argument(
-        self, place: int, argument: pb.OpDef.ArgDef, attributes: Mapping[int, Any]
+        self, place: int, argument: pb.OpDef.ArgDef, attributes: Mapping[int, pb.ArgAttrsSlices]
     ) -> Node:
         """A node for an argument, with what the function says about it."""
         dtype = base_type(argument.type)
         attrs: dict[str, Any] = {"index": place, "T": dtype}
         declared: tuple[PartialShape, ...] = ()
         if place in attributes:
-            attr = attributes[place].attr
-            declared = self._shapes(attr)
-            attrs |= {name: plain_value(attr[name]) for name in _KEPT_PRIVATE if name in attr}
+            entries = attributes[place].attr
+            declared = self._shapes(entries)
+            attrs |= {e.name: plain_value(e.value) for e in map(_entry, _kept(entries))}
         if dtype == DT_RESOURCE and argument.handle_data:
             data = argument.handle_data[0]
             attrs["handle"] = Handle(plain_shape(data.shape), base_type(data.dtype))
         return Node(argument.name, Kind("_Arg", attrs, (dtype,)), (), (), declared)
 
     def _node(
-        self, node: pb.NodeDef, inputs: Sequence[tuple[int, int]], controls: Sequence[int]
+        self,
+        node: pb.NodeDefSlices,
+        inputs: Sequence[tuple[int, int]],
+        controls: Sequence[int],
     ) -> Node:
-        kind = self.kind(node.op, node.attr)
-        return Node(node.name, kind, tuple(inputs), tuple(controls), self._shapes(node.attr))
+        entries = node.attr[:]
+        kind = self.kind(node.op, entries)
+        return Node(node.name, kind, tuple(inputs), tuple(controls), self._shapes(entries))
 
-    def kind(self, op_type: str, attr: Mapping[str, pb.AttrValue]) -> Kind:
-        """The kind of nodes of this type with these attributes."""
-        key_parts: list[tuple[str, bytes]] = []
-        large: dict[str, Any] = {}
-        for name in attr:
-            if name[0] == "_" and name not in _KEPT_PRIVATE:
-                continue
-            value = attr[name]
-            if name == "value" and value.ByteSize() > _LARGE_BYTES:
-                tensor = value.tensor
-                large[name] = Tensor(plain_tensor_shape(tensor), base_type(tensor.dtype))
-                shape = tensor.tensor_shape.SerializeToString()
-                key_parts.append((name, b"%d " % tensor.dtype + shape))
-            else:
-                key_parts.append((name, value.SerializeToString()))
-        key_parts.sort()
-        key = (op_type, tuple(key_parts))
+    def kind(self, op_type: str, entries: Sequence[bytes]) -> Kind:
+        """The kind of nodes of this type with these attributes, each a serialized AttrEntry."""
+        key = (op_type, tuple(sorted(map(_identity, _kept(entries)))))
         kind = self._kinds.get(key)
         if kind is None:
-            attrs = {
-                name: large[name] if name in large else plain_value(attr[name])
-                for name, _ in key_parts
-            }
+            attrs = dict(map(_named_value, _kept(entries)))
             kind = self._kinds[key] = Kind(
                 op_type,
                 attrs,
@@ -180,15 +179,52 @@ class NodeReader:
             return {output.name: i for i, output in enumerate(called.signature.output_arg)}
         return dict(first_slots(kind.op, kind.attrs))
 
-    def _shapes(self, attr: Mapping[str, pb.AttrValue]) -> tuple[PartialShape, ...]:
-        if "_output_shapes" not in attr:
-            return ()
-        value = attr["_output_shapes"]
-        key = value.SerializeToString()
-        found = self._declared.get(key)
-        if found is None:
-            found = self._declared[key] = tuple(map(plain_shape, value.list.shape))
-        return found
+    def _shapes(self, entries: Sequence[bytes]) -> tuple[PartialShape, ...]:
+        for data in entries:
+            if data.startswith(_OUTPUT_SHAPES):
+                found = self._declared.get(data)
+                if found is None:
+                    shapes = _entry(data).value.list.shape
+                    found = self._declared[data] = tuple(map(plain_shape, shapes))
+                return found
+        return ()
+
+
+_OUTPUT_SHAPES = b"\n\x0e_output_shapes"
+"""How an attribute begins that tells the shapes of a node's outputs: its name comes first."""
+
+
+def _kept(entries: Sequence[bytes]) -> list[bytes]:
+    """The attributes that tell something here: private ones are for TensorFlow alone."""
+    return [
+        data
+        for data in entries
+        if data[2:3] != b"_" or (data[:1] == b"\n" and data[2 : 2 + data[1]] in _KEPT_PRIVATE)
+    ]
+
+
+def _entry(data: bytes) -> pb.AttrEntry:
+    return pb.AttrEntry.FromString(data)
+
+
+def _named_value(data: bytes) -> tuple[str, Any]:
+    entry = _entry(data)
+    if len(data) > _LARGE_BYTES and entry.value.HasField("tensor"):
+        tensor = entry.value.tensor
+        return entry.name, Tensor(plain_tensor_shape(tensor), base_type(tensor.dtype))
+    return entry.name, plain_value(entry.value)
+
+
+def _identity(data: bytes) -> bytes:
+    """What tells an attribute from others: all of it, or of a large tensor shape and type."""
+    if len(data) <= _LARGE_BYTES:
+        return data
+    entry = _entry(data)
+    if not entry.value.HasField("tensor"):
+        return data
+    tensor = entry.value.tensor
+    shape = tensor.tensor_shape.SerializeToString(deterministic=True)
+    return entry.name.encode() + b" %d " % tensor.dtype + shape
 
 
 def plain_tensor_shape(tensor: pb.TensorProto) -> tuple[int, ...] | None:

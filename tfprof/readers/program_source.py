@@ -43,7 +43,7 @@ def open_program(source: Source, signature: str | None = None) -> Program:
     if opened.format is Format.GRAPH_DEF:
         if signature is not None:
             raise UsageError(f"signature={signature!r}: a GraphDef has no signatures")
-        return read_program(opened.message)
+        return read_program(opened.data or opened.message)
     if opened.format is Format.META_GRAPH_DEF:
         return _of_meta_graph(opened.message, opened.label, signature)
     meta_graphs = opened.message.meta_graphs
