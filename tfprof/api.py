@@ -349,7 +349,7 @@ class Profiler:
     def _program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown."""
         self._source.update()
-        return program_of_ops(self._profile.ops)
+        return program_of_ops(self._profile.ops, self._source.given_flops())
 
     def _build(
         self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True

@@ -131,7 +131,8 @@ class GraphSource:
             # All formulas take 80 ms to import; many views show no float operations.
             from tfprof.analysis.profile_flops import count_profile_flops
 
-            found = count_profile_flops(program_of_ops(profile.ops), profile)
+            program = program_of_ops(profile.ops, self.given_flops())
+            found = count_profile_flops(program, profile)
             self._has_control_flow = found.has_control_flow
             self._counted_state = state
             self._take_over(found)
@@ -155,6 +156,13 @@ class GraphSource:
             f"({', '.join(sorted(found.without_formula)[:5])}); see tfprof.register_flops",
             sum(found.without_formula.values()),
         )
+
+    def given_flops(self) -> dict[int, int]:
+        """Float operations, by row, that an op log or a formula of the program has told."""
+        ops = self._profile.ops
+        rows = [row for row in map(ops.row, self._given_flops) if row >= 0]
+        given = {row: int(ops.float_ops.array[row]) for row in rows}
+        return self._rows_of(self._registered) | given
 
     def _rows_of(self, counts: Mapping[str, int]) -> dict[int, int]:
         return {self._profile.ops.row(name): count for name, count in counts.items()}

@@ -16,7 +16,7 @@ from tests.analysis.interpreter.programs import (
     placeholder,
 )
 from tests.analysis.interpreter.test_control_flow import conditional, loop
-from tfprof.testing.builders import run
+from tfprof.testing.builders import logged, op_log, run
 
 X = placeholder("x", None, 16)
 W = node("w", "VariableV2", dtype=Type(FLOAT), shape=placeholder("_", 16, 16).attr["shape"].shape)
@@ -212,3 +212,14 @@ def test_more_runs_than_64_bits_can_say():
     profiler = tfprof.Profiler(message)
     assert profiler.view("scope").total_float_ops >= 0
     assert "too-many-float-operations" in notices(profiler)
+
+
+def test_what_an_op_log_tells_counts():
+    nodes = [placeholder("x", 4, 4), node("a", "Mystery", "x"), node("b", "Relu", "x", **T)]
+    log = op_log(logged("a", float_ops=500), logged("b", float_ops=7), logged("late", float_ops=3))
+    profiler = tfprof.Profiler(graph(*nodes), log)
+    assert float_ops(profiler) == {"a": 500, "b": 7}
+    assert notices(profiler) == {}
+    report = tfprof.flops(profiler)
+    assert report.flops == 507
+    assert report.coverage == 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tfprof._wire import messages as pb
 from tfprof.model.ops import GraphNodes, OpTable, SavedNodes
-from tfprof.model.program import Body, Kind, Node, Program
+from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Node, Program
 from tfprof.model.shapes import Shape
 from tfprof.model.tensors import PartialShape
 from tfprof.readers.program import INPUT_OPS, NodeReader
@@ -14,11 +14,15 @@ from tfprof.readers.program import INPUT_OPS, NodeReader
 _NO_KIND = Kind("", {}, ())
 
 
-def program_of_ops(ops: OpTable) -> Program:
+def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -> Program:
     """Put the program together from the graphs that a profile has seen.
 
     Shapes are those of the table, which runs may have completed. Rows that only a run has named
     have no type.
+
+    Args:
+        ops: The op table.
+        given_flops: Float operations, by row, that somebody has told.
     """
     graphs = {
         id(part.graph): part.graph for part in ops.definitions if isinstance(part, GraphNodes)
@@ -50,6 +54,9 @@ def program_of_ops(ops: OpTable) -> Program:
         inputs = tuple([edge for edge in edges if edge[1] >= 0])
         controls = tuple([source for source, port in edges if port < 0])
         kind = kinds[row] or _NO_KIND
+        if given_flops and row in given_flops:
+            attrs = {**kind.attrs, GIVEN_FLOPS: given_flops[row]}
+            kind = Kind(kind.op, attrs, kind.output_types, stateful=kind.stateful)
         nodes.append(Node(name, kind, inputs, controls, lists[list_ids[row]]))
     inputs_of_program = {
         node.name: row for row, node in enumerate(nodes) if node.kind.op in INPUT_OPS

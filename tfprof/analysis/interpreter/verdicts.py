@@ -15,8 +15,8 @@ NO_FORMULA = "there is no formula for this op type; add one with tfprof.register
 _GIVEN = Formula(
     "given",
     "as registered",
-    "Counted by a formula that the program has registered with TensorFlow.",
-    "ops.RegisterStatistics",
+    "Told by an op log, or by a formula that the program has registered with TensorFlow.",
+    "OpLogProto, ops.RegisterStatistics",
     lambda op: Cost(0, op.integer(GIVEN_FLOPS)),
 )
 
