@@ -1,0 +1,22 @@
+"""What holds for all tests: settings, and which of them need TensorFlow."""
+
+import importlib.util
+import os
+
+import pytest
+from hypothesis import settings
+
+# A build should neither depend on the machine's speed nor fail one day in ten: the same examples
+# every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
+settings.register_profile("tfprof", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where there is no TensorFlow, skip what is marked as needing it."""
+    if importlib.util.find_spec("tensorflow") is None:
+        skip = pytest.mark.skip(reason="needs TensorFlow")
+        for item in items:
+            if item.get_closest_marker("tensorflow") is not None:
+                item.add_marker(skip)
