@@ -150,3 +150,13 @@ def test_a_loop_without_its_functions_is_not_counted():
     message = graph(X, node("loop", "While", "x", T=[FLOAT], cond=Ref("c"), body=Ref("b")))
     analysis, _ = analyse(message)
     assert analysis.verdicts[1].reason == "the function b is not in the graph's library"
+
+
+def test_a_counter_that_becomes_an_empty_vector_is_no_crash():
+    emptied = function(
+        "body", VARS, {"i1": ("none:output:0", INT), "n1": ("n", INT), "x1": ("x", FLOAT)},
+        node("none", "Const", dtype=Type(INT), value=const("c", rank=1).attr["value"].tensor),
+    )  # fmt: skip
+    analysis, engine = loop(const("start", 0), const("limit", 4), condition(), emptied)
+    assert analysis.flops == 0
+    assert len(engine.notes) == 1

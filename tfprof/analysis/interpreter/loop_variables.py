@@ -50,7 +50,7 @@ def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable
 def counters_of(variable: Variable, after: Tensor) -> dict[str, Counter]:
     """The counters in a variable, told from its value after an iteration."""
     found: dict[str, Counter] = {}
-    if variable.counter and after.values is not None:
+    if variable.counter and after.values:
         step = step_of(variable.counter, after.values[0])
         if step is not None:
             found[variable.counter] = Counter(_start(variable), step)

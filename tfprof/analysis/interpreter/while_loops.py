@@ -136,7 +136,8 @@ def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_u
         handle = handle._replace(shape=element)
     elif handle is None and later is not None and during.values is None:
         handle = later if later.length is None else later._replace(length=None)
-    return Tensor(shape, during.dtype or after.dtype, during.values, handle)
+    values = during.values if shape == during.shape else None
+    return Tensor(shape, during.dtype or after.dtype, values, handle)
 
 
 def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Number:
