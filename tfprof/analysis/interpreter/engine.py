@@ -45,7 +45,6 @@ class Settings:
     Attributes:
         batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
         input_shapes: Shape of inputs by the name of their node.
-        observed: Output shapes that a run has shown, by node name.
         trip_counts: How often loops run, by their name or the last part of it; ``""`` for all.
         branch_runs: How often the branches of a conditional ran, by node name and branch.
         node_runs: How often nodes of the graph ran, by name.
@@ -55,7 +54,6 @@ class Settings:
 
     batch: int | None = None
     input_shapes: Mapping[str, PartialShape] = field(default_factory=dict)
-    observed: Mapping[str, Sequence[PartialShape]] = field(default_factory=dict)
     trip_counts: Mapping[str, int] = field(default_factory=dict)
     branch_runs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     node_runs: Mapping[str, int] = field(default_factory=dict)
@@ -172,7 +170,6 @@ class Engine:
         verdicts = analysis.verdicts
         inferred_before = self._inferred
         is_main = body is self.program.body
-        observed = self.settings.observed if is_main else {}
         input_of = self._input_of if is_main else {}
         for place in analysis.order:
             node = nodes[place]
@@ -200,9 +197,7 @@ class Engine:
             if call is not None:
                 caller = Caller(self, body, node, inputs)
                 yield from caller.make(call, analysis, place)
-                all_outputs[place] = self._completed(
-                    body, node, caller.shapes, caller.outputs, observed
-                )
+                all_outputs[place] = self._completed(body, node, caller.shapes, caller.outputs)
                 continue
             found = inferred_before.get((kind, inputs))
             if found is None:
@@ -210,13 +205,13 @@ class Engine:
             if place in input_of:
                 all_outputs[place] = self._given(node, input_of[place], found)
                 verdicts[place] = self._verdict(kind, inputs, all_outputs[place])
-            elif found.is_complete and not observed and len(node.declared) <= len(found.outputs):
+            elif found.is_complete and len(node.declared) <= len(found.outputs):
                 all_outputs[place] = found.outputs
                 if found.verdict is None:
                     found.verdict = self._verdict(kind, inputs, found.outputs)
                 verdicts[place] = found.verdict
             else:
-                outputs = self._completed(body, node, found.shapes, found.outputs, observed)
+                outputs = self._completed(body, node, found.shapes, found.outputs)
                 all_outputs[place] = outputs
                 verdicts[place] = self._verdict(kind, inputs, outputs)
 
@@ -245,10 +240,8 @@ class Engine:
         node: Node,
         shapes: Sequence[PartialShape],
         outputs: Sequence[Tensor],
-        observed: Mapping[str, Sequence[PartialShape]],
     ) -> tuple[Tensor, ...]:
-        """Outputs with the shapes that the graph or a run says, and names for what is left."""
-        seen = observed.get(node.name, ())
+        """Outputs with the shapes that the graph says, and names for what is left."""
         completed = []
         unknown = len(node.declared) - len(outputs)  # an op type that we do not know has some
         if unknown > 0:
@@ -256,8 +249,6 @@ class Engine:
             shapes = (*shapes, *[None] * unknown)
         for slot, output in enumerate(outputs):
             shape = shapes[slot]
-            if slot < len(seen):
-                shape = _refined(seen[slot], shape)
             if slot < len(node.declared):
                 shape = _refined(shape, node.declared[slot])
             completed.append(output._replace(shape=self.named(body, node, slot, shape)))
@@ -288,7 +279,6 @@ class Engine:
 
     def _given(self, node: Node, name: str, found: _Inferred) -> tuple[Tensor, ...]:
         """What an input of the program brings: unknown sizes are the caller's, or get names."""
-        seen = self.settings.observed.get(node.name, ())
         outputs = []
         for slot, output in enumerate(found.outputs):
             shape = found.shapes[slot]
@@ -296,8 +286,6 @@ class Engine:
                 shape = _refined(shape, node.declared[slot])
             if slot == 0 and node.name in self.settings.input_shapes:
                 shape = _refined(self.settings.input_shapes[node.name], shape)
-            if slot < len(seen):
-                shape = _refined(seen[slot], shape)
             dims = None
             if shape is not None:
                 dims = tuple([
