@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files: read with someone watching, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,61 @@ import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from tfprof.errors import InputError, TfprofError, UsageError
+
+_CHUNK_BYTES = 1 << 23
+
+
+class Watch(Protocol):
+    """Is told how far long work has come."""
+
+    def stage(self, what: str) -> None:
+        """Work of another kind begins, such as ``"reading run_meta.pb"``."""
+
+    def expect(self, n_bytes: int) -> None:
+        """So many more bytes are to be read."""
+
+    def advance(self, n_bytes: int) -> None:
+        """So many bytes more have been read."""
+
+
+class Unwatched:
+    """Nobody watches."""
+
+    def stage(self, what: str) -> None:
+        """Nothing to do."""
+
+    def expect(self, n_bytes: int) -> None:
+        """Nothing to do."""
+
+    def advance(self, n_bytes: int) -> None:
+        """Nothing to do."""
+
+
+def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes:
+    """The content of a file.
+
+    Args:
+        path: The file.
+        watch: Is told of each part that has been read.
+
+    Raises:
+        InputError: It can not be read.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            if watch is None:
+                return stream.read()
+            chunks = []
+            while chunk := stream.read(_CHUNK_BYTES):
+                watch.advance(len(chunk))
+                chunks.append(chunk)
+            return b"".join(chunks)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path") from error
 
 
 def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwrite: bool) -> None:

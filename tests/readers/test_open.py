@@ -122,10 +122,10 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     path = tmp_path / "secret.pb"
     path.write_bytes(b"")
 
-    def refuse(_):
+    def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "read_bytes", refuse)
+    monkeypatch.setattr(type(path), "open", refuse)
     with pytest.raises(InputError, match=r"secret\.pb: cannot be read: Permission denied"):
         read_graph(path)
 

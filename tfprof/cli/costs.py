@@ -13,12 +13,14 @@ import click
 
 from tfprof.cli.options import CommandOption, IntType
 from tfprof.cli.output import Target
+from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tfprof.analysis.hardware import Device
+    from tfprof.api import Profiler
     from tfprof.costs.report import FlopsReport
     from tfprof.costs.summary import ModelSummary
     from tfprof.costs.targets import Target as Program
@@ -182,7 +184,7 @@ def counted(given: dict[str, Any]) -> Counted:
     for name, least in (("depth", 0), ("top", 1), ("batch", 1)):
         if given[name] is not None and given[name] < least:
             raise UsageError(f"option --{name}={given[name]} must be at least {least}")
-    path = _path(given)
+    target = _target(given)
     input_shapes = _input_shapes(given["input_shape"])
     trip_counts = _trip_counts(given["trip_count"])
     from tfprof.analysis.hardware import device_of
@@ -191,12 +193,18 @@ def counted(given: dict[str, Any]) -> Counted:
 
     device = None if given["device"] is None else device_of(given["device"])
     batch = given["batch"]
-    program = target_of(path, batch=batch, input_shapes=input_shapes, signature=given["signature"])
+    program = target_of(
+        target, batch=batch, input_shapes=input_shapes, signature=given["signature"]
+    )
     report = count(program, batch, input_shapes, given["convention"], trip_counts)
     return Counted(program, report, device, given)
 
 
-def _path(given: dict[str, Any]) -> str:
+def _target(given: dict[str, Any]) -> str | Profiler:
+    """The path that the options name, or the profiler of the shell's session."""
+    session = current_session()
+    if session is not None and not (given["path"] or given["graph_path"] or given["demo"]):
+        return session.profiler
     paths = [path for path in (given["path"], given["graph_path"]) if path]
     if given["demo"]:
         if paths:

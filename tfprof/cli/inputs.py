@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from tfprof.cli.options import CommandOption
+from tfprof.cli.output import note
+from tfprof.cli.progress import progress
+from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.readers.run_files import Role, RunFiles
+
+_PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
+_ROLES: dict[Role, str] = {
+    "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
+    "checkpoint": "checkpoint",
+}  # fmt: skip
+"""What a file is, and the field of ``RunFiles`` for it."""
 
 
-def input_options() -> list[CommandOption]:
-    """The options that name inputs."""
+class PathsArgument(click.Argument):
+    """Files and folders, among the inputs in the help text."""
+
+    section = "Input"
+
+    def __init__(self) -> None:
+        super().__init__(["paths"], metavar="[PATH]...", nargs=-1)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its line in the help text."""
+        return (
+            "PATH...",
+            "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
+            "profile, which holds all of these. What each is, is told from its content.",
+        )
+
+
+def input_options() -> list[click.Parameter]:
+    """The parameters that name inputs."""
     section = "Input"
     return [
+        PathsArgument(),
         CommandOption(
             ["--graph_path"], metavar="FILE", section=section,
             help="GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also "
@@ -31,6 +63,19 @@ def input_options() -> list[CommandOption]:
             help="OpLogProto: call stacks, float operations and types to add.",
         ),
         CommandOption(
+            ["--profile_path"], metavar="FILE", section=section,
+            help="ProfileProto: a profile that tfprof or TensorFlow has saved.",
+        ),
+        CommandOption(
+            ["--checkpoint_path"], metavar="PATH", section=section,
+            help="Checkpoint (its prefix, index or folder): its variables get the type "
+            "_checkpoint_variables, and -select tensor_value shows their values.",
+        ),
+        CommandOption(
+            ["--recover"], is_flag=True, section=section,
+            help="Read what is left of a damaged profile; notes say what is missing.",
+        ),
+        CommandOption(
             ["--demo"], is_flag=True, section=section,
             help="Read the recorded ResNet-50 step that comes with tfprof.",
         ),
@@ -42,33 +87,94 @@ def input_options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
+def names_input(given: dict[str, Any]) -> bool:
+    """Whether the options name anything to read."""
+    return bool(given["demo"] or given["paths"] or any(given[name] for name in _PATH_OPTIONS))
+
+
 def open_profiler(given: dict[str, Any]) -> Profiler:
-    """Read what the options name.
+    """Read what the options name, or take the profiler of the shell's session.
 
     Raises:
-        UsageError: Nothing was named, or a file beside ``--demo``.
+        UsageError: Nothing was named, or what does not go together.
         InputError: A file can not be used.
     """
-    graph, op_log = given["graph_path"] or None, given["op_log_path"] or None
-    runs = split_list(given["run_meta_path"])
-    if given["demo"]:
-        if graph or op_log or runs:
-            raise UsageError(
-                "--demo brings its own files; leave out --graph_path, --run_meta_path and "
-                "--op_log_path, or leave out --demo"
-            )
-        from tfprof.demo import demo_files
+    session = current_session()
+    if session is not None and not names_input(given):
+        return session.profiler
+    files = named_files(given)
+    from tfprof.profile_files import profiler_of
 
-        files = demo_files()
-        graph, op_log, runs = str(files.graph), str(files.op_log), [str(files.run_meta)]
-    if not graph and not runs:
-        raise UsageError(
-            "nothing to read: give --graph_path FILE, --run_meta_path FILES or both; "
-            "--demo shows a recorded step"
+    with progress() as watch:
+        profiler = profiler_of(
+            files, classic=given["classic"], recover=given["recover"], watch=watch
         )
-    from tfprof.api import Profiler
-
-    profiler = Profiler(graph, op_log, classic=given["classic"])
-    for step, run in enumerate(runs):
-        profiler.add_step(step, run)
+    if files.unused:
+        seen = [f"{file.path} ({file.found.format.value})" for file in files.unused]
+        more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""
+        note(f"not read, as no part of a profile: {', '.join(seen[:3])}{more}")
     return profiler
+
+
+def named_files(given: dict[str, Any]) -> RunFiles:
+    """The files that the options name, by what they are.
+
+    Raises:
+        UsageError: Nothing was named, or two files where there can be one.
+        InputError: A path can not be read.
+    """
+    if not names_input(given):
+        raise UsageError(
+            "nothing to read: give the files of a run or their folder, or say what they are with "
+            "--graph_path FILE, --run_meta_path FILES or --profile_path FILE; --demo shows a "
+            "recorded step"
+        )
+    if given["demo"]:
+        return _demo(given)
+    from tfprof.readers.run_files import find_run_files
+
+    told = _told(given)
+    found = find_run_files(
+        given["paths"], without=[role for role in _ROLES if _ROLES[role] in told]
+    )
+    for role, name in _ROLES.items():
+        if name in told and getattr(found, name):
+            raise UsageError(f"the paths name a {role}, and so does an option; give one of them")
+    return replace(found, **told)
+
+
+def _told(given: dict[str, Any]) -> dict[str, Any]:
+    """What the options name, by the fields of ``RunFiles``."""
+    from tfprof.readers.run_files import RunFile
+    from tfprof.readers.sniff import Format, Sniffed
+
+    def file(path: str, format_: Format) -> RunFile | None:
+        return RunFile(path, Sniffed(format_, is_text=False, certainty=1.0)) if path else None
+
+    runs = split_list(given["run_meta_path"])
+    told = {
+        "graph": file(given["graph_path"], Format.GRAPH_DEF),
+        "op_log": file(given["op_log_path"], Format.OP_LOG),
+        "profile": file(given["profile_path"], Format.PROFILE),
+        "checkpoint": given["checkpoint_path"],
+        "runs": {step: file(path, Format.RUN_METADATA) for step, path in enumerate(runs)},
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _demo(given: dict[str, Any]) -> RunFiles:
+    beside = [given[name] for name in _PATH_OPTIONS if given[name]]
+    if given["paths"] or beside:
+        raise UsageError("--demo brings its own files; leave out the others, or leave out --demo")
+    from tfprof.demo import demo_files
+
+    files = demo_files()
+    return named_files(
+        {
+            **given,
+            "demo": False,
+            "graph_path": str(files.graph),
+            "run_meta_path": [str(files.run_meta)],
+            "op_log_path": str(files.op_log),
+        }
+    )

@@ -39,6 +39,7 @@ COMMANDS = {
     "flops": Entry("tfprof.cli.commands.flops", "Float operations: how many a model has."),
     "summary": Entry("tfprof.cli.commands.summary", "Layers: shapes, parameters, operations."),
     "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
+    "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
 }
@@ -86,7 +87,7 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run; errors become one line on stderr and an exit code."""
-        arguments = None if args is None else list(args)
+        arguments = _command_first(list(sys.argv[1:] if args is None else args))
         name = prog_name or "tfprof"
         if not standalone_mode:
             return super().main(arguments, name, complete_var, standalone_mode=False, **extra)
@@ -105,6 +106,15 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that went away is no error."""
         return deliver_quietly(lambda: super(LazyGroup, self).invoke(ctx))
+
+
+def _command_first(words: list[str]) -> list[str]:
+    if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
+        return words  # nearly always: no options need to be known
+    from tfprof.cli.commands.shell import command
+    from tfprof.cli.invocation import command_first
+
+    return command_first(words, COMMANDS, command.flags(click.Context(command)))
 
 
 def _with_hint(error: click.ClickException) -> str:

@@ -44,7 +44,7 @@ class Target:
     @property
     def is_terminal(self) -> bool:
         """Whether someone reads along."""
-        return self.path is None and _is_terminal(sys.stdout)
+        return self.path is None and is_terminal(sys.stdout)
 
     @property
     def in_colour(self) -> bool:
@@ -197,7 +197,8 @@ def _silence_stdout() -> None:
     os.close(nowhere)
 
 
-def _is_terminal(stream: Any) -> bool:
+def is_terminal(stream: Any) -> bool:
+    """Whether someone reads along; a stream that was closed is no terminal."""
     try:
         return bool(stream.isatty())
     except (AttributeError, ValueError):  # closed

@@ -7,6 +7,7 @@ one pure function serves both; click sees a single form, so that a value may beg
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,8 @@ from tfprof.errors import UsageError
 
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
+
+_LIST_PART = re.compile(r"\\.?|\{\d*,\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
 Arity = Literal["flag", "bool", "value"]
 
@@ -101,21 +104,18 @@ def split_list(texts: Iterable[str]) -> list[str]:
     """Elements of a list option, which may be given several times.
 
     Quotes around a text are stripped as in the original, so that ``''`` is the empty list. Commas
-    separate; ``\\,`` is a comma; a backslash before anything else belongs to the regex.
+    separate, but not those of a regex in ``{1,2}`` and ``[a,b]``; ``\\,`` is a comma; a backslash
+    before anything else belongs to the regex.
     """
     elements = []
     for text in texts:
         element = ""
-        characters = iter(text.strip("\"'"))
-        for char in characters:
-            if char == "\\":
-                follower = next(characters, "")
-                element += "," if follower == "," else char + follower
-            elif char == ",":
+        for part in _LIST_PART.findall(text.strip("\"'")):
+            if part == ",":
                 elements.append(element)
                 element = ""
             else:
-                element += char
+                element += "," if part == "\\," else part
         elements.append(element)
     return [element for element in elements if element]
 

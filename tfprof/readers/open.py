@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
-from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
+from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
+from tfprof.files import read_file
 from tfprof.readers.sniff import Format, check_expected, sniff
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    Source = Message | bytes | bytearray | memoryview | str | os.PathLike[str]
+    from tfprof.files import Watch
+
+    Source = Message | bytes | bytearray | memoryview | str | os.PathLike[str] | "LoadedFile"
 
 _CLASSES = {
     Format.GRAPH_DEF: "GraphDef",
@@ -32,6 +35,19 @@ _CLASSES = {
 }
 _DECOMPRESSORS: dict[Format, Any] = {Format.GZIP: gzip.open, Format.XZ: lzma.open}
 _DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A file that has been read.
+
+    Attributes:
+        path: What to call it in errors.
+        data: Its content, unpacked.
+    """
+
+    path: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +91,11 @@ def _contents(source: object, wanted: Format, argument: str) -> tuple[bytes, str
     """Unpacked bytes of a file or of bytes, and what to call them."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return decompressed(bytes(source), argument), argument
+    if isinstance(source, LoadedFile):
+        return source.data, source.path
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        return decompressed(_read(path), str(path)), str(path)
+        file = load_file(source)
+        return file.data, file.path
     raise UsageError(
         f"{argument} must be a {wanted.value} message, its bytes or a path; "
         f"got {type(source).__name__}"
@@ -162,17 +180,38 @@ def decompressed(data: bytes, label: str) -> bytes:
     return unpacked
 
 
-def _read(path: Path) -> bytes:
+def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:
+    """Read a file, compressed or not, or the file of a SavedModel folder.
+
+    Args:
+        path: The file or folder.
+        watch: Is told how far it is.
+
+    Raises:
+        InputError: It can not be read.
+        UnknownFormatError: The folder is no SavedModel.
+        MalformedProfileError: The compressed data are damaged.
+    """
+    label = str(path)
+    file = Path(path)
+    if _is_folder(file):
+        file = saved_model_file(file)
+    return LoadedFile(label, decompressed(read_file(file, watch), label))
+
+
+def _is_folder(path: Path) -> bool:
     try:
-        if path.is_dir():
-            return _saved_model(path).read_bytes()
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {reason}. Check the path") from error
+        return path.is_dir()
+    except (OSError, ValueError):  # reading it says why
+        return False
 
 
-def _saved_model(folder: Path) -> Path:
+def saved_model_file(folder: Path) -> Path:
+    """The message in a SavedModel folder.
+
+    Raises:
+        UnknownFormatError: There is none.
+    """
     for name in ("saved_model.pb", "saved_model.pbtxt"):
         if (folder / name).is_file():
             return folder / name

@@ -96,7 +96,7 @@ _REMEDIES: Final = {
     Format.SAVED_MODEL: "use --graph_path",
     Format.RUN_METADATA: "use --run_meta_path",
     Format.OP_LOG: "use --op_log_path",
-    Format.PROFILE: "load it with tfprof.load",
+    Format.PROFILE: "use --profile_path, or tfprof.load in Python",
     Format.PPROF: "open it with pprof, and give tfprof the files it was made from",
     Format.XSPACE: "this version does not read what the TensorFlow 2 profiler captures",
     Format.GZIP: "unpack it with gunzip",
@@ -104,7 +104,7 @@ _REMEDIES: Final = {
     Format.ZIP: "unpack it with unzip",
     Format.KERAS: _KERAS_REMEDY,
     Format.HDF5: _KERAS_REMEDY,
-    Format.CHECKPOINT: "it holds values of variables: give the graph they belong to",
+    Format.CHECKPOINT: "use --checkpoint_path, and give the graph that its variables belong to",
     Format.CHROME_TRACE: "open it in a trace viewer, and give tfprof the files it was made from",
     Format.EVENTS: "save the graph or run metadata it contains to a file of their own",
     Format.HTML: "if it should have been a download, fetch the file itself",
@@ -172,7 +172,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
         found = sniff(data, source)
         if found.format is not expected:
             raise UnknownFormatError(
-                f"{source}: not {with_article(expected.value)}. {_advice(found)}"
+                f"{source}: not {with_article(expected.value)}. {advice(found)}"
             )
         return found.is_text
     evidence = examine(view, _descriptor(expected))
@@ -192,7 +192,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
         why = f"{evidence.unknown} of its fields are unknown"
     why = why or "its texts are binary data"
     raise UnknownFormatError(
-        f"{source}: not {with_article(expected.value)} message: {why}. {_advice(found)}"
+        f"{source}: not {with_article(expected.value)} message: {why}. {advice(found)}"
     )
 
 
@@ -225,7 +225,8 @@ def _fits_far_better(view: memoryview, evidence: Evidence, other: Format) -> boo
     return rival.known >= max(6, 3 * evidence.known)
 
 
-def _advice(found: Sniffed) -> str:
+def advice(found: Sniffed) -> str:
+    """What data look like, and what to do with them: two or more sentences."""
     if found.format is Format.UNKNOWN:
         return "It looks like nothing that tfprof knows; check that it is the right file."
     remedy = _REMEDIES.get(found.format, "check that it is the right file")

@@ -1,0 +1,73 @@
+"""Which command the words of a command line mean.
+
+The original has one set of flags and takes its command from wherever it stands among them:
+``tfprof --graph_path=graph.pb scope``. Without a command it opens its shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from tfprof.cli.spelling import Flag, is_bool_word, key_of
+
+SHELL = "shell"
+_GLOBAL = ("-h", "--help", "--version")
+
+
+def command_first(
+    words: Sequence[str], commands: Collection[str], flags: Mapping[str, Flag]
+) -> list[str]:
+    """The words with the command in front.
+
+    Args:
+        words: Words of a command line, without the program.
+        commands: All commands.
+        flags: Options that may stand before a command, by ``key_of``.
+
+    Returns:
+        ``help`` and no words at all ask for help, options and paths without a command for the
+        shell; words that name neither a command nor a file stay as they are.
+    """
+    if not words:
+        return ["--help"]
+    if words[0] in commands or words[0] in _GLOBAL:
+        return list(words)
+    if words[0] == "help":
+        asked = [word for word in words[1:2] if word in commands]
+        return [*asked, "--help"]
+    positions = _positionals(words, flags)
+    for position in positions:
+        if words[position] in commands:
+            return [words[position], *words[:position], *words[position + 1 :]]
+    if all(_is_path(words[position]) for position in positions):
+        return [SHELL, *words]
+    return list(words)
+
+
+def _positionals(words: Sequence[str], flags: Mapping[str, Flag]) -> list[int]:
+    """Where the words stand that are neither options nor values of options."""
+    found = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            return [*found, *range(position + 1, len(words))]
+        flag = flags.get(key_of(word)) if word.startswith("-") else None
+        if not word.startswith("-") or word == "-":
+            found.append(position)
+        elif flag is not None and position + 1 < len(words):
+            takes_next = flag.arity == "value" or (
+                flag.arity == "bool" and is_bool_word(words[position + 1])
+            )
+            position += takes_next
+        position += 1
+    return found
+
+
+def _is_path(word: str) -> bool:
+    """Whether the word names a file, a folder or a checkpoint's prefix."""
+    try:
+        return Path(word).exists() or Path(f"{word}.index").exists()
+    except (OSError, ValueError):
+        return False

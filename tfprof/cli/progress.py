@@ -1,0 +1,111 @@
+"""A line on stderr that says how far a long read has come."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.output import harmless, is_terminal
+
+if TYPE_CHECKING:
+    from tfprof.files import Watch
+
+SHOW_AFTER_SECONDS = 0.5
+
+
+@contextmanager
+def progress() -> Iterator[Watch | None]:
+    """Show what is being read, how far it is and how fast, once that takes long.
+
+    Yields:
+        Whom to tell; None if stderr is no terminal.
+    """
+    if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    line = ProgressLine()
+    timer = threading.Timer(SHOW_AFTER_SECONDS, line.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield line
+    finally:
+        timer.cancel()
+        line.close()
+
+
+class ProgressLine:
+    """A ``Watch`` that draws with rich, which is not even imported for what is quick."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._what, self._done, self._total = "reading", 0, 0
+        self._bar: Any = None
+        self._task: Any = None
+        self._is_closed = False
+
+    def stage(self, what: str) -> None:
+        """Work of another kind begins."""
+        with self._lock:
+            self._what = harmless(what)
+            self._draw()
+
+    def expect(self, n_bytes: int) -> None:
+        """So many more bytes are to be read."""
+        with self._lock:
+            self._total += n_bytes
+            self._draw()
+
+    def advance(self, n_bytes: int) -> None:
+        """So many bytes more have been read."""
+        with self._lock:
+            self._done += n_bytes
+            self._draw()
+
+    def show(self) -> None:
+        """Begin to draw."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TransferSpeedColumn,
+        )
+
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        with self._lock:
+            if self._is_closed:
+                return
+            self._bar, self._task = bar, bar.add_task(self._what, total=None)
+            self._draw()
+            bar.start()
+
+    def close(self) -> None:
+        """Wipe the line."""
+        with self._lock:
+            self._is_closed = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _draw(self) -> None:
+        if self._bar is not None:
+            self._bar.update(
+                self._task,
+                description=self._what,
+                completed=self._done,
+                total=max(self._total, self._done) or None,
+            )

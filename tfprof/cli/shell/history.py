@@ -1,0 +1,33 @@
+"""Where the lines that were typed are remembered."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+VARIABLE = "TFPROF_HISTORY"
+
+
+def history_file(environ: Mapping[str, str], home: Path | None = None) -> Path | None:
+    """The history file of the user; None if there is to be none.
+
+    ``TFPROF_HISTORY`` names another file, or is empty for none. The folder is that of the
+    user's state: ``XDG_STATE_HOME``, on Windows ``LOCALAPPDATA``, else ``~/.local/state``.
+
+    Args:
+        environ: The environment.
+        home: The user's home folder, if it is not the usual one.
+    """
+    chosen = environ.get(VARIABLE)
+    if chosen is not None:
+        return Path(chosen).expanduser() if chosen else None
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
+    state = environ.get(variable, "")
+    if os.path.isabs(state):  # noqa: PTH117 - of a text that may be empty
+        return Path(state, "tfprof", "history")
+    try:
+        return (home or Path.home()) / ".local" / "state" / "tfprof" / "history"
+    except RuntimeError:  # nobody knows where the home is
+        return None

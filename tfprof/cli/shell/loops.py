@@ -1,0 +1,95 @@
+"""Where lines come from: a terminal with all its comforts, a simple one, or a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfprof.cli.output import is_terminal, note
+from tfprof.cli.shell.shell import Shell
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+PROMPT = "tfprof> "
+
+
+def run_shell(shell: Shell, history: Path | None, greeting: str) -> int:
+    """Run lines from stdin until it ends.
+
+    Args:
+        shell: Runs them.
+        history: Where to remember the lines that are typed; None is nowhere.
+        greeting: What to say first, to people.
+
+    Returns:
+        0 at a terminal; else the exit code of the first line that failed.
+    """
+    if not is_terminal(sys.stdin):
+        run_lines(shell, sys.stdin or ())
+        return shell.exit_code
+    is_plain = os.environ.get("TERM") == "dumb" or not is_terminal(sys.stdout)
+    if is_terminal(sys.stdout):
+        sys.stdout.write(f"{greeting}\n")
+    (_run_plain if is_plain else _run_terminal)(shell, history)
+    return 0
+
+
+def run_lines(shell: Shell, lines: Iterable[str]) -> None:
+    """Run the lines of a script; one that fails does not end it."""
+    for line in lines:
+        shell.run(line)
+        if shell.is_over:
+            return
+
+
+def _run_plain(shell: Shell, history: Path | None) -> None:
+    while not shell.is_over:
+        try:
+            line = input(PROMPT)
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            continue
+        except EOFError:
+            sys.stdout.write("\n")
+            return
+        shell.run(line)
+
+
+def _run_terminal(shell: Shell, history: Path | None) -> None:
+    session = _prompt_session(shell, history)
+    # The words of a large profile take a moment, which would be felt at the first Tab.
+    threading.Thread(target=shell.words.prepare, daemon=True).start()
+    while not shell.is_over:
+        try:
+            line = session.prompt()
+        except KeyboardInterrupt:  # the line is dropped, the session goes on
+            continue
+        except EOFError:
+            return
+        shell.run(line)
+
+
+def _prompt_session(shell: Shell, history: Path | None) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+    from prompt_toolkit.history import InMemoryHistory
+
+    from tfprof.cli.shell.prompt import LineCompleter, open_history
+
+    remembered = None if history is None else open_history(history)
+    if history is not None and remembered is None:
+        note(f"{history}: cannot be written, so this session's lines are not remembered")
+    return PromptSession(
+        PROMPT,
+        history=remembered or InMemoryHistory(),
+        auto_suggest=AutoSuggestFromHistory(),
+        completer=LineCompleter(shell.completer()),
+        complete_in_thread=True,
+        complete_while_typing=False,
+        enable_open_in_editor=False,
+    )

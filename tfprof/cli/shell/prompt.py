@@ -1,0 +1,48 @@
+"""The session's completions and history, as prompt_toolkit wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory
+
+from tfprof.cli.output import harmless
+from tfprof.cli.shell import completion
+
+
+class LineCompleter(Completer):
+    """Completes a line.
+
+    Args:
+        completer: Knows what could stand at its end.
+    """
+
+    def __init__(self, completer: completion.Completer) -> None:
+        self._completer = completer
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterator[Completion]:
+        """What could stand at the cursor."""
+        text = document.text_before_cursor
+        for found in self._completer.complete(text):
+            yield Completion(
+                found.text,
+                start_position=found.start - len(text),
+                display=harmless(found.shown),
+                display_meta=found.about,
+            )
+
+
+def open_history(path: Path) -> FileHistory | None:
+    """The history in a file, which only the user may read; None if it can not be written."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        with path.open("ab"):
+            return FileHistory(str(path))
+    except OSError:
+        return None

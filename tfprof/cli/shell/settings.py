@@ -1,0 +1,129 @@
+"""Options that the session starts its commands from: ``set``, ``reset``, and their list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from tfprof.cli.options import Command, chosen_options, view_options
+from tfprof.cli.spelling import key_of
+from tfprof.cli.view import result_options
+from tfprof.errors import UsageError
+from tfprof.options.spec import OPTIONS
+
+_SHOWN = ("format", "max_rows", "color", "pager")
+"""Options about results that make sense for many commands."""
+
+_ASSIGNMENT = re.compile(r"\s*-{0,2}([A-Za-z][\w-]*)\s*=\s*(.*)", re.DOTALL)
+
+
+def set_command() -> Command:
+    """``set``: takes options, and does nothing by itself."""
+    shown = [option for option in result_options() if option.name in _SHOWN]
+    return Command(
+        "set",
+        params=[*view_options(), *shown],
+        help="Set options for all commands that follow; -o and --force are for one command only.",
+        examples=["set -order_by micros -max_depth 5", "order_by=micros", "reset order_by"],
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def as_set(text: str) -> str:
+    """``name=value`` as a ``set`` line; other lines stay as they are."""
+    match = _ASSIGNMENT.fullmatch(text)
+    if match is None or key_of(match[1]) not in _settable():
+        return text
+    return f"set --{key_of(match[1])}={match[2].strip()}"
+
+
+def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """Defaults after a ``set``.
+
+    Args:
+        defaults: Values by option, before.
+        words: What follows ``set``.
+
+    Raises:
+        UsageError: An option or a value is wrong; then nothing is set.
+    """
+    command = set_command()
+    with command.make_context("set", list(words)) as context:
+        if context.args:
+            raise UsageError(f"set takes options only, such as -max_depth 5; got {context.args[0]}")
+        given = {
+            name: value
+            for name, value in context.params.items()
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        }
+    merged = {**defaults, **given}
+    _check(merged)
+    return merged
+
+
+def reset(
+    defaults: Mapping[str, Any], at_start: Mapping[str, Any], words: Sequence[str]
+) -> dict[str, Any]:
+    """Defaults after a ``reset`` of some options, or of all, to what they were at the start.
+
+    Raises:
+        UsageError: There is no such option.
+    """
+    if not words:
+        return dict(at_start)
+    names = [key_of(word) for word in words]
+    for name in names:
+        if name not in _settable():
+            raise UsageError(f"there is no option {name!r} to reset; help set lists them all")
+    again = {name: at_start[name] for name in names if name in at_start}
+    kept = {name: value for name, value in defaults.items() if name not in names}
+    return {**kept, **again}
+
+
+def options_text(defaults: Mapping[str, Any]) -> str:
+    """The options as the original lists them, then those it does not have."""
+    from tfprof.options.parse import parse_options
+    from tfprof.renderers.tfprof_text import render_options
+
+    params = _params(defaults)
+    parsed = parse_options(chosen_options(params))
+    ours = [option.name for option in OPTIONS if option.is_ours]
+    lines = [(name, params[name]) for name in ours]
+    lines += [(name, params[name]) for name in _SHOWN if defaults.get(name) is not None]
+    return render_options(parsed) + "".join(f"{'-' + name:<28}{_text(v)}\n" for name, v in lines)
+
+
+def defaults_for(command: click.Command, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the defaults that a command takes."""
+    return {
+        parameter.name: defaults[parameter.name]
+        for parameter in command.params
+        if parameter.name in defaults and _takes(parameter, defaults[parameter.name])
+    }
+
+
+def _takes(parameter: click.Parameter, value: Any) -> bool:
+    return not isinstance(parameter.type, click.Choice) or value in parameter.type.choices
+
+
+def _settable() -> set[str]:
+    return {*(option.name for option in OPTIONS), *_SHOWN}
+
+
+def _params(defaults: Mapping[str, Any]) -> dict[str, Any]:
+    with set_command().make_context("set", [], default_map=dict(defaults)) as context:
+        return dict(context.params)
+
+
+def _check(defaults: Mapping[str, Any]) -> None:
+    from tfprof.options.parse import parse_options
+
+    parse_options(chosen_options(_params(defaults)))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

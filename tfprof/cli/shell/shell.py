@@ -1,0 +1,215 @@
+"""What a line does: commands of the registry, and those that only a session has."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tfprof.cli.output import deliver_quietly, note
+from tfprof.cli.session import Session
+from tfprof.cli.shell.completion import CommandFacts, Completer
+from tfprof.cli.shell.facts import facts_of
+from tfprof.cli.shell.files import paths_with_prefix
+from tfprof.cli.shell.line import Line, parse_line
+from tfprof.cli.shell.settings import (
+    as_set,
+    defaults_for,
+    options_text,
+    reset,
+    set_command,
+    with_set,
+)
+from tfprof.cli.shell.words import ProfileWords
+from tfprof.errors import TfprofError, UsageError
+from tfprof.files import write_file
+
+if TYPE_CHECKING:
+    from tfprof.api import Profiler
+
+EXIT_INTERRUPTED = 130
+
+Find = Callable[[str], click.Command | None]
+
+_BUILT_IN = {
+    "set": "Set options for the commands that follow; alone, show them.",
+    "reset": "Set options, or all, back to what they were at the start.",
+    "help": "This list, or the help of a command.",
+    "quit": "End the session; so do exit and Ctrl-D.",
+}
+_LEAVING = ("quit", "exit")
+
+_HELP = """\
+Commands; help COMMAND tells all about one:
+
+{commands}
+
+Options behind a command are for that command. set -order_by micros, or order_by=micros, is for
+all that follow; an empty line shows what is set. Quotes keep blanks in regexes together; \\, is a
+comma in one. COMMAND > FILE writes to a file, COMMAND | PROGRAM to a program. Tab completes
+commands, options, values and names of the profile.
+"""
+
+
+class Shell:
+    """A session in which lines are run.
+
+    Args:
+        profiler: What the commands look at.
+        commands: What each command does, by name.
+        find: Finds a command by its name.
+        defaults: Options to start from, as click takes them.
+    """
+
+    def __init__(
+        self,
+        profiler: Profiler,
+        commands: dict[str, str],
+        find: Find,
+        defaults: dict[str, object] | None = None,
+    ) -> None:
+        self._session = Session(profiler, dict(defaults or {}))
+        self._at_start = dict(self._session.defaults)
+        self._find = find
+        self._commands = {**commands, **_BUILT_IN}
+        self.words = ProfileWords(profiler._profile)
+        self.is_over = False
+        self.exit_code = 0
+
+    def completer(self) -> Completer:
+        """Completes the lines of this session."""
+        return Completer(self._commands, self._facts, self.words, paths_with_prefix)
+
+    def run(self, text: str) -> int:
+        """Run a line; whatever goes wrong is said on stderr.
+
+        Returns:
+            0, or the exit code that the same command would have by itself.
+        """
+        try:
+            code = self._run(parse_line(as_set(text)), text)
+        except click.ClickException as error:
+            note(error.format_message(), "error")
+            code = error.exit_code
+        except TfprofError as error:
+            note(str(error), "error")
+            code = error.exit_code
+        except (KeyboardInterrupt, click.Abort):
+            note("interrupted", "tfprof")
+            code = EXIT_INTERRUPTED
+        self.exit_code = self.exit_code or code
+        return code
+
+    def _run(self, line: Line, text: str) -> int:
+        if not line.words and (line.outfile or line.program):
+            raise UsageError(f"a command is missing in {text.strip()!r}; help lists them")
+        if line.outfile is not None:
+            return self._into_file(line)
+        if line.program is not None:
+            output, code = self._captured(line.words)
+            return code or _pipe(output, line.program)
+        result = deliver_quietly(lambda: self._dispatch(line.words))
+        return result if isinstance(result, int) else 0
+
+    def _into_file(self, line: Line) -> int:
+        force = "--force" in line.words
+        path = Path(str(line.outfile)).expanduser()
+        if path.is_file() and not force:
+            raise UsageError(f"{path}: exists already; --force overwrites it")
+        output, code = self._captured([word for word in line.words if word != "--force"])
+        write_file(path, [output.encode()], overwrite=force)
+        return code
+
+    def _captured(self, words: Sequence[str]) -> tuple[str, int]:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = self._dispatch(words)
+        return printed.getvalue(), code
+
+    def _dispatch(self, words: Sequence[str]) -> int:
+        """Run a command; returns its exit code."""
+        if not words:
+            sys.stdout.write(options_text(self._session.defaults))
+            return 0
+        name, rest = words[0], list(words[1:])
+        if name in _LEAVING:
+            self.is_over = True
+        elif name == "set":
+            self._set(rest)
+        elif name == "reset":
+            self._session.defaults = reset(self._session.defaults, self._at_start, rest)
+        elif name in ("help", "?"):
+            self._help(rest)
+        else:
+            return self._command(name, rest)
+        return 0
+
+    def _command(self, name: str, words: list[str]) -> int:
+        command = self._known(name)
+        done = command.main(
+            words,
+            prog_name=name,
+            standalone_mode=False,
+            obj=self._session,
+            default_map=defaults_for(command, self._session.defaults),
+        )
+        return done if isinstance(done, int) else 0
+
+    def _set(self, words: list[str]) -> None:
+        if "-h" in words or "--help" in words:
+            self._help(["set"])
+        elif words:
+            self._session.defaults = with_set(self._session.defaults, words)
+        else:
+            sys.stdout.write(options_text(self._session.defaults))
+
+    def _help(self, words: list[str]) -> None:
+        if words and words[0] not in _BUILT_IN or words == ["set"]:
+            command = self._known(words[0])
+            with click.Context(command, info_name=words[0]) as context:
+                sys.stdout.write(f"{command.get_help(context)}\n")
+            return
+        listed = "\n".join(f"  {name:<11}{about}" for name, about in self._commands.items())
+        sys.stdout.write(_HELP.format(commands=listed))
+
+    def _known(self, name: str) -> click.Command:
+        """A command by its name.
+
+        Raises:
+            UsageError: There is none.
+        """
+        found = set_command() if name == "set" else None
+        if found is None and name in self._commands:
+            found = self._find(name)
+        if found is None:
+            import difflib
+
+            close = difflib.get_close_matches(name, self._commands, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "; help lists them"
+            raise UsageError(f"no such command: {name!r}{hint}")
+        return found
+
+    def _facts(self, name: str) -> CommandFacts:
+        if name == "help":
+            return CommandFacts(arguments="command")
+        if name in ("set", "reset"):
+            facts = facts_of(set_command())
+            return CommandFacts(facts.options, "option" if name == "reset" else "")
+        return CommandFacts() if name in _BUILT_IN else facts_of(self._known(name))
+
+
+def _pipe(output: str, program: str) -> int:
+    """Hand a result to a command line of the system's shell, as the user wrote it."""
+    sys.stdout.flush()
+    try:
+        done = subprocess.run(
+            program, shell=True, input=output, text=True, encoding="utf-8", check=False
+        )
+    except OSError as error:
+        raise UsageError(f"| {program}: cannot be started: {error.strerror}") from error
+    return done.returncode

@@ -1,0 +1,93 @@
+"""Names of a profile, sorted so that those with a prefix are found at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfprof.model.profile import Profile
+
+_AFTER_SLASH = "0"  # the character that follows "/"
+
+
+class Vocabulary:
+    """Sorted words.
+
+    Args:
+        words: The words, in any order.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = sorted(set(words))
+
+    def starting_with(self, prefix: str) -> Iterator[str]:
+        """Words that start with a prefix, sorted."""
+        for place in range(bisect_left(self._words, prefix), len(self._words)):
+            if not self._words[place].startswith(prefix):
+                return
+            yield self._words[place]
+
+    def next_levels(self, prefix: str) -> Iterator[str]:
+        """The same, but of names of one scope below the prefix only the scope: ``conv1/``.
+
+        Costs one search for each result, however many names there are.
+        """
+        words, place = self._words, bisect_left(self._words, prefix)
+        while place < len(words) and words[place].startswith(prefix):
+            name = words[place]
+            slash = name.find("/", len(prefix))
+            if slash < 0:
+                yield name
+                place += 1
+            else:
+                yield name[: slash + 1]
+                place = bisect_left(words, name[:slash] + _AFTER_SLASH, place)
+
+
+class ProfileWords:
+    """What can be completed from a profile; each vocabulary is made at first use.
+
+    Args:
+        profile: The profile; it may grow meanwhile, which is not seen.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    def prepare(self) -> None:
+        """Make all vocabularies."""
+        for vocabulary in (self.names, self.segments, self.types, self.lines):
+            next(vocabulary.starting_with(""), None)
+
+    @cached_property
+    def names(self) -> Vocabulary:
+        """Names of ops."""
+        return Vocabulary(self._names)
+
+    @cached_property
+    def segments(self) -> Vocabulary:
+        """What stands between the slashes of names."""
+        return Vocabulary({part for name in self._names for part in name.split("/")})
+
+    @cached_property
+    def types(self) -> Vocabulary:
+        """Op types, devices and types from op logs."""
+        return Vocabulary(self._profile.ops.strings.values)
+
+    @cached_property
+    def lines(self) -> Vocabulary:
+        """Python lines, as the code view calls them."""
+        return Vocabulary(frame.label for frame in self._profile.stacks.frames.values)
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """Steps, ascending."""
+        return tuple(self._profile.steps.steps)
+
+    @property
+    def _names(self) -> list[str]:
+        ops = self._profile.ops
+        return [ops.name(row) for row in range(len(ops))]

@@ -1,0 +1,111 @@
+"""``open_profile``: a profiler from whatever files there are of a run."""
+
+from __future__ import annotations
+
+import os
+
+from tfprof.api import Profiler
+from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.files import Unwatched, Watch
+from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
+
+
+def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
+    """A profiler from files that need no introduction.
+
+    What each file is, is told from its content: a GraphDef, MetaGraphDef or SavedModel,
+    RunMetadata of any number of steps, an OpLogProto, a checkpoint; or a saved profile, which
+    holds all of these. Steps have the numbers at the ends of the names, as in
+    ``run_meta_100.pb``, if all have one of their own; else they are counted from 0.
+
+    Args:
+        paths: Files (binary or text, also ``.gz`` or ``.xz``) and folders that hold them.
+        classic: As for ``Profiler``.
+
+    Raises:
+        InputError: A path can not be read.
+        UnknownFormatError: A file is nothing that a profile is made of; the message says what
+            it looks like.
+        EmptyProfileError: A folder holds no file of a run.
+        UsageError: Two files where there can be one, or a profile beside its parts.
+
+    Example:
+        >>> import tfprof
+        >>> files = tfprof.demo_files()
+        >>> tfprof.open_profile(files.graph, files.run_meta, files.op_log).steps
+        [0]
+    """
+    return profiler_of(find_run_files(paths), classic=classic)
+
+
+def profiler_of(
+    files: RunFiles,
+    *,
+    classic: bool | None = None,
+    recover: bool = False,
+    watch: Watch | None = None,
+) -> Profiler:
+    """Read files, and make a profiler of them.
+
+    Args:
+        files: The files.
+        classic: As for ``Profiler``.
+        recover: As for ``Profiler.load``.
+        watch: Is told how far it is.
+
+    Raises:
+        UsageError: They do not go together, or are not enough.
+        InputError: One can not be used.
+    """
+    _check(files)
+    watch = watch or Unwatched()
+    watch.expect(sum(file.n_bytes for file in files.all()))
+    if files.profile is not None:
+        watch.stage(f"reading {files.profile.path}")
+        loaded = files.profile.load(watch)
+        watch.stage(f"decoding {files.profile.path}")
+        profiler = Profiler.load(loaded, classic=classic, recover=recover)
+    else:
+        profiler = _from_parts(files, classic, watch)
+    if files.checkpoint is not None:
+        watch.stage(f"reading {files.checkpoint}")
+        profiler.add_checkpoint(files.checkpoint)
+    return profiler
+
+
+def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler:
+    def load(file: RunFile | None) -> object:
+        if file is None:
+            return None
+        watch.stage(f"reading {file.path}")
+        loaded = file.load(watch)
+        watch.stage(f"decoding {file.path}")
+        return loaded
+
+    profiler = Profiler(load(files.graph), load(files.op_log), classic=classic)
+    for number, (step, file) in enumerate(files.runs.items(), 1):
+        watch.stage(f"reading {file.path} ({number} of {len(files.runs)} steps)")
+        loaded = file.load(watch)
+        watch.stage(f"decoding {file.path} ({number} of {len(files.runs)} steps)")
+        try:
+            profiler.add_step(step, loaded)
+        except EmptyProfileError as error:
+            raise EmptyProfileError(f"{file.path}: {error}") from error
+    return profiler
+
+
+def _check(files: RunFiles) -> None:
+    parts = [files.graph, files.op_log, *files.runs.values()]
+    beside = next((file for file in parts if file is not None), None)
+    if files.profile is not None and beside is not None:
+        raise UsageError(
+            f"{files.profile.path} is a saved profile, which holds graph, op log and steps; it can "
+            f"not be read together with {beside.path}. Leave one of them out"
+        )
+    if files.profile is None and files.graph is None and not files.runs:
+        alone = files.op_log.path if files.op_log is not None else files.checkpoint
+        raise UsageError(
+            f"nothing to profile in {alone}: give a graph, run metadata or both beside it"
+            if alone
+            else "nothing to read: give the files of a run"
+        )

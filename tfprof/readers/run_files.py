@@ -1,0 +1,287 @@
+"""Which of the files that a user named is the graph, which are runs, which the op log …"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tfprof._wire.parsing import with_article
+from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
+from tfprof.files import Watch
+from tfprof.readers.open import LoadedFile, decompressed, load_file
+from tfprof.readers.sniff import Format, Sniffed, advice, sniff
+
+Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
+
+_SURE = 0.5
+"""A file that nobody named must fit its format better than some other."""
+
+_PACKED = (Format.GZIP, Format.XZ)
+_PACKED_SUFFIXES = (".gz", ".xz")
+_CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
+_STEP = re.compile(r"(?:^|[_.-]|step)(\d{1,18})$")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A file, and what it looks like.
+
+    Attributes:
+        path: As the user named it, or found in a folder that the user named.
+        found: What it looks like.
+        data: Its content, if it had to be unpacked to look at it.
+    """
+
+    path: str
+    found: Sniffed
+    data: bytes | None = field(default=None, repr=False)
+
+    def load(self, watch: Watch | None = None) -> LoadedFile:
+        """Read it.
+
+        Raises:
+            InputError: It can not be read.
+        """
+        if self.data is not None:
+            return LoadedFile(self.path, self.data)
+        return load_file(self.path, watch)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that ``load`` will read from a disk, in bytes; 0 if that is not known."""
+        try:
+            return 0 if self.data is not None else Path(self.path).stat().st_size
+        except OSError:
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files of a program's runs, by what they are.
+
+    Attributes:
+        graph: A graph, or None.
+        op_log: An op log, or None.
+        runs: Run metadata by step.
+        profile: A saved profile, which holds all of these; or None.
+        checkpoint: Path of a checkpoint, or None.
+        unused: Files of a folder that are nothing of this, and what they look like.
+    """
+
+    graph: RunFile | None = None
+    op_log: RunFile | None = None
+    runs: dict[int, RunFile] = field(default_factory=dict)
+    profile: RunFile | None = None
+    checkpoint: str | None = None
+    unused: tuple[RunFile, ...] = ()
+
+    def all(self) -> list[RunFile]:
+        """Every file that is to be loaded."""
+        single = [self.graph, self.op_log, self.profile]
+        return [*(file for file in single if file is not None), *self.runs.values()]
+
+
+def find_run_files(
+    paths: Iterable[str | os.PathLike[str]], without: Collection[Role] = ()
+) -> RunFiles:
+    """Look at files and folders, and tell what each is.
+
+    Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
+    run metadata end in a number of their own; else they are counted from 0. In a folder, files
+    with numbers come in the order of these.
+
+    Args:
+        paths: Files, SavedModel folders, and folders that hold files of a run.
+        without: What to leave out of folders, because it is known already.
+
+    Raises:
+        InputError: A path can not be read.
+        UnknownFormatError: A file is nothing that a profile is made of.
+        EmptyProfileError: A folder holds no file of a run.
+        UsageError: Two files where there can be one.
+    """
+    found: list[RunFile] = []
+    unused: list[RunFile] = []
+    checkpoints: list[str] = []
+    for path in map(os.fspath, paths):
+        if not _is_run_folder(path):
+            file = look_at(path)
+            found += [_usable(file)]
+            continue
+        usable, others = _look_into(path)
+        if not usable:
+            raise EmptyProfileError(_nothing_in(path, others))
+        roles = {_role(file) for file in usable} - set(without)
+        found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
+        checkpoints += [path] if "checkpoint" in roles else []
+        unused += others
+    checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
+    return _by_role(found, checkpoints, tuple(unused))
+
+
+def look_at(path: str) -> RunFile:
+    """Tell what a file, or the message in a SavedModel folder, is.
+
+    Raises:
+        InputError: It can not be read.
+        MalformedProfileError: It is compressed and damaged.
+    """
+    if Path(path).is_dir():
+        return RunFile(path, Sniffed(Format.SAVED_MODEL, is_text=False, certainty=1.0))
+    try:
+        with Path(path).open("rb") as stream:
+            if os.fstat(stream.fileno()).st_size == 0:
+                content = stream.read()  # empty, or a pipe
+                return RunFile(path, sniff(content, path), content)
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                view = memoryview(mapped)
+                try:
+                    found = sniff(view, path)
+                finally:
+                    view.release()
+    except (OSError, ValueError) as error:
+        prefix = f"{path}.index"
+        if isinstance(error, FileNotFoundError) and Path(prefix).is_file():
+            return RunFile(path, Sniffed(Format.CHECKPOINT, is_text=False, certainty=1.0))
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {reason}. Check the path") from error
+    if found.format not in _PACKED:
+        return RunFile(path, found)
+    data = decompressed(Path(path).read_bytes(), path)
+    return RunFile(path, sniff(data, _unpacked_name(path)), data)
+
+
+def _is_run_folder(path: str) -> bool:
+    folder = Path(path)
+    if not folder.is_dir():
+        return False
+    return not any((folder / f"saved_model.{kind}").is_file() for kind in ("pb", "pbtxt"))
+
+
+def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
+    """The files in a folder that make a profile, and the others."""
+    usable, others = [], []
+    files = [path for path in Path(folder).iterdir() if path.is_file()]
+    shown = [path for path in files if not path.name.startswith(".")]
+    has_checkpoint = any(path.suffix == ".index" for path in shown)
+    for path in sorted(shown, key=lambda path: _natural(path.name)):
+        if has_checkpoint and _CHECKPOINT_DATA.search(path.name):
+            continue
+        try:
+            file = look_at(str(path))
+        except InputError:
+            file = RunFile(str(path), Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0))
+        is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
+        (usable if is_usable else others).append(file)
+    plain = [file for file in usable if _role(file) == "graph" and not file.path.endswith(".meta")]
+    if plain:  # a Saver writes a .meta file, the graph once more, for each checkpoint
+        others += [file for file in usable if _role(file) == "graph" and file not in plain]
+        usable = [file for file in usable if _role(file) != "graph" or file in plain]
+    return usable, others
+
+
+_ROLES: dict[Format, Role] = {
+    Format.GRAPH_DEF: "graph",
+    Format.META_GRAPH_DEF: "graph",
+    Format.SAVED_MODEL: "graph",
+    Format.RUN_METADATA: "run",
+    Format.OP_LOG: "op_log",
+    Format.PROFILE: "profile",
+    Format.CHECKPOINT: "checkpoint",
+}
+_ROLE_OPTIONS: dict[Role, str] = {
+    "graph": "--graph_path", "op_log": "--op_log_path", "profile": "--profile_path",
+}  # fmt: skip
+
+
+def _role(file: RunFile) -> Role:
+    return _ROLES[file.found.format]
+
+
+def _usable(file: RunFile) -> RunFile:
+    if file.found.format in _ROLES:
+        return file
+    if file.found.format is Format.EMPTY:
+        raise UnknownFormatError(f"{file.path}: this file is empty. Save it again")
+    raise UnknownFormatError(
+        f"{file.path}: no graph, run metadata, op log or profile. {advice(file.found)}"
+    )
+
+
+def _by_role(
+    found: Sequence[RunFile], checkpoints: Sequence[str], unused: tuple[RunFile, ...]
+) -> RunFiles:
+    roles: dict[Role, list[RunFile]] = {}
+    for file in found:
+        roles.setdefault(_role(file), []).append(file)
+    if len(checkpoints) > 1:
+        raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
+    return RunFiles(
+        graph=_only("graph", roles.get("graph", [])),
+        op_log=_only("op_log", roles.get("op_log", [])),
+        profile=_only("profile", roles.get("profile", [])),
+        runs=by_step(roles.get("run", [])),
+        checkpoint=checkpoints[0] if checkpoints else None,
+        unused=unused,
+    )
+
+
+def _only(role: Role, files: Sequence[RunFile]) -> RunFile | None:
+    if len(files) < 2:
+        return files[0] if files else None
+    listed = ", ".join(
+        f"{file.path} ({with_article(file.found.format.value)})" for file in files[:5]
+    )
+    more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+    remedy = "; tfprof convert unites profiles of several workers" if role == "profile" else ""
+    raise UsageError(
+        f"{len(files)} files where there can be one: {listed}{more}; give one of them, or say "
+        f"which with {_ROLE_OPTIONS[role]}{remedy}"
+    )
+
+
+def by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
+    """Run metadata by step: by the numbers in the names, else in order from 0."""
+    numbers = [step_in_name(file.path) for file in files]
+    steps = [number for number in numbers if number is not None]
+    if len(set(steps)) != len(files):
+        return dict(enumerate(files))
+    return dict(sorted(zip(steps, files, strict=True), key=lambda pair: pair[0]))
+
+
+def step_in_name(path: str) -> int | None:
+    """The number at the end of a name such as ``run_meta_100.pb.gz``, or None.
+
+    >>> step_in_name("run/run_meta_100.pb.gz"), step_in_name("resnet50.pb")
+    (100, None)
+    """
+    name = Path(_unpacked_name(path)).name
+    stem = name if _STEP.search(name) else Path(name).stem
+    match = _STEP.search(stem)
+    return int(match[1]) if match else None
+
+
+def _unpacked_name(path: str) -> str:
+    return path[:-3] if path.endswith(_PACKED_SUFFIXES) else path
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key by which ``b_9`` comes before ``b_10``."""
+    parts = re.findall(r"\d{1,18}|\D+", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
+    seen = ", ".join(f"{Path(file.path).name} ({file.found.format.value})" for file in others[:5])
+    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+    holds = f"it holds {seen}{more}" if others else "it is empty"
+    remedy = " ".join({advice(file.found).partition("; ")[2] for file in others[:1]})
+    return (
+        f"{folder}: no file of a run: {holds}. Give the folder or the files with the graph, the "
+        f"run metadata, the op log or the profile{'; or ' + remedy if remedy else ''}"
+    ).rstrip(".") + "."
