@@ -7,6 +7,7 @@ import os
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import Unwatched, Watch
+from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
 
 
@@ -74,7 +75,7 @@ def profiler_of(
 
 
 def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler:
-    def load(file: RunFile | None) -> object:
+    def load(file: RunFile | None) -> LoadedFile | None:
         if file is None:
             return None
         watch.stage(f"reading {file.path}")

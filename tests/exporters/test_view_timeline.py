@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 import tfprof
 from tfprof._wire import messages as pb
-from tfprof.exporters.view_timeline import compressed, options_of_step, view_to_timelines
+from tfprof.exporters.view_timeline import options_of_step, view_to_timelines
 from tfprof.exporters.view_timeline.arrows import MOST_ARROWS_INTO
 from tfprof.exporters.view_timeline.outputs import path_of_step
 from tfprof.exporters.view_timeline.tracks import Track, track_order, tracks_of
@@ -350,11 +350,6 @@ def test_without_a_step_each_has_its_file(tmp_path: Path) -> None:
 def test_path_of_a_step_keeps_the_ending(outfile: str, expected: str) -> None:
     assert path_of_step(outfile, 3) == expected
 
-
-def test_compressed_files_are_the_same_at_any_time() -> None:
-    data = b"".join(compressed(iter([b"one", b"", b"two" * 1000])))
-    assert gzip.decompress(data) == b"one" + b"two" * 1000
-    assert data[4:8] == bytes(4)  # no time in the header
 
 
 @pytest.mark.parametrize("view", ["scope", "code", "graph"])

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tfprof.cli.options import CommandOption, IntType
-from tfprof.cli.output import Target
+from tfprof.cli.results import as_text, result_options, target_of  # noqa: F401
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from tfprof.analysis.hardware import Device
     from tfprof.api import Profiler
     from tfprof.costs.report import FlopsReport
     from tfprof.costs.summary import ModelSummary
     from tfprof.costs.targets import Target as Program
-
-PLAIN_WIDTH = 100
-"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
 
 FORMATS = ("text", "json", "csv", "html")
 DEPTH, TOP = 2, 10
@@ -111,27 +104,12 @@ def shown_options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
-def result_options() -> list[CommandOption]:
-    """The options that say how and where the result is shown."""
-    section = "Result"
-    return [
-        CommandOption(
-            ["-o", "--outfile"], metavar="FILE", section=section,
-            help="Write to a file; - is stdout.",
-        ),
-        CommandOption(
-            ["--force"], is_flag=True, section=section, help="Overwrite the file if it exists.",
-        ),
-        CommandOption(
-            ["--format"], type=click.Choice(FORMATS), default="text", section=section,
-            help="text: to read. json, csv: all numbers; counts that are open are texts. html: a "
-            "page. [default: text]",
-        ),
-        CommandOption(
-            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
-            section=section, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
-        ),
-    ]  # fmt: skip
+def cost_result_options() -> list[CommandOption]:
+    """How and where the result is shown."""
+    return result_options(
+        FORMATS,
+        "text: to read. json, csv: all numbers; counts that are open are texts. html: a page.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,20 +141,6 @@ class Counted:
             top=TOP if top is None and for_people else top,
             device=self.device,
         )
-
-
-def target_of_result(given: dict[str, Any]) -> Target:
-    """Where the result goes; what could not be written is refused at once."""
-    path = given["outfile"]
-    if path == "":
-        raise UsageError("--outfile needs the name of a file, or - for stdout")
-    target = Target(
-        path=None if path in (None, "-") else Path(path),
-        force=given["force"],
-        colour=given["color"],
-    )
-    target.check()
-    return target
 
 
 def counted(given: dict[str, Any]) -> Counted:
@@ -265,17 +229,4 @@ def _trip_counts(texts: Sequence[str]) -> dict[str, int] | None:
     return counts or None
 
 
-def as_text(parts: Sequence[RenderableType], target: Target) -> str:
-    """What rich makes of things, without blanks at the ends of lines."""
-    console = target.console(PLAIN_WIDTH)
-    for part in parts:
-        console.print(part, crop=False)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
-    return "".join(f"{line.rstrip()}\n" for line in text.replace("\u00a0", " ").splitlines())
-
-
-def as_json(head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
-    """One object with one row a line, so that line tools can be used on it, too."""
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
-    start = json.dumps(head, ensure_ascii=False, default=str)
-    return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
+target_of_result = target_of

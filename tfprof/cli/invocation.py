@@ -47,7 +47,7 @@ def command_first(
 
 def _positionals(words: Sequence[str], flags: Mapping[str, Flag]) -> list[int]:
     """Where the words stand that are neither options nor values of options."""
-    found = []
+    found: list[int] = []
     position = 0
     while position < len(words):
         word = words[position]

@@ -36,11 +36,14 @@ COMMANDS = {
     "scope": Entry("tfprof.cli.commands.scope", "Name scopes: what each part of the model costs."),
     "graph": Entry("tfprof.cli.commands.graph", "Data flow: what an op and its inputs cost."),
     "code": Entry("tfprof.cli.commands.code", "Python lines: what the ops each line made cost."),
+    "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
     "flops": Entry("tfprof.cli.commands.flops", "Float operations: how many a model has."),
     "summary": Entry("tfprof.cli.commands.summary", "Layers: shapes, parameters, operations."),
-    "advise": Entry("tfprof.cli.commands.advise", "Advice: what slows the run down, and the line."),
-    "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
+    "timeline": Entry("tfprof.cli.commands.timeline", "A trace for chrome://tracing or Perfetto."),
+    "pprof": Entry("tfprof.cli.commands.pprof", "A profile for pprof."),
+    "convert": Entry("tfprof.cli.commands.convert", "Files as other files: save, unite, as text."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
+    "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
 }
 """All commands, in the order in which help lists them; a new command is one line and one file."""

@@ -127,12 +127,13 @@ def view_options() -> list[CommandOption]:
 
 
 def chosen_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """An options dict for the library from click's parameters."""
+    """An options dict for the library from click's parameters; those without have defaults."""
     chosen = {}
     for option in OPTIONS:
-        value = given[option.name]
+        value = given.get(option.name, CLI_DEFAULTS[option.name])
         if option.kind == "list":
-            value = split_list(value) if value else list(CLI_DEFAULTS[option.name])
+            given_texts = given.get(option.name)
+            value = split_list(given_texts) if given_texts else list(CLI_DEFAULTS[option.name])
         chosen[option.name] = value
     return chosen
 

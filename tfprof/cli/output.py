@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import click
+
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files import write_file
 
@@ -35,11 +37,13 @@ class Target:
         path: The file; None is stdout.
         force: Overwrite the file.
         colour: What ``--color`` says.
+        pager: Show what is longer than the terminal page by page.
     """
 
     path: Path | None = None
     force: bool = False
     colour: ColourChoice = "auto"
+    pager: bool = False
 
     @property
     def is_terminal(self) -> bool:
@@ -124,7 +128,9 @@ class Target:
             InputError: It can not be written.
         """
         try:
-            if self.path is None:
+            if self.path is None and self._wants_pages(content):
+                click.echo_via_pager(content, color=self.in_colour)
+            elif self.path is None:
                 _write_stdout(content)
             else:
                 self.write_chunks([content.encode()])
@@ -134,6 +140,12 @@ class Target:
             _silence_stdout()
             reason = getattr(error, "strerror", None) or error
             raise InputError(f"standard output: cannot be written: {reason}") from error
+
+    def _wants_pages(self, content: str) -> bool:
+        if not (self.pager and self.is_terminal and is_terminal(sys.stdin)):
+            return False
+        lines = shutil.get_terminal_size().lines
+        return os.environ.get("TERM") != "dumb" and content.count("\n") >= lines
 
     def _width(self) -> int | None:
         columns = os.environ.get("COLUMNS", "")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
 from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.results import SECTION, as_json, notices_text, result_options
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tfprof.outputs import OutputFile
     from tfprof.views.result import ViewTree
 
-FORMATS = ("text", "table", "json", "csv")
+FORMATS = ("text", "table", "tree", "json", "csv", "html")
 TERMINAL_ROWS = 40
 
 _ABOUT = """
@@ -39,41 +41,29 @@ def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
     return Command(
         kind,
         callback=run,
-        params=[*input_options(), *view_options(), *result_options()],
+        params=[*input_options(), *view_options(), *view_result_options()],
         help=about + _ABOUT,
         examples=examples,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
 
-def result_options() -> list[CommandOption]:
-    """The options that say how and where the result is shown."""
-    section = "Result"
-    return [
-        CommandOption(
-            ["-o", "--outfile"], metavar="FILE", section=section,
-            help="Write to a file, as with --output file:outfile=FILE; - is stdout.",
-        ),
-        CommandOption(
-            ["--force"], is_flag=True, section=section, help="Overwrite the file if it exists.",
-        ),
-        CommandOption(
-            ["--format"], type=click.Choice(FORMATS), default=None, section=section,
-            help="text: the classic report. table: aligned and coloured, with human units; a "
-            "dash means not measured. json, csv: all numbers, units in the column names. "
-            "[default: table on a terminal, else text]",
-        ),
-        CommandOption(
-            ["--max_rows"], type=IntType(), default=None, metavar="N", section=section,
-            help="Rows of a table, the largest first to stay; 0 is all. [default: "
-            f"{TERMINAL_ROWS} on a terminal, else all]",
-        ),
-        CommandOption(
-            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
-            section=section,
-            help="Colour of tables; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
-        ),
-    ]  # fmt: skip
+def view_result_options() -> list[CommandOption]:
+    """The options that say how and where a view is shown."""
+    options = result_options(
+        FORMATS,
+        "text: the classic report. table: aligned and coloured, with human units; a dash means "
+        "not measured. tree: an outline with shares. json, csv: all numbers, units in the column "
+        "names. html: a page. [default: table on a terminal, else text]",
+        default=None,
+    )
+    rows = CommandOption(
+        ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
+        help="Rows of a table, tree or page, the largest first to stay; 0 is all. [default: "
+        f"{TERMINAL_ROWS} on a terminal, else all]",
+    )  # fmt: skip
+    place = next(i for i, option in enumerate(options) if option.name == "color")
+    return [*options[:place], rows, *options[place:]]
 
 
 def run_view(kind: str, given: dict[str, Any]) -> None:
@@ -95,12 +85,24 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
         if target is not None and _is_text(options):
             target.write(_formatted(tree, chosen_format, target, max_rows))
         elif target is not None:
-            for file in profiler.output_files(kind, options):
-                replace(target, path=Path(file.path)).write_chunks(file.chunks)
-                if file.after:
-                    note(file.after.strip())
-    for notice in tree.notices:
-        note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
+            write_files(profiler.output_files(kind, options), given)
+    for text in notices_text(tree.notices):
+        note(text)
+
+
+def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:
+    """Write files one after the other, and say what can be done with them.
+
+    Raises:
+        UsageError: One exists and was not to be overwritten.
+        InputError: One can not be written.
+    """
+    for file in files:
+        target = Target(path=Path(file.path), force=given["force"])
+        target.check()
+        target.write_chunks(file.chunks)
+        if file.after:
+            note(file.after.strip())
 
 
 @contextmanager
@@ -139,7 +141,7 @@ def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
         raise UsageError(f"--outfile {outfile} and --output {output} contradict each other")
     if output.type == "none":
         return None
-    target = Target(force=given["force"], colour=given["color"])
+    target = Target(force=given["force"], colour=given["color"], pager=given["pager"])
     path = outfile if outfile not in (None, "-") else output.outfile
     if outfile == "":
         raise UsageError("--outfile needs the name of a file, or - for stdout")
@@ -156,12 +158,24 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
     if name == "table":
         from tfprof.renderers.terminal import ViewTable
 
-        console = target.console()
-        console.print(ViewTable(tree, max_rows, target.glyphs()))
-        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
+        return _printed(ViewTable(tree, max_rows, target.glyphs()), target)
+    if name == "tree":
+        from tfprof.renderers.view_outline import ViewOutline
+
+        return _printed(ViewOutline(tree, max_rows, target.glyphs()), target)
+    if name == "html":
+        from tfprof.renderers.view_html import view_page
+
+        return view_page(tree, max_rows)
     form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
     text = form(tree)
     return harmless(text) if target.is_terminal else text
+
+
+def _printed(renderable: RenderableType, target: Target) -> str:
+    console = target.console()
+    console.print(renderable)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
 
 
 def _as_text(tree: ViewTree) -> str:
@@ -171,17 +185,11 @@ def _as_text(tree: ViewTree) -> str:
 
 
 def _as_json(tree: ViewTree) -> str:
-    """One object with one row a line, so that line tools can be used on it too."""
-    import json
-
     notices = [
         {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices
     ]
-    rows = ",\n".join(json.dumps(row) for row in tree.to_rows())
-    return (
-        f'{{"view": {json.dumps(tree.kind)}, "steps": {json.dumps(tree.profile.steps.steps)}, '
-        f'"notices": {json.dumps(notices)}, "rows": [\n{rows}\n]}}\n'
-    )
+    head = {"view": tree.kind, "steps": tree.profile.steps.steps, "notices": notices}
+    return as_json(head, tree.to_rows())
 
 
 def _as_csv(tree: ViewTree) -> str:

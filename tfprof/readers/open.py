@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from tfprof.files import Watch
 
-    Source = Message | bytes | bytearray | memoryview | str | os.PathLike[str] | "LoadedFile"
+    Source: TypeAlias = (
+        "Message | bytes | bytearray | memoryview | str | os.PathLike[str] | LoadedFile"
+    )
 
-_CLASSES = {
+CLASSES = {
     Format.GRAPH_DEF: "GraphDef",
     Format.META_GRAPH_DEF: "MetaGraphDef",
     Format.SAVED_MODEL: "SavedModel",
@@ -113,13 +115,13 @@ def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes,
     data, label = _contents(source, wanted, argument)
     if not check_expected(data, wanted, label):
         return data, label
-    return _parse_text(getattr(pb, _CLASSES[wanted]), data, label).SerializeToString(), label
+    return _parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString(), label
 
 
 def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Opened:
     name = message.DESCRIPTOR.full_name
     for kind in wanted:
-        ours = getattr(pb, _CLASSES[kind])
+        ours = getattr(pb, CLASSES[kind])
         if name == ours.DESCRIPTOR.full_name:
             if isinstance(message, ours):
                 return Opened(kind, message, argument)
@@ -134,7 +136,7 @@ def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
         guess = sniff(data, label).format
         kind = guess if guess in wanted else kind
     is_text = check_expected(data, kind, label)
-    message_class = getattr(pb, _CLASSES[kind])
+    message_class = getattr(pb, CLASSES[kind])
     if is_text:
         return Opened(kind, _parse_text(message_class, data, label), label)
     return Opened(kind, parse(message_class, data, source=label), label, data)

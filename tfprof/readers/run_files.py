@@ -108,7 +108,7 @@ def find_run_files(
     found: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
-    for path in map(os.fspath, paths):
+    for path in (os.fspath(path) for path in paths):
         if not _is_run_folder(path):
             file = look_at(path)
             found += [_usable(file)]
@@ -165,7 +165,8 @@ def _is_run_folder(path: str) -> bool:
 
 def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
     """The files in a folder that make a profile, and the others."""
-    usable, others = [], []
+    usable: list[RunFile] = []
+    others: list[RunFile] = []
     files = [path for path in Path(folder).iterdir() if path.is_file()]
     shown = [path for path in files if not path.name.startswith(".")]
     has_checkpoint = any(path.suffix == ".index" for path in shown)

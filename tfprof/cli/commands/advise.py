@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.results import PLAIN_WIDTH, notices_text, result_options, target_of
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -17,21 +15,10 @@ from tfprof.errors import UsageError
 if TYPE_CHECKING:
     from tfprof.api import Profiler
 
-PLAIN_WIDTH = 100
-"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
-
 
 def run(**given: Any) -> None:
     """Read, check, write."""
-    path = given["outfile"]
-    if path == "":
-        raise UsageError("--outfile needs the name of a file, or - for stdout")
-    target = Target(
-        path=None if path in (None, "-") else Path(path),
-        force=given["force"],
-        colour=given["color"],
-    )
-    target.check()
+    target = target_of(given)
     with warnings_as_notes():
         profiler = open_profiler(given)
         names = split_list(given["checkers"]) if given["checkers"] else None
@@ -41,8 +28,8 @@ def run(**given: Any) -> None:
         else:
             text = _findings(profiler, names, given, target)
     target.write(text)
-    for notice in profiler.notices:
-        note(notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)")
+    for text in notices_text(profiler.notices):
+        note(text)
 
 
 def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any]) -> str:
@@ -77,7 +64,6 @@ def _findings(
 
 def _options() -> list[CommandOption]:
     section = "What to check"
-    result = "Result"
     return [
         CommandOption(
             ["--checkers"], metavar="NAMES", multiple=True, section=section,
@@ -89,20 +75,8 @@ def _options() -> list[CommandOption]:
             help="Blame the innermost line of a call stack, even in TensorFlow, Keras or another "
             "installed package. [default: the innermost line of your own code]",
         ),
-        CommandOption(
-            ["-o", "--outfile"], metavar="FILE", section=result,
-            help="Write to a file; - is stdout.",
-        ),
-        CommandOption(
-            ["--force"], is_flag=True, section=result, help="Overwrite the file if it exists.",
-        ),
-        CommandOption(
-            ["--format"], type=click.Choice(["text", "json"]), default="text", section=result,
-            help="text: to read. json: with all numbers behind each finding. [default: text]",
-        ),
-        CommandOption(
-            ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
-            section=result, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        *result_options(
+            ["text", "json"], "text: to read. json: with all numbers behind each finding."
         ),
     ]  # fmt: skip
 

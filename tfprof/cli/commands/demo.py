@@ -5,18 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tfprof.cli.options import Command, CommandOption
-from tfprof.cli.output import Target
+from tfprof.cli.options import Command
+from tfprof.cli.results import PLAIN_WIDTH, color_option, pager_option, target_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tfprof.renderers.tables import Glyphs
-
-PLAIN_WIDTH = 100
-"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
 
 
 def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:
@@ -51,8 +46,7 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
 
 def run(**given: Any) -> None:
     """Show the recorded step."""
-    target = Target(colour=given["color"])
-    target.check()
+    target = target_of(given)
     console = target.console(PLAIN_WIDTH)
     print_demo(console, target.glyphs())
     target.write(console.file.getvalue())  # type: ignore[attr-defined]  # a StringIO
@@ -62,13 +56,8 @@ command = Command(
     "demo",
     callback=run,
     params=[
-        CommandOption(
-            ["--color"],
-            type=click.Choice(["auto", "always", "never"]),
-            default="auto",
-            section="Result",
-            help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
-        )
+        color_option(),
+        pager_option(),
     ],
     help="Profile a recorded training step of ResNet-50, which comes with tfprof, and show the "
     "costliest op types and scopes. Times are in s, ms and µs, memory in decimal units; the "

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.options import Command
 from tfprof.cli.output import Target
+from tfprof.cli.results import file_options
 from tfprof.errors import UsageError
 
 
@@ -30,13 +31,7 @@ command = Command(
     callback=run,
     params=[
         click.Argument(["file"], metavar="FILE"),
-        CommandOption(
-            ["-o", "--outfile"], metavar="FILE", required=True, section="Result",
-            help="The picture; its name ends in .svg, .pdf or .png.",
-        ),
-        CommandOption(
-            ["--force"], is_flag=True, section="Result", help="Overwrite the file if it exists.",
-        ),
+        *file_options("The picture; its name ends in .svg, .pdf or .png.", required=True),
     ],
     help="Make a picture of a DOT file, such as the graphs of HLO that XLA dumps. Views are drawn "
     "by --output dot:outfile=PATH of the commands graph, scope and code. Needs the program dot of "

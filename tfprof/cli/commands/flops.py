@@ -9,16 +9,14 @@ import click
 from tfprof.cli.costs import (
     Counted,
     PathArgument,
-    as_json,
-    as_text,
     cost_options,
+    cost_result_options,
     counted,
-    result_options,
     shown_options,
-    target_of_result,
 )
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target
+from tfprof.cli.results import as_json, as_text, target_of
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
@@ -33,7 +31,7 @@ def run(**given: Any) -> None:
         raise UsageError(f"--explain shows ops; leave out --by {by}")
     if given["format"] == "html" and by != "layer":
         raise UsageError(f"--format html shows layers; leave out --by {by}, or use json or csv")
-    target = target_of_result(given)
+    target = target_of(given)
     with warnings_as_notes():
         found = counted(given)
         target.write(_written(found, by, target))
@@ -158,7 +156,7 @@ def _options() -> list[CommandOption]:
 command = Command(
     "flops",
     callback=run,
-    params=[PathArgument(), *cost_options(), *_options(), *shown_options(), *result_options()],
+    params=[PathArgument(), *cost_options(), *_options(), *shown_options(), *cost_result_options()],
     help="Count the float operations of a GraphDef, MetaGraphDef or SavedModel (file or folder, "
     "binary or text, also .gz or .xz) without running it and without TensorFlow: the total, what "
     "it is made of, how many ops could be counted, and a table of name scopes.",

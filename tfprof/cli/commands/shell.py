@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, view_options
-from tfprof.cli.view import result_options, warnings_as_notes
+from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -73,7 +73,7 @@ command = Command(
     params=[
         *input_options(),
         *view_options(),
-        *(option for option in result_options() if option.name not in ("outfile", "force")),
+        *(option for option in view_result_options() if option.name not in ("outfile", "force")),
         CommandOption(
             ["--history/--no-history"], default=True, section="Session",
             help="Remember the lines that are typed, in tfprof/history below the folder of the "

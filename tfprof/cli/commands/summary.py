@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.cli.costs import (
-    PathArgument,
-    as_text,
-    cost_options,
-    counted,
-    result_options,
-    shown_options,
-    target_of_result,
-)
+from tfprof.cli.costs import PathArgument, cost_options, cost_result_options, counted, shown_options
 from tfprof.cli.options import Command
+from tfprof.cli.results import as_text, target_of
 from tfprof.cli.view import warnings_as_notes
 
 
 def run(**given: Any) -> None:
     """Read, count, write."""
-    target = target_of_result(given)
+    target = target_of(given)
     with warnings_as_notes():
         summary = counted(given).summary()
         if given["format"] == "json":
@@ -40,7 +33,7 @@ def run(**given: Any) -> None:
 command = Command(
     "summary",
     callback=run,
-    params=[PathArgument(), *cost_options(), *shown_options(), *result_options()],
+    params=[PathArgument(), *cost_options(), *shown_options(), *cost_result_options()],
     help="Show a GraphDef, MetaGraphDef or SavedModel (file or folder, binary or text, also .gz "
     "or .xz) layer by layer, without running it and without TensorFlow: output shape, parameters, "
     "float operations, and bytes of weights and activations. Layers are name scopes; in Python, "

@@ -35,18 +35,19 @@ def _option_facts(option: click.Option) -> OptionFacts:
 def _values(name: str, option: click.Option) -> tuple[str, tuple[str, ...]]:
     """Of what kind an option's values are, and which there are."""
     known = BY_NAME.get(name) if isinstance(option, CommandOption) else None
+    choices: tuple[str, ...] = ()
     if isinstance(option.type, click.Choice):
-        return "choice", tuple(map(str, option.type.choices))
-    if isinstance(option.type, BoolType):
-        return "bool", ()
-    if option.is_flag:
-        return "", ()
-    if name == "output":
-        return "output", OUTPUT_TYPES
-    if name == "step":
-        return "step", ()
-    if known is not None and known.is_regex:
-        return ("types" if name == "account_type_regexes" else "names"), ()
-    if known is not None and known.choices:
-        return ("choices" if known.kind == "list" else "choice"), known.choices
-    return _FILE_METAVARS.get(str(option.metavar), ""), ()
+        kind, choices = "choice", tuple(map(str, option.type.choices))
+    elif isinstance(option.type, BoolType):
+        kind = "bool"
+    elif name == "output":
+        kind, choices = "output", OUTPUT_TYPES
+    elif name == "step":
+        kind = "step"
+    elif known is not None and known.is_regex:
+        kind = "types" if name == "account_type_regexes" else "names"
+    elif known is not None and known.choices:
+        kind, choices = ("choices" if known.kind == "list" else "choice"), known.choices
+    else:
+        kind = "" if option.is_flag else _FILE_METAVARS.get(str(option.metavar), "")
+    return kind, choices

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from tfprof.cli.options import Command, chosen_options, view_options
 from tfprof.cli.spelling import key_of
-from tfprof.cli.view import result_options
+from tfprof.cli.view import view_result_options
 from tfprof.errors import UsageError
 from tfprof.options.spec import OPTIONS
 
@@ -23,7 +23,7 @@ _ASSIGNMENT = re.compile(r"\s*-{0,2}([A-Za-z][\w-]*)\s*=\s*(.*)", re.DOTALL)
 
 def set_command() -> Command:
     """``set``: takes options, and does nothing by itself."""
-    shown = [option for option in result_options() if option.name in _SHOWN]
+    shown = [option for option in view_result_options() if option.name in _SHOWN]
     return Command(
         "set",
         params=[*view_options(), *shown],

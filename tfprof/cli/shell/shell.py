@@ -169,7 +169,7 @@ class Shell:
             sys.stdout.write(options_text(self._session.defaults))
 
     def _help(self, words: list[str]) -> None:
-        if words and words[0] not in _BUILT_IN or words == ["set"]:
+        if (words and words[0] not in _BUILT_IN) or words == ["set"]:
             command = self._known(words[0])
             with click.Context(command, info_name=words[0]) as context:
                 sys.stdout.write(f"{command.get_help(context)}\n")
@@ -183,7 +183,7 @@ class Shell:
         Raises:
             UsageError: There is none.
         """
-        found = set_command() if name == "set" else None
+        found: click.Command | None = set_command() if name == "set" else None
         if found is None and name in self._commands:
             found = self._find(name)
         if found is None:

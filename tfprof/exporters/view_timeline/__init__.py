@@ -6,6 +6,5 @@ from tfprof.exporters.view_timeline.outputs import (
     options_of_step,
     view_to_timelines,
 )
-from tfprof.exporters.view_timeline.trace_json import compressed
 
-__all__ = ["TimelineFile", "banner", "compressed", "options_of_step", "view_to_timelines"]
+__all__ = ["TimelineFile", "banner", "options_of_step", "view_to_timelines"]

@@ -11,10 +11,11 @@ from typing import Final
 import numpy as np
 
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.exporters.compression import packed
 from tfprof.exporters.view_timeline.classic_graph import classic_timeline
 from tfprof.exporters.view_timeline.flame import classic_flame_events, flame_events
 from tfprof.exporters.view_timeline.lossless import LosslessTimeline, lossless_chunks
-from tfprof.exporters.view_timeline.trace_json import compressed, trace_chunks
+from tfprof.exporters.view_timeline.trace_json import trace_chunks
 from tfprof.options.parse import ProfileOptions
 from tfprof.views.result import ViewTree
 
@@ -38,7 +39,7 @@ class TimelineFile:
 
     Attributes:
         path: Where.
-        chunks: The content, made while it is written and compressed if the path ends in ``.gz``.
+        chunks: The content, made while it is written and packed as the path says.
         notes: What the original prints before it writes the file; classic mode only.
     """
 
@@ -143,7 +144,7 @@ def _charts(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[TimelineFile]:
 
 
 def _file(path: str, chunks: Iterator[bytes]) -> TimelineFile:
-    return TimelineFile(path, compressed(chunks) if path.endswith(".gz") else chunks)
+    return TimelineFile(path, packed(chunks, path))
 
 
 def _classic_files(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[TimelineFile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -10,9 +9,6 @@ from tfprof.exporters.client_timeline.step import escaped
 
 EVENTS_PER_CHUNK: Final = 1 << 14
 """So many events are made at once; they take a few megabytes."""
-
-_GZIP_WINDOW: Final = 31
-"""The largest window, with a gzip header (which zlib writes without a time)."""
 
 
 def json_texts(texts: Sequence[str]) -> list[str]:
@@ -42,15 +38,6 @@ def trace_chunks(
             yield (before + separator.join(events)).encode("ascii")
             before = separator
     yield (tail if before is separator else head + tail).encode("ascii")
-
-
-def compressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The chunks as one gzip stream, the same at any time."""
-    compressor = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW)
-    for chunk in chunks:
-        if made := compressor.compress(chunk):
-            yield made
-    yield compressor.flush()
 
 
 def blocks(size: int) -> Iterator[slice]:

@@ -1,0 +1,81 @@
+"""``tfprof pprof``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tfprof.cli.inputs import input_options, named_files, names_input, open_profiler
+from tfprof.cli.options import Command, CommandOption, chosen_options, view_options
+from tfprof.cli.output import note
+from tfprof.cli.results import file_options
+from tfprof.cli.view import warnings_as_notes, write_files
+from tfprof.errors import EmptyProfileError, UsageError
+
+_BY_DEVICE = "device"
+
+
+def run(**given: Any) -> None:
+    """Read, convert, write."""
+    path = given["outfile"] or ("." if given["view"] == _BY_DEVICE else "profile.pb.gz")
+    if path == "-":
+        raise UsageError("a pprof profile goes into a file: give its name to -o")
+    with warnings_as_notes():
+        if given["view"] == _BY_DEVICE:
+            _by_device(given, path)
+            return
+        options = {**chosen_options(given), "output": f"pprof:outfile={path}"}
+        write_files(open_profiler(given).output_files(given["view"], options), given)
+
+
+def _by_device(given: dict[str, Any], folder: str) -> None:
+    """One profile for each device of a step, as TensorFlow's ``pprof_profiler`` makes them."""
+    if not names_input(given):
+        raise UsageError(
+            "--view device is made from run metadata, of which this session keeps only the "
+            "numbers; name their files again"
+        )
+    from tfprof.device_profiles import pprof_profile
+
+    files = named_files(given)
+    if not files.runs:
+        raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
+    step = given["step"] if given["step"] >= 0 else min(files.runs)
+    if step not in files.runs:
+        known = ", ".join(map(str, files.runs))
+        raise UsageError(f"option --step={step}: there is no such step; there are {known}")
+    if len(files.runs) > 1 and given["step"] < 0:
+        note(f"step {step} of {len(files.runs)} is shown; -step chooses another one")
+    graph = None if files.graph is None else files.graph.load()
+    op_log = None if files.op_log is None else files.op_log.load()
+    run_meta = files.runs[step].load()
+    for name in pprof_profile(graph, run_meta, folder, op_log=op_log, classic=given["classic"]):
+        note(f"{name}: open it with pprof -http=: {name}")
+
+
+command = Command(
+    "pprof",
+    callback=run,
+    params=[
+        *input_options(),
+        CommandOption(
+            ["--view"], type=click.Choice(["code", _BY_DEVICE]), default="code",
+            section="What to show",
+            help="code: the Python lines, with all that their ops cost; needs an op log or a "
+            "profile with call stacks. device: what ran in one step, a file for each device. "
+            "[default: code]",
+        ),
+        *(option for option in view_options() if option.name != "output"),
+        *file_options(
+            "The file, which pprof wants packed; for --view device a folder. [default: "
+            "profile.pb.gz, or the current folder]"
+        ),
+    ],
+    help="Write a profile for pprof (go tool pprof). What --select names first is shown first.",
+    examples=[
+        "tfprof pprof --demo -o resnet50.pb.gz -select micros,bytes",
+        "tfprof pprof run/ --view device -o profiles/",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip

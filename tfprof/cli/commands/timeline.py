@@ -1,0 +1,96 @@
+"""``tfprof timeline``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tfprof.cli.inputs import input_options, named_files, names_input, open_profiler
+from tfprof.cli.options import Command, CommandOption, chosen_options, view_options
+from tfprof.cli.results import file_options
+from tfprof.cli.view import warnings_as_notes, write_files
+from tfprof.errors import EmptyProfileError, UsageError
+
+_BY_DEVICE = "device"
+
+
+def run(**given: Any) -> None:
+    """Read, lay out, write."""
+    path = given["outfile"] or "timeline.json"
+    if path == "-":
+        raise UsageError("a timeline goes into a file: give its name to -o")
+    with warnings_as_notes():
+        if given["view"] == _BY_DEVICE:
+            write_files(_by_device(given, path), given)
+            return
+        steps = "steps=all," if given["every_step"] else ""
+        options = {**chosen_options(given), "output": f"timeline:{steps}outfile={path}"}
+        write_files(open_profiler(given).output_files(given["view"], options), given)
+
+
+def _by_device(given: dict[str, Any], path: str) -> Iterator[Any]:
+    """One trace for each step, as TensorFlow's ``Timeline`` makes them."""
+    if not names_input(given):
+        raise UsageError(
+            "--view device is made from run metadata, of which this session keeps only the "
+            "numbers; name their files again"
+        )
+    from tfprof.exporters.client_timeline import Timeline
+    from tfprof.exporters.compression import packed
+    from tfprof.outputs import OutputFile
+
+    runs = named_files(given).runs
+    if given["step"] >= 0:
+        runs = {step: file for step, file in runs.items() if step == given["step"]}
+    if not runs:
+        raise EmptyProfileError(
+            "--view device shows what ran, and there are no run metadata"
+            + (f" of step {given['step']}" if given["step"] >= 0 else "; give their files")
+        )
+    for step, file in runs.items():
+        place = _with_step(path, step) if len(runs) > 1 else path
+        timeline = Timeline(file.load().data)
+        analysis = timeline.analyze_step_stats(show_memory=True)
+        text = analysis.chrome_trace.format_to_string(pretty=False)
+        hint = f"{place}: open it in chrome://tracing or Perfetto\n"
+        yield OutputFile(place, packed([text.encode()], place), after=hint)
+
+
+def _with_step(path: str, step: int) -> str:
+    """``trace_3.json.gz`` for ``trace.json.gz``."""
+    place = Path(path)
+    endings = "".join(place.suffixes[-2:] if place.suffix == ".gz" else place.suffixes[-1:])
+    return str(place.with_name(f"{place.name.removesuffix(endings)}_{step}{endings}"))
+
+
+command = Command(
+    "timeline",
+    callback=run,
+    params=[
+        *input_options(),
+        CommandOption(
+            ["--view"], type=click.Choice(["graph", "scope", "code", _BY_DEVICE]),
+            default="graph", section="What to show",
+            help="graph: what ran when, on each device, with arrows for data flow and with "
+            "memory. scope, code: a flame chart of total times. device: rows as TensorFlow's "
+            "client timeline has them. [default: graph]",
+        ),
+        CommandOption(
+            ["--every_step"], is_flag=True, section="What to show",
+            help="Put all steps into one file, instead of one file for each.",
+        ),
+        *(option for option in view_options() if option.name not in ("output", "select")),
+        *file_options("The file; .json, or .json.gz to pack it. [default: timeline.json]"),
+    ],
+    help="Write a trace for chrome://tracing or Perfetto: what ran when, or where the time went. "
+    "Several steps make several files, such as trace_3.json, unless --every_step or -step is "
+    "given.",
+    examples=[
+        "tfprof timeline --demo -o trace.json.gz",
+        "tfprof timeline run/ --view scope -max_depth 5 -o flames.json",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip

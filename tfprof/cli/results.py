@@ -1,0 +1,121 @@
+"""How and where a result is shown: options that most commands have, and what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.options import CommandOption
+from tfprof.cli.output import Target
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tfprof.model.notices import Notice
+
+SECTION = "Result"
+
+PLAIN_WIDTH = 100
+"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+
+def result_options(
+    formats: Sequence[str] = (), about: str = "", default: str | None = "text"
+) -> list[CommandOption]:
+    """The options.
+
+    Args:
+        formats: What ``--format`` takes; none if there is no choice.
+        about: What the formats are.
+        default: The format if none is given.
+    """
+    chosen = CommandOption(
+        ["--format"], type=click.Choice(list(formats)), default=default, section=SECTION,
+        help=f"{about} [default: {default}]" if default else about,
+    )  # fmt: skip
+    return [*file_options(), *([chosen] if formats else []), color_option(), pager_option()]
+
+
+def file_options(
+    about: str = "Write to a file; - is stdout.", required: bool = False
+) -> list[CommandOption]:
+    """``-o`` and ``--force``.
+
+    Args:
+        about: What the file is.
+        required: Whether there must be one.
+    """
+    return [
+        CommandOption(
+            ["-o", "--outfile"], metavar="FILE", section=SECTION, required=required, help=about,
+        ),
+        CommandOption(
+            ["--force"], is_flag=True, section=SECTION, help="Overwrite the file if it exists.",
+        ),
+    ]  # fmt: skip
+
+
+def color_option() -> CommandOption:
+    """``--color``."""
+    return CommandOption(
+        ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
+        section=SECTION, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+    )  # fmt: skip
+
+
+def pager_option() -> CommandOption:
+    """``--pager``."""
+    return CommandOption(
+        ["--pager/--no-pager"], default=True, section=SECTION,
+        help="Show what is longer than the terminal with the program that PAGER names, else less "
+        "or more. [default: do so]",
+    )  # fmt: skip
+
+
+def target_of(given: dict[str, Any]) -> Target:
+    """Where the result goes; what could not be written is refused at once.
+
+    Raises:
+        UsageError: The file exists and was not to be overwritten, or has no name.
+        InputError: There is no stdout, or no such folder.
+    """
+    path = given.get("outfile")
+    if path == "":
+        raise UsageError("--outfile needs the name of a file, or - for stdout")
+    target = Target(
+        path=None if path in (None, "-") else Path(path),
+        force=given.get("force", False),
+        colour=given.get("color", "auto"),
+        pager=given.get("pager", False),
+    )
+    target.check()
+    return target
+
+
+def as_text(parts: Sequence[RenderableType], target: Target) -> str:
+    """What rich makes of things, without blanks at the ends of lines."""
+    console = target.console(PLAIN_WIDTH)
+    for part in parts:
+        console.print(part, crop=False)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    return "".join(f"{line.rstrip()}\n" for line in text.replace("\u00a0", " ").splitlines())
+
+
+def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
+    """One object with one row a line, so that line tools can be used on it, too."""
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
+    start = json.dumps(head, ensure_ascii=False, default=str)
+    return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+
+def notices_text(notices: Iterable[Notice]) -> list[str]:
+    """Remarks on the data, one sentence each."""
+    return [
+        notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)"
+        for notice in notices
+    ]

@@ -1,0 +1,32 @@
+"""Bytes on their way into a file, packed if its name says so."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+_GZIP_WINDOW: Final = 31
+"""The largest window, with a gzip header (which zlib writes without a time)."""
+
+
+def packed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """The chunks as the content of a file: gzip for ``.gz``, xz for ``.xz``, else as they are.
+
+    The same chunks give the same bytes at any time.
+    """
+    if path.endswith(".gz"):
+        return _compressed(chunks, zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW))
+    if path.endswith(".xz"):
+        return _compressed(chunks, lzma.LZMACompressor())
+    return iter(chunks)
+
+
+def _compressed(
+    chunks: Iterable[bytes], compressor: zlib._Compress | lzma.LZMACompressor
+) -> Iterator[bytes]:
+    for chunk in chunks:
+        if made := compressor.compress(chunk):
+            yield made
+    yield compressor.flush()
