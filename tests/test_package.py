@@ -86,6 +86,7 @@ def test_public_names():
         "flops",
         "load",
         "merge_default_with_oplog",
+        "open_profile",
         "params",
         "pprof_profile",
         "profile",

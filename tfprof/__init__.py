@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tfprof.one_shot import advise, profile
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
+    from tfprof.profile_files import open_profile
     from tfprof.recording.eager.trace import trace
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
@@ -83,6 +84,7 @@ _HOME = {
     "flops": "tfprof.costs.flops",
     "load": "tfprof.api",
     "merge_default_with_oplog": "tfprof.op_logs",
+    "open_profile": "tfprof.profile_files",
     "params": "tfprof.costs.flops",
     "pprof_profile": "tfprof.device_profiles",
     "profile": "tfprof.one_shot",
@@ -125,6 +127,7 @@ __all__ = [
     "flops",
     "load",
     "merge_default_with_oplog",
+    "open_profile",
     "params",
     "pprof_profile",
     "profile",

@@ -87,14 +87,15 @@ def test_full_disk_is_an_error_without_traceback():
 
 
 def terminal(*arguments, **extra):
-    """What a command writes to a pseudo-terminal."""
+    """What a command writes to a pseudo-terminal; no pager waits for keys."""
     import pty
+
+    extra = {"PAGER": "cat", **extra}
 
     leader, follower = pty.openpty()
     child = subprocess.Popen(
         [sys.executable, "-m", "tfprof", *arguments],
-        stdout=follower, stderr=follower, stdin=follower, env=environment(TERM="xterm-256color",
-                                                                           **extra),
+        stdout=follower, stderr=follower, stdin=follower, env=environment(**{"TERM": "xterm-256color", **extra}),
     )  # fmt: skip
     os.close(follower)
     data = b""
@@ -118,6 +119,16 @@ def test_terminal_gets_a_coloured_table_of_limited_length():
     assert "40 of " in shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert max(map(len, plain.splitlines())) <= 90
+
+
+@posix
+def test_what_is_longer_than_the_terminal_goes_through_the_pager():
+    paged = terminal("scope", "--demo", PAGER="head -n 3", COLUMNS="90").splitlines()
+    assert len(paged) == 3
+    assert len(terminal("scope", "--demo", "--no-pager", PAGER="head -n 3").splitlines()) > 20
+    assert len(terminal("scope", "--demo", PAGER="head -n 3", TERM="dumb").splitlines()) > 20
+    short = terminal("scope", "--demo", "--max_rows", "2", PAGER="false", COLUMNS="90")
+    assert "2 of 12405 rows" in short
 
 
 @posix

@@ -156,7 +156,7 @@ def test_output_none_prints_nothing(call, graph):
     ("words", "code", "message"),
     [
         (["op"], 2, "nothing to read"),
-        (["op", "--op_log_path", "x"], 2, "nothing to read"),
+        (["op", "--op_log_path", "x"], 2, "nothing to profile in x"),
         (["op", "--demo", "--graph_path", "x"], 2, "--demo brings its own files"),
         (["op", "--graph_path", "no/such"], 3, "no/such"),
         (["op", "--demo", "-max_depth", "x"], 2, "is not a whole number"),
@@ -200,7 +200,7 @@ def test_interrupt_exits_with_130(call, graph, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tfprof.api.Profiler", interrupt)
+    monkeypatch.setattr("tfprof.profile_files.Profiler", interrupt)
     assert call("op", "--graph_path", graph).exit_code == 130
 
 
@@ -208,7 +208,7 @@ def test_library_error_while_running(call, graph, monkeypatch):
     def fail(*arguments, **options):
         raise InputError("broken \x1b[31m")
 
-    monkeypatch.setattr("tfprof.api.Profiler", fail)
+    monkeypatch.setattr("tfprof.profile_files.Profiler", fail)
     result = call("op", "--graph_path", graph)
     assert (result.exit_code, result.stderr) == (3, "tfprof: error: broken \\x1b[31m\n")
 

@@ -163,9 +163,11 @@ def _told(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _demo(given: dict[str, Any]) -> RunFiles:
-    beside = [given[name] for name in _PATH_OPTIONS if given[name]]
-    if given["paths"] or beside:
-        raise UsageError("--demo brings its own files; leave out the others, or leave out --demo")
+    beside = [*given["paths"], *(f"--{name}" for name in _PATH_OPTIONS if given[name])]
+    if beside:
+        raise UsageError(
+            f"--demo brings its own files; leave out {beside[0]}, or leave out --demo"
+        )
     from tfprof.demo import demo_files
 
     files = demo_files()

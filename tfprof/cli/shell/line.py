@@ -135,11 +135,8 @@ def _program(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A word such that ``parse_line`` reads the text again."""
-    special = any(char in _ESCAPABLE for char in text) or text[:1] in ("", "|", ">", "#")
-    if not special:
+    special = any(char in _ESCAPABLE for char in text) or text.endswith("\\")
+    if not special and text[:1] not in ("", "|", ">", "#"):
         return text
-    if "'" not in text:
-        return f"'{text}'"
-    if '"' not in text:
-        return f'"{text}"'
-    return "".join(f"\\{char}" if char in _ESCAPABLE else char for char in text)
+    inner = text.replace("'", "'\\''")
+    return f"'{inner}'"

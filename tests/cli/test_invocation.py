@@ -1,0 +1,60 @@
+import pytest
+
+from tfprof.cli.commands.shell import command
+from tfprof.cli.invocation import command_first
+
+COMMANDS = ("op", "scope", "shell")
+FLAGS = command.flags(command.make_context("shell", [], resilient_parsing=True))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "graph.pb").touch()
+    (tmp_path / "model.ckpt-1.index").touch()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", "--help"),
+        ("help", "--help"),
+        ("help op", "op --help"),
+        ("help nothing", "--help"),
+        ("--version", "--version"),
+        ("op run", "op run"),
+        ("opp run", "opp run"),
+        ("run", "shell run"),
+        ("graph.pb run", "shell graph.pb run"),
+        ("model.ckpt-1", "shell model.ckpt-1"),
+        ("run -max_depth 3", "shell run -max_depth 3"),
+        ("--profile_path=x", "shell --profile_path=x"),
+        ("--profile_path x", "shell --profile_path x"),
+        ("--graph_path=a --run_meta_path=b scope -max_depth=4",
+         "scope --graph_path=a --run_meta_path=b -max_depth=4"),
+        ("--graph_path op scope", "scope --graph_path op"),
+        ("-account_displayed_op_only op", "op -account_displayed_op_only"),
+        ("-account_displayed_op_only true op", "op -account_displayed_op_only true"),
+        ("--demo scope", "scope --demo"),
+        ("-- op", "op --"),
+    ],
+)  # fmt: skip
+def test_where_the_command_stands(words, expected):
+    assert command_first(words.split(), COMMANDS, FLAGS) == expected.split()
+
+
+def test_odd_words_are_no_paths():
+    assert command_first(["a\0b"], COMMANDS, FLAGS) == ["a\0b"]
+
+
+def test_the_originals_order_of_words(call, graph, runs):
+    flags = [f"--graph_path={graph}", f"--run_meta_path={runs[0]}"]
+    result = call(*flags, "op", "-select", "micros")
+    assert result.exit_code == 0
+    assert result.stdout == call("op", *flags, "-select", "micros").stdout
+
+
+def test_nothing_asks_for_help(call):
+    assert call().exit_code == 0
+    assert call().stdout == call("--help").stdout == call("help").stdout

@@ -1,0 +1,156 @@
+import gzip
+import shutil
+
+import pytest
+
+import tfprof
+from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
+from tfprof.readers.run_files import find_run_files, look_at, step_in_name
+from tfprof.readers.sniff import Format
+
+GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
+RUN = (
+    'step_stats { dev_stats { device: "/cpu:0" node_stats { node_name: "a" '
+    "all_start_micros: 5 op_end_rel_micros: 2 all_end_rel_micros: 3 } } }"
+)
+LOG = 'log_entries { name: "a" float_ops: 3 types: "x" }'
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "graph.pbtxt").write_text(GRAPH)
+    (folder / "run_meta_10").write_text(RUN)
+    (folder / "run_meta_9").write_text(RUN)
+    (folder / "tfprof_log").write_text(LOG)
+    return folder
+
+
+def names(files):
+    return {
+        "graph": files.graph and files.graph.path.rpartition("/")[2],
+        "runs": {step: file.path.rpartition("/")[2] for step, file in files.runs.items()},
+        "op_log": files.op_log and files.op_log.path.rpartition("/")[2],
+        "profile": files.profile and files.profile.path.rpartition("/")[2],
+    }
+
+
+def test_a_folder(run):
+    assert names(find_run_files([run])) == {
+        "graph": "graph.pbtxt",
+        "runs": {9: "run_meta_9", 10: "run_meta_10"},
+        "op_log": "tfprof_log",
+        "profile": None,
+    }
+
+
+def test_files_in_any_order(run):
+    paths = [run / name for name in ("tfprof_log", "run_meta_9", "graph.pbtxt")]
+    assert names(find_run_files(paths))["runs"] == {9: "run_meta_9"}
+    assert names(find_run_files(paths)) == names(find_run_files(reversed(paths)))
+
+
+def test_steps_count_from_0_where_names_do_not_tell_them_apart(run):
+    (run / "run_meta_9").rename(run / "z_run")
+    assert names(find_run_files([run]))["runs"] == {0: "run_meta_10", 1: "z_run"}
+    (run / "z_run").rename(run / "again_10")
+    assert names(find_run_files([run]))["runs"] == {0: "again_10", 1: "run_meta_10"}
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("run_meta_100", 100), ("a/run-7.pb", 7), ("x/step3.pbtxt.gz", 3), ("12.pb.xz", 12),
+        ("resnet50.pb", None), ("run_meta", None), ("profile_100/run.pb", None),
+        ("r_1234567890123456789", None),
+    ],
+)  # fmt: skip
+def test_step_in_name(name, step):
+    assert step_in_name(name) == step
+
+
+def test_packed_files_are_looked_into(run):
+    text = (run / "graph.pbtxt").read_bytes()
+    (run / "graph.pbtxt").unlink()
+    (run / "g.gz").write_bytes(gzip.compress(text))
+    found = find_run_files([run]).graph
+    assert (found.found.format, found.load().data) == (Format.GRAPH_DEF, text)
+
+
+def test_a_saved_profile(run, tmp_path):
+    path = tmp_path / "p_1"
+    tfprof.open_profile(run).save(path)
+    assert names(find_run_files([path]))["profile"] == "p_1"
+    assert tfprof.open_profile(path).steps == [9, 10]
+
+
+def test_the_demo_is_a_run():
+    files = tfprof.demo_files()
+    found = find_run_files([files.graph.parent])
+    assert names(found)["graph"] == "graph.pb.gz"
+    assert sorted(file.path.rpartition("/")[2] for file in found.unused) == [
+        "README.md",
+        "__init__.py",
+    ]
+
+
+def test_two_graphs_are_one_too_many(run):
+    shutil.copy(run / "graph.pbtxt", run / "other.pbtxt")
+    with pytest.raises(UsageError) as caught:
+        find_run_files([run])
+    for part in ("graph.pbtxt (a GraphDef)", "other.pbtxt (a GraphDef)", "--graph_path"):
+        assert part in str(caught.value)
+    assert find_run_files([run], without=["graph"]).graph is None
+
+
+def test_meta_graphs_beside_a_graph_are_not_used(run):
+    (run / "model.ckpt-5.meta").write_text('meta_info_def { tags: "x" } graph_def { node { } }')
+    found = find_run_files([run])
+    assert names(found)["graph"] == "graph.pbtxt"
+    assert [file.found.format for file in found.unused] == [Format.META_GRAPH_DEF]
+
+
+def test_a_checkpoint_is_its_folder_or_its_prefix(run):
+    table = bytes(40) + (0xDB4775248B80FB57).to_bytes(8, "little")
+    (run / "model.ckpt-5.index").write_bytes(table)
+    (run / "model.ckpt-5.data-00000-of-00001").write_bytes(b"\x01\x02")
+    (run / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-5"')
+    found = find_run_files([run])
+    assert (found.checkpoint, found.unused) == (str(run), ())
+    prefix = str(run / "model.ckpt-5")
+    found = find_run_files([run / "graph.pbtxt", prefix])
+    assert found.checkpoint == prefix
+    with pytest.raises(UsageError, match="several checkpoints"):
+        find_run_files([run, prefix])
+
+
+def test_files_of_nothing_are_named_with_what_they_look_like(run, tmp_path):
+    (run / "notes.txt").write_text("hello there, this is no profile at all")
+    assert [file.path for file in find_run_files([run]).unused] == [str(run / "notes.txt")]
+    with pytest.raises(UnknownFormatError, match=r"notes\.txt: no graph.*looks like a text file"):
+        find_run_files([run / "notes.txt"])
+    (tmp_path / "empty.pb").touch()
+    with pytest.raises(UnknownFormatError, match=r"empty\.pb: this file is empty"):
+        find_run_files([tmp_path / "empty.pb"])
+
+
+def test_a_folder_without_a_run(tmp_path):
+    with pytest.raises(EmptyProfileError, match="it is empty"):
+        find_run_files([tmp_path])
+    (tmp_path / "page.html").write_text("<!doctype html><html></html>")
+    with pytest.raises(EmptyProfileError, match=r"it holds page\.html \(HTML page\)"):
+        find_run_files([tmp_path])
+
+
+@pytest.mark.parametrize("path", ["no/such/file", "a\0b"])
+def test_what_is_not_there(path):
+    with pytest.raises(InputError, match="cannot be read"):
+        look_at(path)
+
+
+def test_a_damaged_archive_in_a_folder_is_left_out_and_named_otherwise(run):
+    (run / "broken.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
+    assert [file.path for file in find_run_files([run]).unused] == [str(run / "broken.gz")]
+    with pytest.raises(InputError, match=r"broken\.gz: the compressed data are damaged"):
+        find_run_files([run / "broken.gz"])

@@ -1,0 +1,225 @@
+"""``tfprof checkpoint``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.errors import InputError, MalformedProfileError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.analysis.value_statistics import ValueStatistics
+    from tfprof.model.variable_values import VariableValue
+    from tfprof.readers.checkpoint import Checkpoint, CheckpointVariable
+    from tfprof.renderers.checkpoint import VariableRow
+
+_SECTION = "What to show"
+
+
+class _Argument(click.Argument):
+    """An argument with a line in the help text."""
+
+    section = "Input"
+
+    def __init__(self, name: str, about: str, **kwargs: Any) -> None:
+        super().__init__([name], **kwargs)
+        self._about = about
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its line."""
+        return self.human_readable_name, self._about
+
+
+def run(**given: Any) -> None:
+    """Open, choose, read, write."""
+    target = target_of(given)
+    if given["values"] and not given["names"]:
+        raise UsageError("--values needs the NAME of a variable; '.*' are all of them")
+    from tfprof.readers.checkpoint import open_checkpoint
+
+    checkpoint = open_checkpoint(given["path"])
+    variables = _chosen(checkpoint, given["names"])
+    if given["sort"] == "size":
+        variables.sort(key=lambda variable: (-(variable.n_bytes or 0), variable.name))
+    if given["values"]:
+        target.write(_values(checkpoint, variables, given["format"], target))
+    else:
+        target.write(_list(checkpoint, variables, given, target))
+    missing = checkpoint.missing_files
+    if missing:
+        note(
+            f"{len(missing)} of the checkpoint's files are not there, such as {missing[0]}; values "
+            "in them can not be read, and names that programs gave to variables may be missing"
+        )
+
+
+def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVariable]:
+    """The variables that names or expressions mean; all, if there are none."""
+    if not names:
+        return list(checkpoint.variables)
+    from tfprof.options.regex import NameMatcher
+
+    chosen: dict[str, CheckpointVariable] = {}
+    for name in names:
+        found = checkpoint.find(name)
+        if found is not None:
+            chosen[found.name] = found
+            continue
+        matches = NameMatcher([name]).matches
+        matching = [
+            variable
+            for variable in checkpoint.variables
+            if any(map(matches, (variable.name, variable.short_name, variable.full_name)))
+        ]
+        if not matching:
+            known = [
+                known
+                for variable in checkpoint.variables
+                for known in (variable.short_name, variable.full_name)
+            ]
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"{checkpoint.path}: no variable has or matches {name!r}{hint}")
+        chosen |= {variable.name: variable for variable in matching}
+    return sorted(chosen.values(), key=lambda variable: variable.name)
+
+
+def _list(
+    checkpoint: Checkpoint,
+    variables: Sequence[CheckpointVariable],
+    given: dict[str, Any],
+    target: Target,
+) -> str:
+    from tfprof.renderers.checkpoint import VariableTable, plain_rows, shape_text
+
+    with_statistics = given["stats"]
+    rows = [_row(checkpoint, variable, with_statistics) for variable in variables]
+    if given["format"] == "text":
+        n_all = len(checkpoint.variables)
+        return as_text([VariableTable(rows, with_statistics, n_all, target.glyphs())], target)
+    plain = plain_rows(rows, with_statistics=with_statistics)
+    if given["format"] == "json":
+        return as_json(_head(checkpoint), plain)
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text([{**row, "shape": shape_text(row["shape"])} for row in plain])
+
+
+def _head(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {
+        "path": str(checkpoint.path),
+        "format": checkpoint.format,
+        "n_variables": len(checkpoint.variables),
+        "missing_files": list(map(str, checkpoint.missing_files)),
+    }
+
+
+def _row(
+    checkpoint: Checkpoint, variable: CheckpointVariable, with_statistics: bool
+) -> VariableRow:
+    from tfprof.renderers.checkpoint import VariableRow
+
+    return VariableRow(
+        variable.short_name,
+        variable.name,
+        variable.full_name,
+        variable.dtype,
+        variable.shape,
+        variable.n_values,
+        variable.n_bytes,
+        _statistics(checkpoint, variable) if with_statistics else None,
+    )
+
+
+def _statistics(checkpoint: Checkpoint, variable: CheckpointVariable) -> ValueStatistics | None:
+    """Statistics of values, as far as they are there; damage is an error."""
+    from tfprof.analysis.value_statistics import statistics_of
+
+    try:
+        return statistics_of(checkpoint.read(variable.name))
+    except MalformedProfileError:
+        raise
+    except InputError:  # a note, or the type, tells why
+        return None
+
+
+def _values(
+    checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], form: str, target: Target
+) -> str:
+    from tfprof.renderers.checkpoint import nested_values, value_rows, values_text
+
+    read = [(variable, _value(checkpoint, variable)) for variable in variables]
+    if form == "text":
+        text = "\n".join(values_text(variable.short_name, value) for variable, value in read)
+        return harmless(text) if target.is_terminal else text
+    if form == "json":
+        rows = [
+            {
+                "name": variable.name,
+                "dtype": variable.dtype,
+                "shape": list(variable.shape),
+                "values": nested_values(value),
+            }
+            for variable, value in read
+        ]
+        return as_json(_head(checkpoint), rows)
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text([row for variable, value in read for row in value_rows(variable.name, value)])
+
+
+def _value(checkpoint: Checkpoint, variable: CheckpointVariable) -> VariableValue:
+    from tfprof.readers.checkpoint.values import checkpoint_values
+
+    value = checkpoint_values(checkpoint).value(variable.name)
+    assert value is not None
+    return value
+
+
+command = Command(
+    "checkpoint",
+    callback=run,
+    params=[
+        _Argument(
+            "path", "Prefix of a checkpoint (model.ckpt-100), one of its files, or its folder; "
+            "or a SavedModel.",
+        ),
+        _Argument(
+            "names", "Names of variables, or RE2 expressions that match whole names; all, if none "
+            "is given.", nargs=-1,
+        ),
+        CommandOption(
+            ["--stats/--no-stats"], default=True, section=_SECTION,
+            help="Read all values and show their minimum, maximum, mean, standard deviation and "
+            "how many are 0; and how many are NaN or infinite, which are left out of the others. "
+            "Checksums are verified. [default: --stats]",
+        ),
+        CommandOption(
+            ["--values"], is_flag=True, section=_SECTION,
+            help="Show the values of the named variables, all of them, in full precision.",
+        ),
+        CommandOption(
+            ["--sort"], type=click.Choice(["name", "size"]), default="name", section=_SECTION,
+            help="By name, or the largest first. [default: name]",
+        ),
+        *result_options(
+            ("text", "json", "csv"),
+            "text: to read. json, csv: all numbers; what is not known is null or empty.",
+        ),
+    ],
+    help="Show the variables of a TensorFlow checkpoint, without TensorFlow: type, shape, size and "
+    "statistics of the values; or the values themselves. Both formats are read: index and shards, "
+    "and the older one of TensorFlow 1.",
+    examples=[
+        "tfprof checkpoint training/ --sort size",
+        "tfprof checkpoint model.ckpt-100 'dense/.*' --no-stats --format csv",
+        "tfprof checkpoint model.ckpt-100 dense/bias --values",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""``tfprof export``."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.results import SECTION, file_options, notices_text, target_of
+from tfprof.cli.view import warnings_as_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TABLE_NAMES = (
+    "ops", "op_steps", "steps", "devices", "executions", "memory", "output_buffers", "allocations",
+    "allocator_levels", "edges", "call_stacks",
+)  # fmt: skip
+"""The tables there are, which a help text should not cost an import."""
+
+FORMATS = ("csv", "json", "jsonl")
+_PACKED = (".gz", ".xz")
+_WIDTH = 100
+
+
+def run(**given: Any) -> None:
+    """Read a profile and write one of its tables."""
+    target = target_of(given)
+    if given["list"]:
+        target.write(tables_text())
+        return
+    with warnings_as_notes():
+        profiler = open_profiler(given)
+        from tfprof.exporters.table_text import table_chunks
+        from tfprof.exporters.tables import BY_NAME
+
+        profiler._take_up()
+        form = given["format"] or _format_of(given["outfile"] or "")
+        _write(table_chunks(BY_NAME[given["table"]], profiler._profile, form), target)
+    for text in notices_text(profiler.notices):
+        note(text)
+
+
+def _write(chunks: Iterable[bytes], target: Target) -> None:
+    """Write bit by bit; a table may be larger than memory."""
+    if target.path is not None:
+        from tfprof.exporters.compression import packed
+
+        target.write_chunks(packed(chunks, target.path.name))
+        return
+    for chunk in chunks:
+        text = chunk.decode()
+        target.write(harmless(text) if target.is_terminal else text)
+
+
+def _format_of(name: str) -> str:
+    """The format that the name of a file asks for."""
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return next((form for form in FORMATS if name.endswith(f".{form}")), "csv")
+
+
+def tables_text() -> str:
+    """All tables with their columns."""
+    from tfprof.exporters.tables import TABLES
+
+    parts = []
+    for table in TABLES:
+        parts.append(f"{table.name}: {table.about}\n")
+        column = max(len(field.name) for field in table.fields) + 4
+        for field in table.fields:
+            unit = f" [{field.unit}]" if field.unit else ""
+            lines = wrap(field.meaning + unit, _WIDTH - column)
+            parts.append(f"  {field.name:<{column - 2}}{lines[0]}\n")
+            parts += [" " * column + line + "\n" for line in lines[1:]]
+        parts.append("\n")
+    return "".join(parts[:-1])
+
+
+def _options() -> list[CommandOption]:
+    section = "What to write"
+    return [
+        CommandOption(
+            ["--table"], type=click.Choice(TABLE_NAMES), default="ops", metavar="TABLE",
+            section=section, help=f"One of: {', '.join(TABLE_NAMES)}. [default: ops]",
+        ),
+        CommandOption(
+            ["--list"], is_flag=True, section=section,
+            help="Say what the tables and their columns are, and read nothing.",
+        ),
+    ]  # fmt: skip
+
+
+def _format_option() -> CommandOption:
+    return CommandOption(
+        ["--format"], type=click.Choice(FORMATS), default=None, section=SECTION,
+        help="csv: unknown is an empty cell, lists are JSON. json: one object with the columns and "
+        "one row a line. jsonl: one object a line. [default: what the name of the file says, else "
+        "csv]",
+    )  # fmt: skip
+
+
+command = Command(
+    "export",
+    callback=run,
+    params=[
+        *input_options(),
+        *_options(),
+        *file_options("Write to a file, packed if its name ends in .gz or .xz; - is stdout."),
+        _format_option(),
+    ],
+    help="Write the tables behind the views, for data frames and spreadsheets: ops, what each cost "
+    "in each step, every execution, memory, edges, call stacks. Units are in the names of the "
+    "columns.",
+    examples=[
+        "tfprof export --demo --table steps",
+        "tfprof export --demo --table executions -o executions.csv.gz",
+        "tfprof export --list",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

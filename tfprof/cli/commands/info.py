@@ -1,0 +1,57 @@
+"""``tfprof info``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.options import Command
+from tfprof.cli.output import Target
+from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.cli.view import warnings_as_notes
+
+if TYPE_CHECKING:
+    from tfprof.analysis.profile_info import ProfileInfo
+
+
+def run(**given: Any) -> None:
+    """Read, look, write."""
+    target = target_of(given)
+    with warnings_as_notes():
+        profiler = open_profiler(given)
+        from tfprof.analysis.profile_info import profile_info
+
+        profiler._take_up()
+        target.write(_written(profile_info(profiler._profile), given["format"], target))
+
+
+def _written(info: ProfileInfo, form: str, target: Target) -> str:
+    from tfprof.renderers.info import InfoText, info_head, step_rows
+
+    if form == "text":
+        return as_text([InfoText(info, target.glyphs())], target)
+    if form == "json":
+        return as_json(info_head(info), step_rows(info.steps))
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text(step_rows(info.steps))
+
+
+_FORMATS_HELP = (
+    "text: to read. json: everything, one step a line. csv: the steps. What is unknown or does "
+    'not apply is null in json, where "missing" says why, and empty in csv.'
+)
+
+command = Command(
+    "info",
+    callback=run,
+    params=[*input_options(), *result_options(("text", "json", "csv"), _FORMATS_HELP)],
+    help="Show what a profile holds: ops, op types, call stacks, shapes, variables, devices, and "
+    "for each step how long it took and how much memory it asked for. n/a is what the profile "
+    "does not tell; a dash is what does not apply.",
+    examples=[
+        "tfprof info --demo",
+        "tfprof info --graph_path graph.pb --run_meta_path step1.pb,step2.pb --format csv",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
