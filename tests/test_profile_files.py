@@ -24,7 +24,7 @@ def test_a_profile_beside_its_parts_is_refused(run):  # noqa: F811
 
 
 def test_an_op_log_alone_says_nothing(run):  # noqa: F811
-    with pytest.raises(UsageError, match="nothing to profile in .*tfprof_log"):
+    with pytest.raises(UsageError, match=r"nothing to profile in .*tfprof_log"):
         open_profile(run / "tfprof_log")
     with pytest.raises(UsageError, match="nothing to read"):
         open_profile()

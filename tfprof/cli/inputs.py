@@ -165,9 +165,7 @@ def _told(given: dict[str, Any]) -> dict[str, Any]:
 def _demo(given: dict[str, Any]) -> RunFiles:
     beside = [*given["paths"], *(f"--{name}" for name in _PATH_OPTIONS if given[name])]
     if beside:
-        raise UsageError(
-            f"--demo brings its own files; leave out {beside[0]}, or leave out --demo"
-        )
+        raise UsageError(f"--demo brings its own files; leave out {beside[0]}, or leave out --demo")
     from tfprof.demo import demo_files
 
     files = demo_files()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tfprof.cli.options import CommandOption
-from tfprof.cli.output import Target
+from tfprof.cli.output import Target, note
+from tfprof.cli.session import untold
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,9 +114,11 @@ def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
     return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
 
 
-def notices_text(notices: Iterable[Notice]) -> list[str]:
-    """Remarks on the data, one sentence each."""
-    return [
+def tell(notices: Iterable[Notice]) -> None:
+    """Make remarks on the data, beside the result; in a session each of them once."""
+    texts = [
         notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)"
         for notice in notices
     ]
+    for text in untold(texts):
+        note(text)

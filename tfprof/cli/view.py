@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, as_json, notices_text, result_options
+from tfprof.cli.results import SECTION, as_json, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
             target.write(_formatted(tree, chosen_format, target, max_rows))
         elif target is not None:
             write_files(profiler.output_files(kind, options), given)
-    for text in notices_text(tree.notices):
-        note(text)
+    tell(tree.notices)
 
 
 def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:

@@ -11,11 +11,10 @@ from tfprof.errors import UsageError
     [
         ("", ()),
         ("   \t", ()),
-        ("# a comment", ()),
         ("op -max_depth 3", ("op", "-max_depth", "3")),
         ("op -select ''", ("op", "-select", "")),
         ("op -a='q r' \"x y\"", ("op", "-a=q r", "x y")),
-        (r"scope -show_name_regexes .*\.weights\d", ("scope", "-show_name_regexes", r".*\.weights\d")),
+        (r"scope -show_name_regexes .*\.w\d", ("scope", "-show_name_regexes", r".*\.w\d")),
         (r"a\ b it\'s", ("a b", "it's")),
         (r"""'a\'b "say \"hi\" \d" """, ("a\\b", r'say "hi" \d')),
         ("conv|bn a>b", ("conv|bn", "a>b")),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
-from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import PLAIN_WIDTH, notices_text, result_options, target_of
+from tfprof.cli.output import Target, harmless
+from tfprof.cli.results import PLAIN_WIDTH, result_options, target_of, tell
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -28,8 +28,7 @@ def run(**given: Any) -> None:
         else:
             text = _findings(profiler, names, given, target)
     target.write(text)
-    for text in notices_text(profiler.notices):
-        note(text)
+    tell(profiler.notices)
 
 
 def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any]) -> str:

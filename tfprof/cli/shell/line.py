@@ -51,8 +51,7 @@ def parse_line(text: str) -> Line:
     Blanks separate words. Quotes of either kind keep blanks together; between single quotes
     everything stands for itself. A backslash takes the meaning from a quote or a blank, and is
     an ordinary character before anything else, so that regexes need no second backslash. ``>``
-    and ``|`` mean something at the beginning of a word only: ``a|b`` is a regex. A line that
-    begins with ``#`` is a comment.
+    and ``|`` mean something at the beginning of a word only: ``a|b`` is a regex.
 
     >>> parse_line(r"scope -show_name_regexes '.* conv\d' > out.txt")
     Line(words=('scope', '-show_name_regexes', '.* conv\\d'), outfile='out.txt', program=None)
@@ -60,8 +59,6 @@ def parse_line(text: str) -> Line:
     Raises:
         UsageError: A quote is not closed, or a file or program is missing.
     """
-    if text.lstrip().startswith("#"):
-        return Line()
     words: list[str] = []
     position = 0
     while (word := next_word(text, position)) is not None:

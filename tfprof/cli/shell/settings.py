@@ -53,8 +53,6 @@ def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
     """
     command = set_command()
     with command.make_context("set", list(words)) as context:
-        if context.args:
-            raise UsageError(f"set takes options only, such as -max_depth 5; got {context.args[0]}")
         given = {
             name: value
             for name, value in context.params.items()

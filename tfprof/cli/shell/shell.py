@@ -89,9 +89,13 @@ class Shell:
     def run(self, text: str) -> int:
         """Run a line; whatever goes wrong is said on stderr.
 
+        A line that begins with ``#`` is a comment.
+
         Returns:
             0, or the exit code that the same command would have by itself.
         """
+        if text.lstrip().startswith("#"):
+            return 0
         try:
             code = self._run(parse_line(as_set(text)), text)
         except click.ClickException as error:

@@ -1,0 +1,200 @@
+"""Lines as they are typed, and what they print."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from tfprof.cli.main import COMMANDS
+from tfprof.cli.options import CLI_DEFAULTS
+from tfprof.errors import InputError
+from tfprof.options.parse import parse_options
+from tfprof.renderers.tfprof_text import render_options
+
+
+INCOMPLETE = (
+    "note: ops have no float operations in this report, because a shape they depend on is not "
+    "fully known; add a step with run metadata, or give the graph static shapes\n"
+)
+
+
+def micros(told, line="op --format json"):
+    out, err, code = told(line)
+    assert code == 0
+    assert err in ("", INCOMPLETE)
+    return {row["name"]: row["exec_micros"] for row in json.loads(out)["rows"]}["MatMul"]
+
+
+def test_a_view_is_what_the_command_prints(told, call, graph, runs):
+    out, err, code = told("op -select micros,occurrence -order_by micros")
+    files = ["--graph_path", graph, "--run_meta_path", ",".join(runs)]
+    once = call("op", *files, "-select", "micros,occurrence", "-order_by", "micros")
+    assert (out, err, code) == (once.stdout, "", 0)
+
+
+def test_options_are_for_one_command_unless_they_are_set(told):
+    assert micros(told, "op -step 1 --format json") == 30
+    assert micros(told) == 20
+    assert told("set -step 1 -select params")[0] == ""
+    assert micros(told) == 30
+    assert micros(told, "op -step 0 --format json") == 10
+    assert micros(told) == 30
+    told("reset step")
+    assert micros(told) == 20
+    assert "params" in told("op")[0]
+    told("reset")
+    assert "params" not in told("op")[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["step=1", " --step = 1", "-step=1", "set -step 1", "set --step=1"]
+)
+def test_all_ways_to_set(told, line):
+    assert told(line) == ("", "", 0)
+    assert micros(told) == 30
+
+
+def test_an_empty_line_shows_the_options(told):
+    classic = render_options(parse_options(dict(CLI_DEFAULTS)))
+    assert classic.startswith(f"{'-max_depth':<28}10\n")
+    assert classic.count("\n") == 21
+    ours = f"{'-static_float_ops':<28}false\n"
+    assert told("")[0] == told("set")[0] == classic + ours
+    told("set -max_depth 4 -select bytes,micros -account_displayed_op_only --format csv")
+    changed = told("  ")[0]
+    assert f"{'-max_depth':<28}4\n" in changed
+    assert f"{'-select':<28}bytes,micros\n" in changed
+    assert f"{'-account_displayed_op_only':<28}true\n" in changed
+    assert f"{'-format':<28}csv\n" in changed
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("set -order_by nope", "unknown order_by value 'nope'"),
+        ("order_by=nope", "unknown order_by value 'nope'"),
+        ("set -max_depth x", "'x' is not a whole number"),
+        ("set -select micros,nope", "unknown select attribute 'nope'"),
+        ("set -show_name_regexes (", "regular expression '('"),
+        ("set -outfile x", "unknown option '-outfile'"),
+        ("set step", "unexpected extra argument (step)"),
+        ("reset nope", "there is no option 'nope'"),
+        ("opp", "no such command: 'opp'; did you mean 'op'?"),
+        ("shell", "no such command: 'shell'"),
+        ("op -nope 1", "unknown option '-nope'"),
+        ("op -step 7", "7"),
+        ("op --graph_path no/such", "no/such: cannot be read"),
+        ("op 'a", "the quote ' at column 4 is not closed"),
+        ("> x", "a command is missing"),
+        ("help nope", "no such command: 'nope'"),
+        ("code", "the code view needs call stacks"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_changes(told, shell, line, message):
+    before = told("")[0]
+    out, err, code = told(line)
+    assert (out, code > 1) == ("", True)
+    assert err.startswith("error: ")
+    assert message in err
+    assert told("")[0] == before
+    assert not shell.is_over
+    assert shell.exit_code == code
+
+
+def test_lines_that_do_nothing(told):
+    assert told("# op") == ("", "", 0)
+
+
+def test_help_lists_everything(told):
+    out = told("help")[0]
+    assert all(f"\n  {name} " in out for name in COMMANDS if name not in ("shell", "completion"))
+    assert all(f"\n  {name} " in out for name in ("set", "reset", "help", "quit"))
+    assert max(map(len, out.splitlines())) <= 100
+    assert told("help op")[0] == told("op -h")[0]
+    assert "-max_depth" in told("help set")[0]
+    assert told("help set")[0] == told("set -h")[0]
+
+
+@pytest.mark.parametrize("line", ["quit", "exit", " quit "])
+def test_leaving(told, shell, line):
+    assert told(line) == ("", "", 0)
+    assert shell.is_over
+
+
+def test_results_go_to_files(told, tmp_path):
+    shown = told("op -select micros")[0]
+    assert told("op -select micros > 'my report.txt'") == ("", "", 0)
+    assert (tmp_path / "my report.txt").read_text() == shown
+    refused = told("op > 'my report.txt'")
+    assert refused[2] == 2
+    assert "exists already; --force overwrites it" in refused[1]
+    assert told("op --format csv --force > 'my report.txt'")[2] == 0
+    assert (tmp_path / "my report.txt").read_text().startswith("name,")
+    assert "cannot be written" in told("op > no/such/folder")[1]
+    assert told("op -o other.txt")[2] == 0
+    assert (tmp_path / "other.txt").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the programs are those of POSIX")
+def test_results_go_to_programs(told):
+    assert told("op | grep -c MatMul")[0] == "1\n"
+    assert told("op | sed 's/MatMul/matmul/' | grep -q matmul")[2] == 0
+    assert told("op | false")[2] == 1
+    assert told("op -max_depth 3 | head -1")[2] == 0
+    assert told("op | nosuchprogram_")[2] == 127
+
+
+def test_a_redirected_result_is_plain_text(told, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    told("op --color=never > out.txt")
+    assert "MatMul  " in (tmp_path / "out.txt").read_text()
+
+
+def test_commands_about_the_graph_know_the_session(told):
+    assert told("flops")[2] == 0
+    assert told("summary --format json")[2] == 0
+    out = told("flops --format json")[0]
+    assert json.loads(out)["coverage"] == 1
+    assert told("convert -o saved.pb")[2] == 0
+    assert json.loads(told("op saved.pb --format json")[0])["steps"] == [0, 1]
+    assert told("timeline -o t.json -step 0")[2] == 0
+    for line in ("timeline --view device", "pprof --view device"):
+        assert "name their files again" in told(line)[1]
+
+
+def test_an_interrupt_ends_the_command_only(told, shell, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tfprof.api.Profiler._view", interrupt)
+    assert told("op")[1:] == ("\ntfprof: interrupted\n", 130)
+    assert not shell.is_over
+
+
+def test_errors_of_the_library_end_the_command_only(told, monkeypatch):
+    def fail(*_, **__):
+        raise InputError("bad \x1b[31m")
+
+    monkeypatch.setattr("tfprof.api.Profiler._view", fail)
+    assert told("op")[1:] == ("error: bad \\x1b[31m\n", 3)
+
+
+def test_completion_knows_commands_options_and_the_profile(shell):
+    def shown(text):
+        return [found.shown for found in shell.completer().complete(text)]
+
+    assert shown("sco") == ["scope"]
+    assert "-order_by" in shown("op -")
+    assert shown("op -order_by mic") == ["micros"]
+    assert shown("op --format t") == ["text", "table", "tree"]
+    assert shown("scope -show_name_regexes l") == ["layer/"]
+    assert shown("op -show_name_regexes M") == ["MatMul"]
+    assert shown("op -step ") == ["-1", "0", "1"]
+    assert shown("set -max") == ["-max_depth", "-max_rows"]
+    assert shown("reset max") == ["max_depth", "max_rows"]
+    assert "flops" in shown("help ")
+    assert shown("quit ") == []
+    assert shown("op -account_type_regexes /job") == [
+        "/job:localhost/replica:0/task:0/device:cpu:0"
+    ]
