@@ -140,8 +140,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "keras":  # so that tfprof.keras.ProfilerCallback needs no import of its own
-        return importlib.import_module("tfprof.keras")
+    if name in ("doctor", "keras"):  # tfprof.keras.ProfilerCallback needs no import of its own
+        return importlib.import_module(f"tfprof.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'tfprof' has no attribute {name!r}")

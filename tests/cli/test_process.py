@@ -95,7 +95,8 @@ def terminal(*arguments, **extra):
     leader, follower = pty.openpty()
     child = subprocess.Popen(
         [sys.executable, "-m", "tfprof", *arguments],
-        stdout=follower, stderr=follower, stdin=follower, env=environment(**{"TERM": "xterm-256color", **extra}),
+        stdout=follower, stderr=follower, stdin=follower,
+        env=environment(**{"TERM": "xterm-256color", **extra}),
     )  # fmt: skip
     os.close(follower)
     data = b""

@@ -42,6 +42,7 @@ COMMANDS = {
     "timeline": Entry("tfprof.cli.commands.timeline", "A trace for chrome://tracing or Perfetto."),
     "pprof": Entry("tfprof.cli.commands.pprof", "A profile for pprof."),
     "convert": Entry("tfprof.cli.commands.convert", "Files as other files: save, unite, as text."),
+    "doctor": Entry("tfprof.cli.commands.doctor", "Why it does not work: machine, servers, files."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),

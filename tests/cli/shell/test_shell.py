@@ -12,7 +12,6 @@ from tfprof.errors import InputError
 from tfprof.options.parse import parse_options
 from tfprof.renderers.tfprof_text import render_options
 
-
 INCOMPLETE = (
     "note: ops have no float operations in this report, because a shape they depend on is not "
     "fully known; add a step with run metadata, or give the graph static shapes\n"

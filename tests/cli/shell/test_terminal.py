@@ -1,0 +1,140 @@
+"""The real shell in a pseudo-terminal: typing, keys, sizes, ways to end."""
+
+import os
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")
+
+
+@pytest.fixture
+def screen(tmp_path):
+    from ..screen import Screen
+
+    opened = []
+
+    def start(*words, **options):
+        opened.append(Screen(*words, cwd=tmp_path, **options))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+UP, TAB, CTRL_C, CTRL_D, RIGHT = "\x1b[A", "\t", "\x03", "\x04", "\x1b[C"
+
+
+def test_a_session(screen):
+    shell = screen("--demo").wait_for_prompt()
+    assert shell.lines[0].startswith("9,513 ops, 1 step. ")
+    shell.type("op -order_by micros -max_depth 3\r")
+    shell.wait_for("Conv2DBackpropFilter", "total").wait_for_prompt()
+    shell.type("\r").wait_for("-min_bytes", "-order_by                   name").wait_for_prompt()
+    shell.type("nonsense\r").wait_for("error: no such command: 'nonsense'").wait_for_prompt()
+    shell.type("set -order_by bytes\r").wait_for_prompt()
+    shell.type("\r").wait_for("-order_by                   bytes").wait_for_prompt()
+    shell.type(CTRL_D)
+    assert shell.end() == 0
+
+
+def test_tab_completes_commands_options_values_and_names(screen):
+    shell = screen("--demo", rows=40).wait_for_prompt()
+    shell.type("sco" + TAB).wait_for("tfprof> scope")
+    shell.type(" -order_by mi" + TAB).wait_for("tfprof> scope -order_by micros")
+    shell.type(" -show_name_regexes resn" + TAB).wait_for("-show_name_regexes resnet50/")
+    shell.type(CTRL_C).wait_for_prompt()
+    shell.type("op -select " + TAB)
+    shell.wait_for("float_ops", "residual_bytes")
+    shell.type(CTRL_C).wait_for_prompt()
+    shell.type("op -account_type_regexes _tr" + TAB).wait_for("_trainable_variables")
+    shell.type(CTRL_C).wait_for_prompt()
+    shell.type("op -step " + TAB).wait_for("-1")
+
+
+def test_lines_are_remembered_over_sessions(screen, tmp_path):
+    history = str(tmp_path / "history")
+    first = screen("--demo", TFPROF_HISTORY=history).wait_for_prompt()
+    first.type("set -max_depth 7\r").wait_for_prompt()
+    first.type("quit\r")
+    assert first.end() == 0
+    second = screen("--demo", TFPROF_HISTORY=history).wait_for_prompt()
+    second.type_until(UP, "tfprof> set -max_depth 7")  # the file is read in a thread
+    second.type(CTRL_C).wait_for_prompt()
+    second.type("set -m").wait_for("tfprof> set -max_depth 7")  # the rest is a suggestion
+    second.type(RIGHT + "\r").wait_for_prompt()
+    second.type("\r").wait_for("-max_depth                  7")
+
+
+def test_no_history(screen, tmp_path):
+    history = tmp_path / "history"
+    shell = screen("--demo", "--no-history", TFPROF_HISTORY=str(history)).wait_for_prompt()
+    shell.type("set\r").wait_for("-step").type("quit\r")
+    assert shell.end() == 0
+    assert not history.exists()
+
+
+def test_a_history_that_can_not_be_written_is_said(screen, tmp_path):
+    (tmp_path / "file").touch()
+    shell = screen("--demo", TFPROF_HISTORY=str(tmp_path / "file" / "h"), columns=300)
+    shell.wait_for("cannot be written, so this session's lines are not remembered")
+    shell.wait_for_prompt()
+
+
+def test_ctrl_c_drops_the_line_and_ends_a_command_only(screen):
+    shell = screen("--demo").wait_for_prompt()
+    shell.type("op -max").wait_for("tfprof> op -max").type(CTRL_C).wait_for_prompt()
+    shell.type("op | (expr 6 '*' 7; sleep 60)\r").wait_for("\n42")
+    shell.type(CTRL_C).wait_for("interrupted").wait_for_prompt()
+    shell.type("op -order_by micros\r").wait_for("Conv2DBackpropFilter").wait_for_prompt()
+
+
+def test_the_size_may_change(screen):
+    shell = screen("--demo", columns=100).wait_for_prompt()
+    shell.resize(24, 60)
+    shell.type("op -order_by micros\r").wait_for("Conv2DBackpropFilter").wait_for_prompt()
+    shell.type("help\r").wait_for("Tab completes").wait_for_prompt()
+    shell.type("op -order_by bytes\r").wait_for("Conv2DBackpropFilter").wait_for_prompt()
+    assert max(map(len, shell.lines)) <= 60
+
+
+def test_a_dumb_terminal(screen):
+    shell = screen("--demo", TERM="dumb").wait_for_prompt()
+    shell.type("op -order_by micros\n").wait_for("Conv2DBackpropFilter").wait_for_prompt()
+    assert "\x1b" not in shell.text
+    shell.type(CTRL_C).wait_for("^C").wait_for_prompt()
+    shell.type("quit\n")
+    assert shell.end() == 0
+
+
+def test_a_long_result_is_paged(screen):
+    shell = screen("--demo", PAGER="head -n 2").wait_for_prompt()
+    shell.type("help op | wc -l\r").wait_for_prompt()
+    shell.type("scope\r").wait_for("scope  ").wait_for_prompt()
+    assert "_TFProfRoot" not in shell.text
+
+
+def test_what_can_not_be_read_opens_no_shell(screen):
+    shell = screen("--profile_path", "no/such")
+    assert shell.end() == 3
+    assert "no/such: cannot be read" in shell.text
+
+
+def test_scripts_are_piped_in(tmp_path):
+    import subprocess
+
+    from ..conftest import environment
+
+    script = "# costs\nop -max_depth 2 -select occurrence\nxyzzy\n\nset -step 0\nquit\nop\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "tfprof", "--demo"],
+        input=script, capture_output=True, text=True, env=environment(), cwd=tmp_path,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "error: no such command: 'xyzzy'; help lists them\n"
+    assert done.stdout.count("Profile:") == 1
+    assert done.stdout.endswith(f"{'-static_float_ops':<28}false\n")
+    assert "tfprof>" not in done.stdout
+    assert "\x1b" not in done.stdout

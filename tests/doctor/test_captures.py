@@ -1,0 +1,95 @@
+from tests.doctor.conftest import by_name
+from tfprof._wire import messages as pb
+from tfprof.doctor.captures import check_capture
+
+
+def plane(name, *lines, stats=(), names=()):
+    """A plane; lines are (name, number of events)."""
+    made = pb.XPlane(name=name)
+    for line, n_events in lines:
+        added = made.lines.add(name=line)
+        for _ in range(n_events):
+            added.events.add(metadata_id=1, duration_ps=5)
+    for key, (stat, value) in enumerate(stats, start=1):
+        made.stat_metadata[key].name = stat
+        if value is not None:
+            made.stats.add(metadata_id=key, uint64_value=value)
+    for key, text in enumerate(names, start=1):
+        made.event_metadata[key].name = text
+    return made
+
+
+def check(*planes, **fields):
+    space = pb.XSpace(planes=planes, hostnames=["worker0"], **fields)
+    return by_name(check_capture(space.SerializeToString()))
+
+
+STEPS = ("step_num", None)
+HOST = plane("/host:CPU", ("python", 3), stats=[STEPS])
+
+
+def test_a_sound_capture():
+    found = check(HOST, plane("/device:GPU:0", ("Stream #1", 2)), plane("/device:GPU:1"))
+    assert [entry.status for entry in found.values()] == ["ok"]
+    assert found["capture"].message == "XSpace of worker0: 5 events, 1 of 2 devices busy"
+
+
+def test_the_host_alone_is_fine_where_there_is_no_device():
+    found = check(HOST)
+    assert [entry.status for entry in found.values()] == ["ok"]
+    assert found["capture"].message == "XSpace of worker0: 3 events, no device"
+
+
+def test_nothing_was_captured():
+    assert check()["capture"].message == "XSpace without planes: nothing was captured"
+    found = check(plane("/host:CPU"), plane("Task Environment"))
+    assert found["capture"].message == "XSpace whose 2 planes hold no lines"
+    found = check(plane("/host:CPU", ("python", 0)))
+    assert found["capture"].message == "XSpace without a single event"
+    assert found["capture"].status == "error"
+    assert "longer window" in found["capture"].remedy
+
+
+def test_devices_without_events():
+    found = check(HOST, plane("/device:GPU:0"), plane("/device:GPU:1"))
+    assert found["devices"].status == "warning"
+    assert found["devices"].message.startswith("/device:GPU:0, /device:GPU:1: no events")
+
+
+def test_launches_without_a_device():
+    host = plane("/host:CPU", ("python", 1), stats=[STEPS], names=["cudaLaunchKernel_v7000"])
+    found = check(host)
+    assert found["devices"].message.startswith("the host launched kernels, but no GPU is in")
+
+
+def test_devices_without_a_host():
+    found = check(plane("/device:TPU:0", ("Steps", 2)))
+    assert found["host"].status == "warning"
+    assert "steps" not in found
+
+
+def test_no_steps():
+    found = check(plane("/host:CPU", ("python", 3)))
+    assert found["steps"].status == "warning"
+    assert "step_num=step, _r=1" in found["steps"].command
+    assert "steps" in check(plane("/device:TPU:0", ("Steps", 0), ("XLA Ops", 1)))
+    assert "steps" not in check(plane("/host:CPU", ("python", 3), stats=[("group_id", None)]))
+
+
+def test_what_the_profiler_said():
+    found = check(
+        HOST,
+        errors=["CUPTI could not be loaded or symbol\n could not be found."] * 2,
+        warnings=["No step marker observed"],
+    )
+    assert found["recorded errors"].status == "error"
+    assert found["recorded errors"].message == (
+        "the profiler said: CUPTI could not be loaded or symbol could not be found."
+    )
+    assert "tfprof doctor" in found["recorded errors"].remedy
+    assert (found["recorded warnings"].status, found["recorded warnings"].remedy) == ("warning", "")
+
+
+def test_dropped_events():
+    found = check(plane("/host:CPU", ("python", 3), stats=[STEPS, ("dropped_traces", 1200)]))
+    assert found["dropped events"].message.startswith("1.20 k events were dropped")

@@ -1,0 +1,209 @@
+import contextlib
+import http.server
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tfprof.doctor.grpc_probe import probe
+from tfprof.doctor.servers import address_of, check_server
+from tfprof.errors import UsageError
+
+SETTINGS = bytes.fromhex("000006040000000000000300000064")
+SHORT = 0.3
+
+
+@contextlib.contextmanager
+def answering(*pieces, keep_open=False):
+    """A server that takes one connection, reads something and sends pieces of bytes."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    done = threading.Event()
+
+    def serve():
+        with contextlib.suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                for piece in pieces:
+                    connection.sendall(piece)
+                if keep_open:
+                    done.wait(10)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):  # closing with unread data would reset
+                    pass
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        done.set()
+        listener.close()
+        thread.join()
+
+
+def frame(kind, flags, stream, payload):
+    head = len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big")
+    return head + payload
+
+
+def trailers(status, message=b""):
+    """What gRPC's C core sends where it has nothing but trailers."""
+    named = b"\x40\x0bgrpc-status" + bytes([len(status)]) + status
+    if message:
+        named += b"\x00\x0cgrpc-message" + bytes([len(message)]) + message
+    return frame(1, 0x5, 1, b"\x88\x40\x0ccontent-type\x10application/grpc" + named)
+
+
+def kind_of(port, timeout=SHORT):
+    return probe("127.0.0.1", port, timeout).kind
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost:6009", ("localhost", 6009)),
+        ("grpc://10.0.0.2:8466", ("10.0.0.2", 8466)),
+        ("[::1]:6009", ("::1", 6009)),
+        (" host.name:1 ", ("host.name", 1)),
+    ],
+)
+def test_addresses(text, address):
+    assert address_of(text) == address
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost", ":6009", "host:0", "host:65536", "::1:6009", "http://a:1", "a:b", ""]
+)
+def test_no_addresses(text):
+    with pytest.raises(UsageError, match="write it as HOST:PORT"):
+        address_of(text)
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [
+        ([SETTINGS, trailers(b"12", b"unimplemented.")], "profiler"),
+        ([SETTINGS + frame(4, 1, 0, b""), frame(1, 4, 1, b"\x88"), trailers(b"0")], "profiler"),
+        ([SETTINGS, trailers(b"12")], "grpc"),
+        ([SETTINGS, trailers(b"12", b"Method not found!")], "grpc"),
+        ([SETTINGS, frame(1, 0x5, 1, b"\x8d")], "http2"),  # 404
+        ([SETTINGS, frame(7, 0, 0, bytes(8))], "http2"),  # goes away
+        ([SETTINGS[:5], SETTINGS[5:], trailers(b"0")[:20]], "http2"),
+        ([b"HTTP/1.1 400 Bad Request\r\n\r\n"], "other"),
+        ([b"\x15\x03\x01\x00\x02\x02\x46"], "other"),
+        ([b"SSH-2.0-OpenSSH_9.6\r\n"], "other"),
+        ([b"ok"], "other"),
+        ([], "silent"),
+    ],
+)
+def test_who_answers(answers, kind):
+    with answering(*answers) as port:
+        assert kind_of(port) == kind
+
+
+def test_a_server_that_says_nothing():
+    with answering(keep_open=True) as port:
+        (check,) = check_server(f"127.0.0.1:{port}", SHORT)
+    assert check.status == "error"
+    assert check.message.endswith("takes the connection but says nothing within 0.3 s")
+
+
+def test_http2_without_an_answer_to_the_call():
+    with answering(SETTINGS, keep_open=True) as port:
+        (check,) = check_server(f"127.0.0.1:{port}", SHORT)
+    assert check.status == "warning"
+    assert "says nothing within 0.3 s" in check.message
+
+
+def test_a_web_server():
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    thread = threading.Thread(target=server.serve_forever)
+    server.RequestHandlerClass.log_message = lambda *_: None
+    thread.start()
+    try:
+        (check,) = check_server(f"127.0.0.1:{server.server_port}", 5)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert check.status == "error"
+    assert "something else listens there" in check.message
+    assert "<!DOCTYPE HTML>" in check.message
+
+
+def test_what_it_says_is_shown_escaped():
+    with answering(b"\x1b[31mred\n") as port:
+        (check,) = check_server(f"127.0.0.1:{port}", SHORT)
+    assert r'it says "\x1b[31mred\n"' in check.message
+
+
+def test_tls_is_named():
+    with answering(b"\x15\x03\x01\x00\x02\x02\x46") as port:
+        (check,) = check_server(f"127.0.0.1:{port}", SHORT)
+    assert "it speaks TLS" in check.message
+
+
+def test_a_closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    (check,) = check_server(f"127.0.0.1:{port}", SHORT)
+    assert check.status == "error"
+    assert "connection refused" in check.message
+    assert check.command == f"tf.profiler.experimental.server.start({port})"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError("timed out"), "timeout"),
+        (socket.gaierror(-2, "Name or service not known"), "unknown_host"),
+        (OSError(113, "No route to host"), "unreachable"),
+        (ConnectionRefusedError(), "refused"),
+    ],
+)
+def test_no_connection(monkeypatch, error, kind):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(socket, "create_connection", fail)
+    assert probe("host", 6009, SHORT).kind == kind
+    (check,) = check_server("host:6009", SHORT)
+    assert check.status == "error"
+    assert check.remedy
+    assert (check.command == "ssh -N -L 6009:localhost:6009 host") == (kind == "timeout")
+
+
+def test_a_name_that_no_resolver_takes():
+    assert probe("a" * 70 + ".invalid", 1, SHORT).kind == "unknown_host"
+
+
+SERVER = """
+import socket, sys, time
+import tensorflow as tf
+with socket.create_server(("", 0)) as free:
+    port = free.getsockname()[1]
+tf.profiler.experimental.server.start(port)
+print(port, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.tensorflow
+def test_tensorflows_own_server():
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},
+    )  # fmt: skip
+    try:
+        port = int(server.stdout.readline())
+        (check,) = check_server(f"localhost:{port}", 20)
+    finally:
+        server.communicate()
+    assert (check.status, check.message) == (
+        "ok", f"localhost:{port}: a profiler server answers",
+    )  # fmt: skip

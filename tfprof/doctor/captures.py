@@ -1,0 +1,132 @@
+"""Checks of what the TensorFlow 2 profiler captures: XSpace files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tfprof._wire import messages as pb
+from tfprof._wire.parsing import parse
+from tfprof.advisor.wording import plural
+from tfprof.doctor.report import Check
+from tfprof.units import human_count
+
+_HOST = "/host:CPU"
+_DEVICE = re.compile(r"/device:(?:GPU|TPU|CUSTOM)")
+_STEP_STATS = {"step_num", "group_id", "step_name"}
+"""Names of the numbers that steps are told by, raw and after TensorBoard's converters."""
+
+_LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
+_DROPPED = "dropped_traces"
+_LONGER = "Profile a longer window, while steps are running."
+_TRACE_STEPS = 'with tf.profiler.experimental.Trace("train", step_num=step, _r=1):'
+_ON_THAT_MACHINE = "Run tfprof doctor on the machine that was profiled; it says why."
+
+
+def check_capture(data: bytes) -> Iterator[Check]:
+    """What one host has captured."""
+    space = parse(pb.XSpace, data, source="capture")
+    yield from _said(space)
+    events = {plane.name: sum(len(line.events) for line in plane.lines) for plane in space.planes}
+    if not any(events.values()):
+        yield _nothing(space)
+        return
+    devices = [name for name in events if _DEVICE.match(name)]
+    busy = [name for name in devices if events[name]]
+    host = ", ".join(space.hostnames) or "an unnamed host"
+    used = f", {len(busy)} of {plural(len(devices), 'device')} busy" if devices else ", no device"
+    total = human_count(sum(events.values()))
+    yield Check("capture", "ok", f"XSpace of {host}: {total} events{used}")
+    if not events.get(_HOST):
+        yield Check(
+            "host",
+            "warning",
+            "the host has no events: there is no telling which op launched what",
+            "Capture with host_tracer_level=2.",
+        )
+    yield from _check_devices(space, devices, busy)
+    if not _has_steps(space):
+        yield Check(
+            "steps",
+            "warning",
+            "no steps are marked: per-step numbers are missing (Keras 3 marks none)",
+            "Mark each step of the training loop.",
+            _TRACE_STEPS,
+        )
+    yield from _check_dropped(space)
+
+
+def _said(space: pb.XSpace) -> Iterator[Check]:
+    """What the profiler itself complained about."""
+    for name, texts in (("errors", space.errors), ("warnings", space.warnings)):
+        for text in dict.fromkeys(texts):
+            is_error = name == "errors"
+            yield Check(
+                f"recorded {name}",
+                "error" if is_error else "warning",
+                f"the profiler said: {' '.join(text.split())}",
+                _ON_THAT_MACHINE if "cupti" in text.lower() else "",
+            )
+
+
+def _nothing(space: pb.XSpace) -> Check:
+    if not space.planes:
+        found = "XSpace without planes: nothing was captured"
+    elif not any(plane.lines for plane in space.planes):
+        found = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
+    else:
+        found = "XSpace without a single event"
+    return Check("capture", "error", found, _LONGER)
+
+
+def _check_devices(
+    space: pb.XSpace, devices: Sequence[str], busy: Sequence[str]
+) -> Iterator[Check]:
+    if busy:
+        return
+    if devices:
+        found = f"{', '.join(devices[:3])}: no events, although the device was there"
+    elif _launches_kernels(space):
+        found = "the host launched kernels, but no GPU is in the capture"
+    else:
+        return
+    yield Check(
+        "devices",
+        "warning",
+        f"{found}; CUPTI was missing or not permitted, or nothing ran on it",
+        _ON_THAT_MACHINE,
+    )
+
+
+def _launches_kernels(space: pb.XSpace) -> bool:
+    return any(
+        metadata.name.startswith(_LAUNCHES)
+        for plane in space.planes
+        if not _DEVICE.match(plane.name)
+        for metadata in plane.event_metadata.values()
+    )
+
+
+def _has_steps(space: pb.XSpace) -> bool:
+    for plane in space.planes:
+        if not _STEP_STATS.isdisjoint(entry.name for entry in plane.stat_metadata.values()):
+            return True
+        if any(line.name == "Steps" and line.events for line in plane.lines):
+            return True
+    return False
+
+
+def _check_dropped(space: pb.XSpace) -> Iterator[Check]:
+    dropped = 0
+    for plane in space.planes:
+        ids = {key for key, entry in plane.stat_metadata.items() if entry.name == _DROPPED}
+        for stat in plane.stats:
+            if stat.metadata_id in ids:
+                dropped += stat.uint64_value or stat.int64_value
+    if dropped:
+        yield Check(
+            "dropped events",
+            "warning",
+            f"{human_count(dropped)} events were dropped, because more came than were taken",
+            "Capture fewer steps, or with the Python tracer off.",
+        )

@@ -1,0 +1,106 @@
+"""The machine and the process, as the checks see them: tests hand in others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_RUN_SECONDS = 15
+"""``nvidia-smi`` takes seconds where the driver is not kept loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where to look.
+
+    Attributes:
+        root: Folder that stands for ``/``.
+        variables: Environment variables.
+        search_path: Folders in which Python looks for packages.
+        python: Version of Python.
+        system: Name of the operating system, ``Linux``.
+        machine: Type of the processor, ``x86_64``.
+        protobuf_implementation: ``upb``, ``cpp`` or ``python``.
+        run: Runs a program; what it prints, or None if it can not be run or fails.
+        can_use: Whether this process may read and write a file.
+        timeout_seconds: How long a server may take to answer.
+    """
+
+    root: Path
+    variables: Mapping[str, str]
+    search_path: tuple[Path, ...]
+    python: str
+    system: str
+    machine: str
+    protobuf_implementation: str
+    run: Callable[[Sequence[str]], str | None]
+    can_use: Callable[[Path], bool]
+    timeout_seconds: float = 3.0
+
+    @classmethod
+    def current(cls) -> Environment:
+        """This machine and this process."""
+        import platform
+
+        from google.protobuf.internal import api_implementation
+
+        return cls(
+            root=Path("/"),
+            variables=dict(os.environ),
+            search_path=tuple(Path(folder or ".").absolute() for folder in sys.path),
+            python=platform.python_version(),
+            system=platform.system(),
+            machine=platform.machine(),
+            protobuf_implementation=api_implementation.Type(),
+            run=_run,
+            can_use=lambda path: os.access(path, os.R_OK | os.W_OK),
+        )
+
+    def path(self, name: str) -> Path:
+        """Where a file of the machine is, by its absolute name."""
+        return self.root / name.lstrip("/")
+
+    def text(self, name: str) -> str | None:
+        """Content of a small file of the machine; None if it is not there or not readable."""
+        try:
+            return self.path(name).read_text("utf-8", errors="replace")
+        except (OSError, ValueError):
+            return None
+
+    def names(self, folder: str, pattern: str) -> list[str]:
+        """Absolute names of the files in a folder, sorted; none if it can not be read."""
+        try:
+            found = sorted(path.name for path in self.path(folder).glob(pattern))
+        except OSError:
+            return []
+        return [f"{folder.rstrip('/')}/{name}" for name in found]
+
+    def exists(self, name: str) -> bool:
+        """Whether a file of the machine is there; one that may not be looked at is not."""
+        try:
+            return self.path(name).exists()
+        except (OSError, ValueError):
+            return False
+
+    def program(self, name: str) -> str | None:
+        """Path of a program."""
+        return shutil.which(name, path=self.variables.get("PATH", os.defpath))
+
+
+def _run(command: Sequence[str]) -> str | None:
+    try:
+        done = subprocess.run(
+            list(command),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_RUN_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

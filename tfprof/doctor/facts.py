@@ -1,0 +1,185 @@
+"""What several checks want to know: installed packages, TensorFlow's build, the GPUs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfprof.doctor.environment import Environment
+from tfprof.doctor.versions import Requirement, normalized, requirement_of
+
+TENSORFLOWS = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-gpu",
+    "tf-nightly",
+    "tf-nightly-cpu",
+    "tensorflow-rocm",
+    "tensorflow-macos",
+    "tensorflow-intel",
+)
+"""Packages that bring the module ``tensorflow``, the usual one first."""
+
+_BUILD_INFO = "tensorflow/python/platform/build_info.py"
+_BUILD_FACT = re.compile(r"""['"](\w+)['"],\s*(?:['"]([^'"]*)['"]|(True|False))""")
+_DRIVER = re.compile(r"Kernel Module(?:\s+for\s+\S+)?\s+(\d+(?:\.\d+)+)")
+_NVIDIA = "0x10de"
+_DISPLAY_CLASSES = ("0x0300", "0x0302")  # VGA and 3D controllers, without the interface byte
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFlow:
+    """The installed TensorFlow, which is not imported.
+
+    Attributes:
+        packages: Installed packages that bring it.
+        version: Of the first of them.
+        folder: Where the module is; None if it is not there.
+        cuda_version: CUDA that it was built with, ``12.5.1``; empty: built without, or unknown.
+        is_cuda_build: Whether it was built with CUDA; None if it does not say.
+    """
+
+    packages: tuple[str, ...]
+    version: str
+    folder: Path | None
+    cuda_version: str
+    is_cuda_build: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gpus:
+    """The NVIDIA GPUs.
+
+    Attributes:
+        driver: Version of the driver; empty if none is loaded.
+        models: Name of each GPU.
+        is_split: Some GPU is split into MIG instances.
+        on_bus: How many the PCI bus has, with or without a driver.
+    """
+
+    driver: str
+    models: tuple[str, ...]
+    is_split: bool
+    on_bus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All of it.
+
+    Attributes:
+        environment: Where else to look.
+        packages: Version of each installed package, by normalized name.
+        requirements: What tfprof asks for; empty if tfprof itself is not installed.
+        tensorflow: None if it is not installed.
+        gpus: The NVIDIA GPUs.
+    """
+
+    environment: Environment
+    packages: Mapping[str, str]
+    requirements: tuple[Requirement, ...]
+    tensorflow: TensorFlow | None
+    gpus: Gpus
+
+
+def gather(environment: Environment) -> Facts:
+    """Look at the machine."""
+    packages, requirements = _packages(environment)
+    return Facts(
+        environment,
+        packages,
+        requirements,
+        _tensorflow(environment, packages),
+        _gpus(environment),
+    )
+
+
+def _packages(environment: Environment) -> tuple[dict[str, str], tuple[Requirement, ...]]:
+    """Installed packages; of two of one name the first on the path, which is imported."""
+    found: dict[str, str] = {}
+    requirements: list[Requirement] = []
+    for distribution in importlib.metadata.distributions(
+        path=[str(folder) for folder in environment.search_path]
+    ):
+        try:
+            name, version = normalized(distribution.metadata["Name"]), distribution.version
+            lines = distribution.requires or [] if name == "tfprof" else []
+        except (OSError, KeyError, TypeError, UnicodeDecodeError):  # a damaged installation
+            continue
+        if name in found:
+            continue
+        found[name] = str(version)
+        requirements += [wanted for line in lines if (wanted := requirement_of(line))]
+    return found, tuple(requirements)
+
+
+def _tensorflow(environment: Environment, packages: Mapping[str, str]) -> TensorFlow | None:
+    installed = tuple(name for name in TENSORFLOWS if name in packages)
+    folder = next(
+        (
+            path / "tensorflow"
+            for path in environment.search_path
+            if (path / "tensorflow" / "__init__.py").is_file()
+        ),
+        None,
+    )
+    if not installed and folder is None:
+        return None
+    build = {} if folder is None else _build_facts(folder.parent / _BUILD_INFO)
+    says_cuda = build.get("is_cuda_build")
+    return TensorFlow(
+        packages=installed,
+        version=packages[installed[0]] if installed else "",
+        folder=folder,
+        cuda_version=build.get("cuda_version", ""),
+        is_cuda_build=None if says_cuda is None else says_cuda == "True",
+    )
+
+
+def _build_facts(path: Path) -> dict[str, str]:
+    """What TensorFlow's generated module says of its build, read as text."""
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except OSError:
+        return {}
+    return {found[1]: found[2] or found[3] or "" for found in _BUILD_FACT.finditer(text)}
+
+
+def _gpus(environment: Environment) -> Gpus:
+    found = _DRIVER.search(environment.text("/proc/driver/nvidia/version") or "")
+    driver = found[1] if found else ""
+    models = []
+    for folder in environment.names("/proc/driver/nvidia/gpus", "*"):
+        model = re.search(r"Model:\s*(.+)", environment.text(f"{folder}/information") or "")
+        models.append(model[1].strip() if model else "NVIDIA GPU")
+    is_split = any(
+        environment.names(f"{folder}/mig", "gi*")
+        for folder in environment.names("/proc/driver/nvidia/capabilities", "gpu*")
+    )
+    if not driver:  # Windows, WSL
+        driver, models, is_split = _asked_gpus(environment)
+    return Gpus(driver, tuple(models), is_split, _on_bus(environment))
+
+
+def _asked_gpus(environment: Environment) -> tuple[str, list[str], bool]:
+    """Driver, models and whether any is split, as ``nvidia-smi`` has it."""
+    program = environment.program("nvidia-smi")
+    query = "--query-gpu=driver_version,mig.mode.current,name"
+    answer = environment.run([program, query, "--format=csv,noheader"]) if program else None
+    rows = [line.split(", ", 2) for line in (answer or "").splitlines()]
+    rows = [row for row in rows if len(row) == 3 and re.match(r"\d", row[0])]
+    if not rows:
+        return "", [], False
+    return rows[0][0], [row[2].strip() for row in rows], any(row[1] == "Enabled" for row in rows)
+
+
+def _on_bus(environment: Environment) -> int:
+    count = 0
+    for device in environment.names("/sys/bus/pci/devices", "*"):
+        vendor = (environment.text(f"{device}/vendor") or "").strip()
+        kind = environment.text(f"{device}/class") or ""
+        count += vendor == _NVIDIA and kind.startswith(_DISPLAY_CLASSES)
+    return count

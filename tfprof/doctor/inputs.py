@@ -1,0 +1,236 @@
+"""Checks of files and folders: what is it, is it whole, and if not, why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from tfprof.advisor.wording import plural
+from tfprof.doctor.captures import check_capture
+from tfprof.doctor.report import Area, Check, Status
+from tfprof.doctor.traces import (
+    check_graph,
+    check_op_log,
+    check_profile,
+    check_run,
+    check_together,
+)
+from tfprof.errors import InputError
+from tfprof.readers.open import decompressed
+from tfprof.readers.run_files import look_at
+from tfprof.readers.sniff import Format, advice, sniff
+
+_CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
+    Format.GRAPH_DEF: check_graph,
+    Format.META_GRAPH_DEF: check_graph,
+    Format.SAVED_MODEL: check_graph,
+    Format.RUN_METADATA: check_run,
+    Format.OP_LOG: check_op_log,
+    Format.PROFILE: check_profile,
+    Format.XSPACE: check_capture,
+}
+_GRAPHS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
+_CAPTURE_SUFFIXES = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.xz")
+_SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
+_PROFILES = Path("plugins", "profile")
+_MESSAGE_SUFFIXES = (".pb", ".pbtxt", ".pb.gz", ".pb.xz")
+_MAX_FILES = 200
+_SURE = 0.5
+"""A file that nobody named must fit its format better than some other."""
+_LONGER_WINDOW = "Profile a longer window, while steps are running."
+
+
+@dataclass(slots=True)
+class _Sound:
+    """Paths of what could be read, to see whether they belong together."""
+
+    graphs: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+    op_logs: list[str] = field(default_factory=list)
+
+    def add(self, format_: Format, path: str) -> None:
+        if format_ in _GRAPHS:
+            self.graphs.append(path)
+        elif format_ is Format.RUN_METADATA:
+            self.runs.append(path)
+        elif format_ is Format.OP_LOG:
+            self.op_logs.append(path)
+
+
+def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
+    """One area for each file, and one for what they are together."""
+    sound = _Sound()
+    for path in paths:
+        yield from _check_path(Path(path), sound)
+    related = bool(sound.graphs) + bool(sound.runs) + bool(sound.op_logs)
+    if related > 1:
+        graph = sound.graphs[0] if sound.graphs else None
+        op_log = sound.op_logs[0] if sound.op_logs else None
+        try:
+            checks = tuple(check_together(graph, sound.runs, op_log))
+        except InputError as error:
+            checks = (Check("together", "error", str(error)),)
+        if checks:
+            yield Area("These files together", checks)
+
+
+def _check_path(path: Path, sound: _Sound) -> Iterator[Area]:
+    try:
+        if path.is_dir():
+            yield from _check_folder(path, sound)
+        else:
+            yield _check_file(path, sound)
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        reason = getattr(error, "strerror", None) or error
+        yield Area(
+            str(path), (Check("file", "error", f"can not be read: {reason}", "Check the path."),)
+        )
+
+
+def _check_file(path: Path, sound: _Sound) -> Area:
+    try:
+        data = decompressed(path.read_bytes(), str(path))
+        checks = list(_check_bytes(data, path, sound))
+    except InputError as error:
+        checks = [Check("file", "error", _own_words(error, path))]
+    return Area(str(path), tuple(checks))
+
+
+def _check_bytes(data: bytes, path: Path, sound: _Sound) -> Iterator[Check]:
+    found = sniff(data, path.name)
+    check = _CHECKS.get(found.format)
+    if check is not None:
+        problems = list(check(data))
+        yield from problems
+        if not any(problem.status == "error" for problem in problems):
+            sound.add(found.format, str(path))
+    elif found.format is Format.EMPTY:
+        yield Check(
+            "file",
+            "error",
+            "the file is empty",
+            "Record it again; close the file, or wait for the program to end, before copying it.",
+        )
+    elif found.format in (Format.UNKNOWN, Format.TEXT):
+        yield Check(
+            "file",
+            "error",
+            f"nothing that tfprof knows ({plural(len(data), 'byte')}, {found.format.value})",
+            "Check that it is the right file, and that it was copied in binary mode.",
+        )
+    else:
+        yield Check("file", "note", advice(found))
+
+
+def _own_words(error: InputError, path: Path) -> str:
+    """A reader's message without the name that the area has already."""
+    text = str(error)
+    for name in (str(path), "graph", "run_meta", "op_log", "profile", "capture"):
+        text = text.removeprefix(f"{name}: ")
+    return text
+
+
+def _check_folder(folder: Path, sound: _Sound) -> Iterator[Area]:
+    for name in _SAVED_MODELS:
+        if (folder / name).is_file():
+            yield _check_file(folder / name, sound)
+            return
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    captures = [path for path in files if path.name.endswith(_CAPTURE_SUFFIXES)]
+    homes = _profile_folders(folder)
+    if captures:
+        for path in captures:
+            yield _check_file(path, sound)
+    elif folder.parent.name == "profile" and folder.parent.parent.name == "plugins":
+        yield Area(str(folder), (_empty_run(files),))
+    elif homes:
+        for home in homes:
+            yield from _check_runs(home, sound)
+    else:
+        yield from _check_files(folder, files, sound)
+
+
+def _profile_folders(folder: Path) -> list[Path]:
+    """The folders of captured runs below a log folder, or this one if it is such."""
+    if folder.name == "profile" and folder.parent.name == "plugins":
+        return [folder]
+    candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
+    return [path / _PROFILES for path in candidates if (path / _PROFILES).is_dir()]
+
+
+def _check_runs(home: Path, sound: _Sound) -> Iterator[Area]:
+    """The runs in ``plugins/profile``: the newest in full, of the others whether they are empty."""
+    runs = sorted(path for path in home.iterdir() if path.is_dir())
+    full = [run for run in runs if _captures_of(run)]
+    if not runs:
+        nothing = "no run was captured here"
+        yield Area(str(home), (Check("runs", "error", nothing, _LONGER_WINDOW),))
+        return
+    checks = []
+    if full:
+        newest = "it is" if len(full) == 1 else "the newest is"
+        text = f"{plural(len(full), 'captured run')}; {newest} {full[-1].name}"
+        checks.append(Check("runs", "ok", text))
+    for run in runs:
+        if run not in full:
+            files = sorted(path for path in run.iterdir() if path.is_file())
+            empty = _empty_run(files)
+            status: Status = "warning" if full and empty.status == "error" else empty.status
+            checks.append(replace(empty, status=status, message=f"{run.name}: {empty.message}"))
+    yield Area(str(home), tuple(checks))
+    for path in _captures_of(full[-1]) if full else []:
+        yield _check_file(path, sound)
+
+
+def _captures_of(run: Path) -> list[Path]:
+    return sorted(path for path in run.iterdir() if path.name.endswith(_CAPTURE_SUFFIXES))
+
+
+def _empty_run(files: Sequence[Path]) -> Check:
+    if files:
+        return Check(
+            "run",
+            "note",
+            f"no capture (*.xplane.pb), only {plural(len(files), 'file')} such as {files[0].name}, "
+            "which were computed from one",
+        )
+    return Check("run", "error", "the run is empty: nothing was captured", _LONGER_WINDOW)
+
+
+def _check_files(folder: Path, files: Sequence[Path], sound: _Sound) -> Iterator[Area]:
+    """A folder of plain files: those that tfprof reads, or would if they were whole."""
+    n_checked = 0
+    for path in files[:_MAX_FILES]:
+        if _is_of_a_run(path):
+            n_checked += 1
+            yield _check_file(path, sound)
+    if len(files) > _MAX_FILES:
+        left_out = f"only the first {_MAX_FILES} of {len(files)} files were looked at"
+        yield Area(str(folder), (Check("folder", "note", left_out),))
+    elif not n_checked:
+        yield Area(str(folder), (_wrong_folder(files),))
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """Whether a file is, or was meant to be, something that tfprof reads."""
+    try:
+        found = look_at(str(path)).found
+    except InputError:
+        return True
+    if found.format is Format.EMPTY:
+        return path.name.endswith(_MESSAGE_SUFFIXES)
+    return found.format in _CHECKS and found.certainty >= _SURE
+
+
+def _wrong_folder(files: Sequence[Path]) -> Check:
+    what = f"none of {plural(len(files), 'file')} is something" if files else "nothing is here"
+    return Check(
+        "folder",
+        "error",
+        f"{what} that tfprof reads: neither a graph, run metadata, an op log nor a profile",
+        "Give the folder that holds them: a SavedModel, a log folder with plugins/profile, or the "
+        "folder of a recorded run.",
+    )

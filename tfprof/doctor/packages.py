@@ -1,0 +1,177 @@
+"""Checks of Python packages."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfprof._version import __version__
+from tfprof.doctor.facts import Facts
+from tfprof.doctor.report import Check, Status
+from tfprof.doctor.versions import is_within
+
+_CORE = ("click", "jinja2", "numpy", "prompt-toolkit", "protobuf", "rich")
+_SAME_MODULE_ON_WINDOWS = {"tensorflow", "tensorflow-intel"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Optional:
+    name: str
+    extra: str
+    purpose: str
+
+
+_GRAPHVIZ = _Optional("graphviz", "graphviz", "draws views as pictures")
+_CUPTI = _Optional("cupti-python", "gpu", "records what NVIDIA GPUs do")
+_TENSORFLOW = _Optional("tensorflow", "tf", "runs what is to be recorded; saved files need none")
+
+
+def check_tfprof(facts: Facts) -> Iterator[Check]:
+    """tfprof itself, and what runs it."""
+    environment = facts.environment
+    yield Check("tfprof", "ok", f"tfprof {__version__}")
+    yield Check(
+        "python", "ok", f"Python {environment.python} ({environment.system} {environment.machine})"
+    )
+
+
+def check_core(facts: Facts) -> Iterator[Check]:
+    """The packages that tfprof can not do without."""
+    ranges = {wanted.name: wanted.range for wanted in facts.requirements if not wanted.extra}
+    for name in sorted(ranges or _CORE):
+        version = facts.packages.get(name)
+        wanted = f"{name}{ranges.get(name, '')}"
+        if version is None:
+            yield Check(
+                name,
+                "error",
+                f"{name} is not installed, and tfprof needs it",
+                command=f"pip install {shlex.quote(wanted)}",
+            )
+        else:
+            yield _in_range(name, version, ranges.get(name, ""), "error")
+
+
+def check_protobuf(facts: Facts) -> Iterator[Check]:
+    """Whether protobuf runs compiled code."""
+    kind = facts.environment.protobuf_implementation
+    if kind != "python":
+        yield Check("protobuf implementation", "ok", f"protobuf backend {kind}")
+        return
+    slow = "protobuf runs in pure Python: large files take many times as long to read"
+    chosen = facts.environment.variables.get("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")
+    if chosen == "python":
+        yield Check(
+            "protobuf implementation",
+            "warning",
+            f"{slow}. PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION asks for it",
+            command="unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION",
+        )
+    else:
+        yield Check(
+            "protobuf implementation",
+            "warning",
+            slow,
+            "Install the package that was compiled for this Python.",
+            "pip install --force-reinstall --only-binary :all: protobuf",
+        )
+
+
+def check_tensorflow(facts: Facts) -> Iterator[Check]:
+    """TensorFlow and Keras, without importing them."""
+    tensorflow = facts.tensorflow
+    if tensorflow is None:
+        yield _missing(_TENSORFLOW)
+        return
+    if not tensorflow.packages:
+        yield Check("tensorflow", "ok", f"TensorFlow in {tensorflow.folder}, of unknown version")
+    elif tensorflow.folder is None:
+        yield Check(
+            "tensorflow",
+            "warning",
+            f"the package {tensorflow.packages[0]} is installed, but its module is not there",
+            "Install it again.",
+            f"pip install --force-reinstall --no-deps {tensorflow.packages[0]}",
+        )
+    else:
+        wanted = {r.name: r.range for r in facts.requirements if r.extra == _TENSORFLOW.extra}
+        named = f"TensorFlow {tensorflow.version}"
+        if tensorflow.packages[0] != "tensorflow":
+            named += f" ({tensorflow.packages[0]})"
+        if is_within(tensorflow.version, wanted.get("tensorflow", "")):
+            yield Check("tensorflow", "ok", named)
+        else:
+            yield Check(
+                "tensorflow",
+                "note",
+                f"{named}: its files can be read, but running programs are recorded with "
+                f"TensorFlow {wanted['tensorflow']}",
+            )
+    rivals = set(tensorflow.packages)
+    if len(rivals) > 1 and rivals != _SAME_MODULE_ON_WINDOWS:
+        names = " ".join(tensorflow.packages)
+        yield Check(
+            "tensorflow packages",
+            "warning",
+            f"{' and '.join(tensorflow.packages)} overwrite each other's files",
+            "Keep one of them.",
+            f"pip uninstall -y {names}\npip install {tensorflow.packages[0]}",
+        )
+    for name in ("keras", "tf-keras"):
+        if name in facts.packages:
+            yield Check(name, "ok", f"{name.replace('-', '_')} {facts.packages[name]}")
+
+
+def check_drawing(facts: Facts) -> Iterator[Check]:
+    """The package that draws, and the program that it calls."""
+    version = facts.packages.get(_GRAPHVIZ.name)
+    if version is None:
+        yield _missing(_GRAPHVIZ)
+        return
+    yield _optional(facts, _GRAPHVIZ, version)
+    program = facts.environment.program("dot")
+    if program:
+        yield Check("dot", "ok", f"dot in {program.rpartition('/')[0] or program}")
+    else:
+        yield Check(
+            "dot",
+            "note",
+            "the program dot is missing; the package graphviz draws with it",
+            "Install Graphviz from the system's packages, or with conda install graphviz.",
+            "sudo apt-get install graphviz" if facts.environment.system == "Linux" else "",
+        )
+
+
+def check_cupti_python(facts: Facts) -> Iterator[Check]:
+    """NVIDIA's Python bindings of CUPTI."""
+    version = facts.packages.get(_CUPTI.name)
+    if version is not None:
+        yield _optional(facts, _CUPTI, version)
+    elif facts.gpus.driver and facts.environment.system == "Linux":
+        yield _missing(_CUPTI)
+
+
+def _optional(facts: Facts, package: _Optional, version: str) -> Check:
+    ranges = {wanted.name: wanted.range for wanted in facts.requirements if wanted.extra}
+    return _in_range(package.name, version, ranges.get(package.name, ""), "warning")
+
+
+def _in_range(name: str, version: str, range_: str, otherwise: Status) -> Check:
+    if is_within(version, range_):
+        return Check(name, "ok", f"{name} {version}")
+    return Check(
+        name,
+        otherwise,
+        f"{name} {version} is installed; tfprof needs {name}{range_}",
+        command=f"pip install {shlex.quote(name + range_)}",
+    )
+
+
+def _missing(package: _Optional) -> Check:
+    return Check(
+        package.name,
+        "note",
+        f"{package.name} is not installed; it {package.purpose}",
+        command=f"pip install 'tfprof[{package.extra}]'",
+    )

@@ -1,0 +1,118 @@
+"""The report for people: short where all is well, and a remedy where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from tfprof.advisor.wording import listing, plural
+from tfprof.doctor.report import Area, Check, Report, Status
+from tfprof.renderers.tables import UNICODE, Glyphs, escaped
+from tfprof.renderers.terminal import BLUE, GREEN, ORANGE
+
+_RED = "#d55e00"  # of the same palette as the others
+_STYLES: dict[Status, str] = {
+    "ok": GREEN, "note": BLUE, "warning": ORANGE, "error": _RED, "unknown": ORANGE,
+    "not_applicable": "dim",
+}  # fmt: skip
+_MARKS: dict[Status, str] = {
+    "ok": "✓", "note": "i", "warning": "!", "error": "✗", "unknown": "?", "not_applicable": "–",
+}  # fmt: skip
+_ASCII_MARKS: dict[Status, str] = {
+    **_MARKS, "ok": "+", "error": "x", "not_applicable": "-",
+}  # fmt: skip
+_JOINED = "Packages"
+"""The area whose good news are one line: they are but names and versions."""
+
+_TROUBLE: tuple[Status, ...] = ("error", "warning")
+_INDENT = "  "
+_HANGING = "    "
+_COMMAND = "      "
+_MAX_WIDTH = 100
+_LEAST_WIDTH = 20
+
+
+@dataclass(frozen=True)
+class ReportText:
+    """A report as a rich renderable.
+
+    Attributes:
+        report: What was found.
+        glyphs: What to draw with.
+    """
+
+    report: Report
+    glyphs: Glyphs = UNICODE
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, _MAX_WIDTH)
+        for area in self.report.areas:
+            yield _unbroken(Text(escaped(area.title), style="bold"))
+            good, rest = _parted(area)
+            if good:
+                names = [self.glyphs.text(escaped(check.message)) for check in good]
+                yield from self._marked("ok", _filled(names, width - len(_HANGING)))
+            for check in rest:
+                yield from self._check(check, console, width)
+            yield Text()
+        yield self._verdict()
+
+    def _marked(self, status: Status, lines: Iterable[str]) -> Iterator[Text]:
+        """Lines with the status before the first."""
+        mark = (_ASCII_MARKS if self.glyphs.is_ascii else _MARKS)[status]
+        style = "dim" if status == "not_applicable" else "default"
+        for place, line in enumerate(lines):
+            margin = Text(_HANGING if place else _INDENT)
+            if not place:
+                margin.append(f"{mark} ", style=f"bold {_STYLES[status]}")
+            yield _unbroken(margin.append(line, style=style))
+
+    def _check(self, check: Check, console: Console, width: int) -> Iterator[Text]:
+        yield from self._marked(check.status, self._wrapped(check.message, console, width))
+        if check.remedy:
+            for line in self._wrapped(check.remedy, console, width):
+                yield _unbroken(Text(_HANGING).append(line))
+        for command in check.command.splitlines():
+            yield _unbroken(Text(_COMMAND).append(escaped(command), style=BLUE))
+
+    def _wrapped(self, text: str, console: Console, width: int) -> list[str]:
+        whole = Text(self.glyphs.text(escaped(text)))
+        room = max(width - len(_HANGING), _LEAST_WIDTH)
+        return [line.plain.rstrip() for line in whole.wrap(console, room)]
+
+    def _verdict(self) -> Text:
+        worst = self.report.worst
+        if worst not in _TROUBLE:
+            return Text("All is well.", style=f"bold {GREEN}")
+        counts = [(self.report.count(status), status) for status in _TROUBLE]
+        found = listing([plural(count, status) for count, status in counts if count])
+        return Text(f"{found}; see the remedies above.", style=f"bold {_STYLES[worst]}")
+
+
+def _unbroken(line: Text) -> Text:
+    line.no_wrap, line.overflow = True, "ignore"
+    return line
+
+
+def _parted(area: Area) -> tuple[Sequence[Check], Sequence[Check]]:
+    """What is told in one breath, and what by itself."""
+    if area.title != _JOINED:
+        return (), area.checks
+    good = [check for check in area.checks if check.status == "ok"]
+    return good, [check for check in area.checks if check.status != "ok"]
+
+
+def _filled(names: Sequence[str], room: int) -> list[str]:
+    """Names in lines, each name whole."""
+    lines = [""]
+    for name in names:
+        if lines[-1] and cell_len(f"{lines[-1]}, {name},") > max(room, _LEAST_WIDTH):
+            lines[-1] += ","
+            lines.append(name)
+        else:
+            lines[-1] += f", {name}" if lines[-1] else name
+    return lines

@@ -1,0 +1,299 @@
+"""Checks of what tfprof reads: graphs, run metadata, op logs, saved profiles, and all together.
+
+Each takes the unpacked bytes of one file. What the readers refuse is an error in their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tfprof._wire import messages as pb
+from tfprof.advisor.wording import plural
+from tfprof.doctor.report import Check, Status
+from tfprof.errors import MalformedProfileError
+from tfprof.inputs import GraphSource
+from tfprof.model.devices import Device
+from tfprof.model.notices import Notice
+from tfprof.model.profile import Profile
+from tfprof.readers.graphdef import GRAPH_FORMATS, decode_shape
+from tfprof.readers.open import open_message
+from tfprof.readers.profile_proto import read_profile
+from tfprof.readers.sniff import Format
+
+_DT_STRING = 7  # types.proto
+_DAY_MICROS = 24 * 3600 * 1_000_000
+_CUPTI_REMEDY = (
+    "CUPTI was not found or not permitted on the machine that ran it: run tfprof doctor there."
+)
+_FULL_TRACE = (
+    "options = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)\n"
+    "run_metadata = tf.compat.v1.RunMetadata()\n"
+    "session.run(fetches, options=options, run_metadata=run_metadata)"
+)
+
+
+def check_graph(data: bytes) -> Iterator[Check]:
+    """A GraphDef, MetaGraphDef or SavedModel."""
+    opened = open_message(data, GRAPH_FORMATS, argument="graph")
+    graphs = _graph_defs(opened.format, opened.message)
+    functions = [function.node_def for graph in graphs for function in graph.library.function]
+    nodes = [node for graph in graphs for node in graph.node]
+    n_nodes = len(nodes) + sum(map(len, functions))
+    if not n_nodes:
+        yield Check(
+            "graph",
+            "error",
+            f"{opened.format.value} without ops",
+            "Save the graph after building it.",
+        )
+        return
+    inside = f", {plural(len(functions), 'function')}" if functions else ""
+    yield Check("graph", "ok", f"{opened.format.value}: {plural(n_nodes, 'op')}{inside}")
+    inputs = [node.name for node in nodes if _is_open_input(node)]
+    if inputs:
+        yield Check(
+            "open shapes",
+            "note",
+            f"{plural(len(inputs), 'input')} of open shape ({_some(inputs)}): float operations are "
+            "counted as formulas until a size is given",
+            "Add --batch 32 to tfprof flops, or --input_shape NAME=32,224,224,3 for each.",
+        )
+
+
+def _graph_defs(format_: Format, message: Any) -> list[Any]:
+    if format_ is Format.GRAPH_DEF:
+        return [message]
+    if format_ is Format.META_GRAPH_DEF:
+        return [message.graph_def]
+    return [meta_graph.graph_def for meta_graph in message.meta_graphs]
+
+
+def _is_open_input(node: pb.NodeDef) -> bool:
+    if node.op != "Placeholder" or node.attr["dtype"].type == _DT_STRING:
+        return False
+    if "shape" not in node.attr:
+        return True
+    shape = decode_shape(node.attr["shape"].shape)
+    return shape is None or any(size < 0 for size in shape)
+
+
+def check_run(data: bytes) -> Iterator[Check]:
+    """RunMetadata of one run."""
+    message: pb.RunMetadata
+    message = open_message(data, (Format.RUN_METADATA,), argument="run_meta").message
+    blocks = message.step_stats.dev_stats
+    n_stats = sum(len(block.node_stats) for block in blocks)
+    if not n_stats:
+        yield _untraced(message)
+        return
+    busy = [block for block in blocks if block.node_stats]
+    yield Check(
+        "run",
+        "ok",
+        f"RunMetadata: {plural(n_stats, 'execution')} on {plural(len(busy), 'device')}",
+    )
+    empty = [block.device for block in blocks if not block.node_stats]
+    if empty:
+        yield Check("idle devices", "note", f"nothing ran on {_some(empty)}")
+    yield from _check_streams([block.device for block in busy])
+    yield from _check_times([stat for block in blocks for stat in block.node_stats])
+
+
+def _untraced(message: pb.RunMetadata) -> Check:
+    if message.step_stats.dev_stats:
+        devices = _some([block.device for block in message.step_stats.dev_stats])
+        found = f"RunMetadata in which no op ran on any device ({devices})"
+    elif message.HasField("step_stats"):
+        found = "RunMetadata with step_stats that name no device"
+    else:
+        rest = [field.name for field, _ in message.ListFields()]
+        found = "RunMetadata without step_stats, so the run was not traced"
+        found += f" (there is only {', '.join(rest)})" if rest else " (it is empty)"
+    return Check(
+        "run", "error", found, "Trace the run, and save the metadata after it.", _FULL_TRACE
+    )
+
+
+def _check_streams(names: Sequence[str]) -> Iterator[Check]:
+    """Whether kernels were recorded where a GPU ran (the rule of ``Profile.add_run``)."""
+    on_gpu = [device for device in map(Device.from_name, names) if "gpu" in device.name]
+    if on_gpu and not any(device.is_accelerator_stream for device in on_gpu):
+        yield missing_stream()
+
+
+def missing_stream() -> Check:
+    """Ops were launched on a GPU, and no kernel was seen."""
+    return Check(
+        "accelerator stream",
+        "warning",
+        "ops ran on a GPU, but no kernels were recorded (no device stream:all): their times are "
+        "those of the launches",
+        _CUPTI_REMEDY,
+    )
+
+
+def _check_times(stats: Sequence[pb.NodeExecStats]) -> Iterator[Check]:
+    starts = [stat.all_start_micros for stat in stats if stat.all_start_micros > 0]
+    if not starts:
+        yield Check(
+            "times", "warning", "no execution has a time", "Record the run again with FULL_TRACE."
+        )
+    elif max(starts) - min(starts) > _DAY_MICROS:
+        days = (max(starts) - min(starts)) / _DAY_MICROS
+        yield Check(
+            "times",
+            "warning",
+            f"executions of one run start {days:,.0f} days apart: the clock of a device is wrong, "
+            "so timelines are, too; durations are not",
+        )
+    if not any(stat.memory or stat.HasField("memory_stats") for stat in stats):
+        yield Check(
+            "memory",
+            "note",
+            "no memory numbers: TensorFlow records them with FULL_TRACE, for ops that allocate",
+        )
+
+
+def check_op_log(data: bytes) -> Iterator[Check]:
+    """An op log."""
+    log = open_message(data, (Format.OP_LOG,), argument="op_log").message
+    entries = log.log_entries
+    if not entries:
+        yield Check(
+            "op log", "warning", "OpLogProto without entries", "Write it from the graph.", _OP_LOG
+        )
+        return
+    yield Check("op log", "ok", f"OpLogProto: {plural(len(entries), 'op')}")
+    if not any(entry.HasField("code_def") for entry in entries):
+        yield Check(
+            "call stacks",
+            "warning",
+            "no call stacks: tfprof code has no lines to show",
+            "Write the op log in the program that builds the graph.",
+            _OP_LOG,
+        )
+
+
+_OP_LOG = 'tfprof.write_op_log(graph, "log_folder", add_trace=True)'
+
+
+def check_profile(data: bytes) -> Iterator[Check]:
+    """A saved profile."""
+    try:
+        profile = read_profile(data, classic=False)
+    except MalformedProfileError as error:
+        yield from _recovered(data, str(error).removeprefix("profile: "))
+        return
+    yield from _contents(profile)
+    yield from notes_of(profile.notices.as_tuple())
+
+
+def _recovered(data: bytes, damage: str) -> Iterator[Check]:
+    """What is left of a damaged profile."""
+    profile = read_profile(data, classic=False, recover=True)
+    if not len(profile.ops):
+        yield Check("profile", "error", f"{damage.rstrip('.')}. Nothing of it can be recovered.")
+        return
+    lost = "; ".join(check.message for check in notes_of(profile.notices.as_tuple()))
+    yield Check(
+        "profile",
+        "error",
+        f"{damage.rstrip('.')}. {plural(len(profile.ops), 'op')} can be recovered: {lost}",
+        "Save it again; or load what is left of it.",
+        'profiler = tfprof.load("PATH", recover=True)',
+    )
+
+
+def _contents(profile: Profile) -> Iterator[Check]:
+    steps = profile.steps.steps
+    if not len(profile.ops):
+        yield Check(
+            "profile", "error", "ProfileProto without ops", "Give Profiler the graph, or add steps."
+        )
+        return
+    yield Check(
+        "profile",
+        "ok",
+        f"ProfileProto: {plural(len(profile.ops), 'op')}, {plural(len(steps), 'step')}",
+    )
+    if not steps:
+        yield Check(
+            "steps",
+            "warning",
+            "no steps: times and memory are all 0",
+            "Add the run metadata of a traced run before saving.",
+            "profiler.add_step(step, run_metadata)",
+        )
+    if not profile.has_traces:
+        yield Check(
+            "call stacks", "note", "no call stacks: tfprof code has no lines to show",
+            "Make the profiler with an op log.", _OP_LOG,
+        )  # fmt: skip
+    if profile.misses_accelerator_stream:
+        yield missing_stream()
+
+
+def notes_of(notices: Sequence[Notice]) -> Iterator[Check]:
+    """What a reader has remarked."""
+    for notice in notices:
+        times = f" ({notice.count} times)" if notice.count > 1 else ""
+        yield Check(notice.code, "note", f"{notice.text}{times}")
+
+
+def check_together(graph: str | None, runs: Sequence[str], op_log: str | None) -> Iterator[Check]:
+    """Whether files belong to each other.
+
+    Args:
+        graph: Path of a sound graph.
+        runs: Paths of sound run metadata.
+        op_log: Path of a sound op log.
+    """
+    profile = Profile()
+    source = GraphSource(profile, graph, op_log)
+    n_ops = len(profile.ops)
+    if graph and op_log:
+        yield from _check_op_log_names(profile, op_log)
+    for step, run in enumerate(runs):
+        source.add_run(step, run)
+    n_strangers = len(profile.ops) - n_ops
+    if graph and runs:
+        yield from _check_coverage(n_ops, n_strangers, profile.coverage * len(profile.ops))
+    yield from notes_of(profile.notices.as_tuple())
+
+
+def _check_coverage(n_ops: int, n_strangers: int, n_covered: float) -> Iterator[Check]:
+    n_ran = round(n_covered)
+    if not n_ran:
+        yield Check(
+            "coverage",
+            "error",
+            f"none of the graph's {plural(n_ops, 'op')} ran: the run metadata name "
+            f"{plural(n_strangers, 'other op')}",
+            "Give the graph that was run: of the same session, saved after it was built.",
+            'tf.io.write_graph(session.graph, "folder", "graph.pb", as_text=False)',
+        )
+        return
+    status: Status = "warning" if n_strangers > n_ran else "ok"
+    also = f", and {n_strangers} that it does not have" if n_strangers else ""
+    yield Check("coverage", status, f"{n_ran} of the graph's {plural(n_ops, 'op')} ran{also}")
+
+
+def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
+    log = open_message(op_log, (Format.OP_LOG,), argument="op_log").message
+    known = sum(profile.ops.row(entry.name) >= 0 for entry in log.log_entries)
+    if log.log_entries and not known:
+        yield Check(
+            "op log names",
+            "error",
+            f"the op log names none of the graph's ops ({_some([log.log_entries[0].name])} is not "
+            "in it)",
+            "Write it from the same graph.",
+            _OP_LOG,
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many others."""
+    shown = ", ".join(name or "''" for name in names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
