@@ -60,7 +60,7 @@ def view_result_options() -> list[CommandOption]:
     rows = CommandOption(
         ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
         help="Rows of a table, tree or page, the largest first to stay; 0 is all. [default: "
-        f"{TERMINAL_ROWS} on a terminal, else all]",
+        f"{TERMINAL_ROWS} on a terminal, 5000 of a page, else all]",
     )  # fmt: skip
     place = next(i for i, option in enumerate(options) if option.name == "color")
     return [*options[:place], rows, *options[place:]]
@@ -75,7 +75,7 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
     chosen_format = given["format"] or ("table" if target and target.is_terminal else "text")
     max_rows = given["max_rows"]
     if max_rows is None:
-        max_rows = TERMINAL_ROWS if target is not None and target.is_terminal else 0
+        max_rows = _default_rows(chosen_format, target)
     elif max_rows < 0:
         raise UsageError(f"option --max_rows={max_rows} must be 0 (all) or more")
     with warnings_as_notes():
@@ -169,6 +169,14 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
     form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
     text = form(tree)
     return harmless(text) if target.is_terminal else text
+
+
+def _default_rows(name: str, target: Target | None) -> int:
+    if name == "html":
+        from tfprof.renderers.view_html import PAGE_ROWS
+
+        return PAGE_ROWS
+    return TERMINAL_ROWS if target is not None and target.is_terminal else 0
 
 
 def _printed(renderable: RenderableType, target: Target) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from markupsafe import Markup
+
 from tfprof.analysis.layer_tree import LayerRow
 from tfprof.renderers.flops_text import plain_number, short_number
+from tfprof.renderers.html_page import html_page
 from tfprof.renderers.summary import (
     Summary,
     header_of,
@@ -52,13 +55,7 @@ def summary_html(summary: Summary) -> str:
 
 def summary_page(summary: Summary) -> str:
     """The same as a page of its own."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        "<title>tfprof: model summary</title>\n"
-        "<style>body{font-family:system-ui,sans-serif;margin:1.5em}</style>\n</head>\n<body>\n"
-        f"{summary_html(summary)}</body>\n</html>\n"
-    )
+    return html_page("tfprof: model summary", "", Markup(summary_html(summary)))
 
 
 def _row(summary: Summary, row: LayerRow) -> str:

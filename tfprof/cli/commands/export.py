@@ -9,8 +9,8 @@ import click
 
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
-from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, file_options, notices_text, target_of
+from tfprof.cli.output import Target, harmless
+from tfprof.cli.results import SECTION, file_options, target_of, tell
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def run(**given: Any) -> None:
         profiler._take_up()
         form = given["format"] or _format_of(given["outfile"] or "")
         _write(table_chunks(BY_NAME[given["table"]], profiler._profile, form), target)
-    for text in notices_text(profiler.notices):
-        note(text)
+    tell(profiler.notices)
 
 
 def _write(chunks: Iterable[bytes], target: Target) -> None:

@@ -1,0 +1,71 @@
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from tfprof.cli.commands.export import FORMATS, TABLE_NAMES
+from tfprof.exporters import table_text
+from tfprof.exporters.tables import TABLES
+
+
+def test_the_command_knows_all_tables():
+    assert tuple(table.name for table in TABLES) == TABLE_NAMES
+    assert FORMATS == table_text.FORMATS
+
+
+def test_ops_are_the_default(call, graph, runs):
+    result = call("export", "--graph_path", graph, "--run_meta_path", ",".join(runs))
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: ops have no float operations")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["name"] for row in rows] == ["x", "w", "layer/y"]
+    assert (rows[2]["exec_micros"], rows[0]["exec_micros"], rows[1]["parameters"]) == (
+        "20",
+        "",
+        "6",
+    )
+
+
+@pytest.mark.parametrize("table", TABLE_NAMES)
+def test_every_table_of_the_recorded_step(call, table):
+    result = call("export", "--demo", "--table", table)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.count("\n") > 1
+
+
+def test_formats(call, graph, runs):
+    words = ["export", "-graph_path", graph, "-run_meta_path", runs[0], "-table", "op_steps"]
+    (line,) = call(*words, "-format", "jsonl").stdout.splitlines()
+    assert json.loads(line)["op"] == "layer/y"
+    assert json.loads(call(*words, "--format=json").stdout)["rows"] == [json.loads(line)]
+    assert call(*words, "--format", "xml").exit_code == 2
+
+
+def test_the_name_of_the_file_says_the_format(call, graph, tmp_path):
+    path = tmp_path / "ops.jsonl.gz"
+    words = ["export", "--graph_path", graph, "-o", path]
+    assert call(*words).exit_code == 0
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert [json.loads(line)["name"] for line in lines] == ["x", "w", "layer/y"]
+    assert call(*words).exit_code == 2
+    assert call(*words, "--force", "--format", "csv").exit_code == 0
+    assert gzip.decompress(path.read_bytes()).startswith(b"name,type,")
+
+
+def test_list(call):
+    result = call("export", "--list")
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    for table in TABLES:
+        assert f"\n{table.name}: {table.about}\n" in f"\n{result.stdout}"
+        for field in table.fields:
+            assert f"\n  {field.name} " in result.stdout
+
+
+def test_what_is_wrong_is_said(call):
+    result = call("export", "--demo", "--table", "kernels")
+    assert result.exit_code == 2
+    assert "op_steps" in result.stderr
+    assert call("export").exit_code == 2
