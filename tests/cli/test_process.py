@@ -129,7 +129,7 @@ def test_what_is_longer_than_the_terminal_goes_through_the_pager():
     assert len(terminal("scope", "--demo", "--no-pager", PAGER="head -n 3").splitlines()) > 20
     assert len(terminal("scope", "--demo", PAGER="head -n 3", TERM="dumb").splitlines()) > 20
     short = terminal("scope", "--demo", "--max_rows", "2", PAGER="false", COLUMNS="90")
-    assert "2 of 12405 rows" in short
+    assert "2 of 12,405 rows" in short
 
 
 @posix

@@ -125,7 +125,7 @@ def test_row_limit_keeps_the_largest_and_their_ancestors(demo):
     rows = shown.splitlines()[2:8]
     assert [row.split()[0] for row in rows][:1] == ["total"]
     assert any("gradients" in row for row in rows)
-    assert f"6 of {len(tree)} rows" in shown
+    assert f"6 of {len(tree):,} rows" in shown
 
 
 def test_op_list_adds_up(demo):

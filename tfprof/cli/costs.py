@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import CommandOption, IntType
+from tfprof.cli.options import CommandOption, HelpedArgument, IntType
 from tfprof.cli.results import as_text, result_options, target_of  # noqa: F401
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
@@ -28,17 +28,15 @@ DEPTH, TOP = 2, 10
 _NO_SIZE = ("?", "none", "-1")
 
 
-class PathArgument(click.Argument):
-    """The file, among the inputs in the help text."""
-
-    section = "Input"
-
-    def __init__(self) -> None:
-        super().__init__(["path"], metavar="[PATH]", required=False)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its line in the help text."""
-        return "PATH", "GraphDef, MetaGraphDef or SavedModel (also its folder)."
+def path_argument() -> HelpedArgument:
+    """The file."""
+    return HelpedArgument(
+        "path",
+        "PATH",
+        "GraphDef, MetaGraphDef or SavedModel (also its folder).",
+        metavar="[PATH]",
+        required=False,
+    )
 
 
 def cost_options() -> list[CommandOption]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import CommandOption
+from tfprof.cli.options import CommandOption, HelpedArgument
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
@@ -26,28 +26,16 @@ _ROLES: dict[Role, str] = {
 """What a file is, and the field of ``RunFiles`` for it."""
 
 
-class PathsArgument(click.Argument):
-    """Files and folders, among the inputs in the help text."""
-
-    section = "Input"
-
-    def __init__(self) -> None:
-        super().__init__(["paths"], metavar="[PATH]...", nargs=-1)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its line in the help text."""
-        return (
-            "PATH...",
-            "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
-            "profile, which holds all of these. What each is, is told from its content.",
-        )
-
-
 def input_options() -> list[click.Parameter]:
     """The parameters that name inputs."""
     section = "Input"
     return [
-        PathsArgument(),
+        HelpedArgument(
+            "paths", "PATH...",
+            "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
+            "profile, which holds all of these. What each is, is told from its content.",
+            metavar="[PATH]...", nargs=-1,
+        ),
         CommandOption(
             ["--graph_path"], metavar="FILE", section=section,
             help="GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also "

@@ -47,6 +47,7 @@ COMMANDS = {
     "doctor": Entry("tfprof.cli.commands.doctor", "Why it does not work: machine, servers, files."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
+    "completion": Entry("tfprof.cli.commands.completion", "What lets bash, zsh or fish complete."),
     "demo": Entry("tfprof.cli.commands.demo", "A recorded ResNet-50 training step, profiled."),
 }
 """All commands, in the order in which help lists them; a new command is one line and one file."""

@@ -74,6 +74,28 @@ class CommandOption(click.Option):
         return Flag(name, "flag" if self.is_flag else "value")
 
 
+class HelpedArgument(click.Argument):
+    """An argument with a line of its own in the help text.
+
+    Args:
+        name: Its name as a parameter.
+        shown: What to call it in the help text, such as ``PATH...``.
+        about: What it is.
+        section: Its section of the help text.
+    """
+
+    def __init__(
+        self, name: str, shown: str, about: str, section: str = "Input", **kwargs: Any
+    ) -> None:
+        super().__init__([name], **kwargs)
+        self.section = section
+        self._record = (shown, about)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its line."""
+        return self._record
+
+
 class Command(click.Command):
     """A command that takes every spelling of its options and groups them in its help."""
 

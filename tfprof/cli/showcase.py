@@ -14,8 +14,9 @@ from rich.style import Style
 from rich.text import Text
 
 from tfprof.analysis.accounting import METRIC_ROW
+from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped
-from tfprof.renderers.terminal import BLUE, GREEN, ORANGE, PINK, ViewTable
+from tfprof.renderers.terminal import ViewTable
 from tfprof.units import human_count, human_memory, human_time
 from tfprof.views.result import ViewTree
 

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from tfprof.advisor.finding import SEVERITIES, Finding, Gain, Severity
 from tfprof.advisor.wording import listing, memory_text, plural, time_text
+from tfprof.renderers.metrics import BLUE, ORANGE
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped
-from tfprof.renderers.terminal import BLUE, ORANGE
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Severity, str] = {"critical": _RED, "warning": ORANGE, "info": BLUE}

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from tfprof.analysis.processors import device_role
 from tfprof.analysis.profile_info import ProfileInfo, StepFigures
+from tfprof.renderers.metrics import BLUE, NOT_AVAILABLE, ORANGE
 from tfprof.renderers.tables import UNICODE, Column, Glyphs, Grid, escaped
-from tfprof.renderers.terminal import BLUE, NOT_AVAILABLE, ORANGE
 from tfprof.units import human_count, human_memory, human_share, human_time
 
 _LABEL = 15

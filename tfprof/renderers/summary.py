@@ -23,8 +23,8 @@ from tfprof.renderers.flops_text import (
     short_number,
     totals,
 )
+from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.renderers.tables import UNICODE, Column, Glyphs, Grid, escaped
-from tfprof.renderers.terminal import BLUE, GREEN, ORANGE, PINK
 from tfprof.units import human_memory
 
 PLAIN_WIDTH = 100

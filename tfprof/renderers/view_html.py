@@ -17,8 +17,8 @@ from markupsafe import Markup
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.options.spec import OPTIONS
 from tfprof.renderers.html_page import html_page, template
+from tfprof.renderers.metrics import Metric
 from tfprof.renderers.tables import escaped
-from tfprof.renderers.terminal import Metric
 from tfprof.renderers.view_html_template import BODY, STYLE
 from tfprof.renderers.view_rows import Numbers, ViewRows
 from tfprof.units import human_share

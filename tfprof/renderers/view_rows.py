@@ -14,8 +14,8 @@ import numpy as np
 
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.model.columns import Int64Array
+from tfprof.renderers.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped
-from tfprof.renderers.terminal import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.renderers.view_texts import TEXTS, ops_of_row, values_text
 from tfprof.units import human_count
 from tfprof.views.result import NO_OP, ViewTree

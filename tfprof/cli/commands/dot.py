@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
-from tfprof.cli.options import Command
+from tfprof.cli.options import Command, HelpedArgument
 from tfprof.cli.output import Target
 from tfprof.cli.results import file_options
 from tfprof.errors import UsageError
@@ -30,7 +28,7 @@ command = Command(
     "dot",
     callback=run,
     params=[
-        click.Argument(["file"], metavar="FILE"),
+        HelpedArgument("file", "FILE", "The DOT file.", metavar="FILE"),
         *file_options("The picture; its name ends in .svg, .pdf or .png.", required=True),
     ],
     help="Make a picture of a DOT file, such as the graphs of HLO that XLA dumps. Views are drawn "

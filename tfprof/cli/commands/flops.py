@@ -8,10 +8,10 @@ import click
 
 from tfprof.cli.costs import (
     Counted,
-    PathArgument,
     cost_options,
     cost_result_options,
     counted,
+    path_argument,
     shown_options,
 )
 from tfprof.cli.options import Command, CommandOption
@@ -156,7 +156,13 @@ def _options() -> list[CommandOption]:
 command = Command(
     "flops",
     callback=run,
-    params=[PathArgument(), *cost_options(), *_options(), *shown_options(), *cost_result_options()],
+    params=[
+        path_argument(),
+        *cost_options(),
+        *_options(),
+        *shown_options(),
+        *cost_result_options(),
+    ],
     help="Count the float operations of a GraphDef, MetaGraphDef or SavedModel (file or folder, "
     "binary or text, also .gz or .xz) without running it and without TensorFlow: the total, what "
     "it is made of, how many ops could be counted, and a table of name scopes.",

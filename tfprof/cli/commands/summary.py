@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.cli.costs import PathArgument, cost_options, cost_result_options, counted, shown_options
+from tfprof.cli.costs import (
+    cost_options,
+    cost_result_options,
+    counted,
+    path_argument,
+    shown_options,
+)
 from tfprof.cli.options import Command
 from tfprof.cli.results import as_text, target_of
 from tfprof.cli.view import warnings_as_notes
@@ -33,7 +39,12 @@ def run(**given: Any) -> None:
 command = Command(
     "summary",
     callback=run,
-    params=[PathArgument(), *cost_options(), *shown_options(), *cost_result_options()],
+    params=[
+        path_argument(),
+        *cost_options(),
+        *shown_options(),
+        *cost_result_options(),
+    ],
     help="Show a GraphDef, MetaGraphDef or SavedModel (file or folder, binary or text, also .gz "
     "or .xz) layer by layer, without running it and without TensorFlow: output shape, parameters, "
     "float operations, and bytes of weights and activations. Layers are name scopes; in Python, "

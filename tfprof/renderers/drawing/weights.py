@@ -11,7 +11,7 @@ from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.errors import UsageError
 from tfprof.model.columns import Int64Array
 from tfprof.model.tree import Tree
-from tfprof.renderers.terminal import METRIC_FORMS
+from tfprof.renderers.metrics import METRIC_FORMS
 from tfprof.units import human_count, human_share
 from tfprof.views.result import NO_OP, ViewTree
 

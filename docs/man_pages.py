@@ -1,0 +1,207 @@
+"""Manual pages in the language of man(7), made from the description of the command line."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from tfprof.cli.reference import (
+    ArgumentReference,
+    CommandReference,
+    OptionReference,
+    Paragraph,
+    ProgramReference,
+)
+
+DATE = "2026-01-01"
+"""The pages follow the version and have no day of their own, but man wants one."""
+
+EXIT_STATUS = {
+    0: "Done.",
+    1: "A check found what it looks for, or an error of no other kind.",
+    2: "A command, an option or an argument is wrong.",
+    3: "A file can not be read or written.",
+    4: "The files can be read, but there is nothing to show.",
+    5: "An optional package is not installed; the message names it.",
+    130: "Interrupted by Ctrl-C.",
+}
+"""Exit codes and their meaning."""
+
+ENVIRONMENT = {
+    "TFPROF_CLASSIC": "If set to anything but 0, reproduce the original tfprof where it is wrong, "
+    "as with --classic.",
+    "TFPROF_HISTORY": "The file in which tfprof shell remembers lines; empty means none.",
+    "XDG_STATE_HOME": "The folder of the user's state, where the history is by default. On "
+    "Windows it is LOCALAPPDATA.",
+    "LOCALAPPDATA": "See XDG_STATE_HOME.",
+    "NO_COLOR": "If not empty, do not colour, unless --color says always.",
+    "FORCE_COLOR": "If not empty or 0, colour even where the output is no terminal.",
+    "COLUMNS": "The width of tables in cells, instead of that of the terminal.",
+    "PAGER": "The program that shows what is longer than the terminal, instead of less or more.",
+    "TERM": "If dumb, no colours, no progress line and a plain shell.",
+    "CUDA_HOME": "A CUDA toolkit, where tfprof doctor looks for CUPTI.",
+    "CUDA_PATH": "The same, in the spelling of Windows.",
+    "LD_LIBRARY_PATH": "Folders of libraries, which tfprof doctor examines.",
+    "KUBERNETES_SERVICE_HOST": "If set, tfprof doctor takes it that it runs in a pod.",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "The variant of protobuf; tfprof doctor says if it "
+    "is a slow one.",
+    "PATH": "Where tfprof looks for the pager and for dot of Graphviz.",
+}
+"""Environment variables and what they do."""
+
+FILES = {
+    "~/.local/state/tfprof/history": "The lines typed into tfprof shell.",
+    "share/bash-completion/completions/tfprof": "Completion for bash, below the folder where "
+    "tfprof is installed.",
+    "share/zsh/site-functions/_tfprof": "The same for zsh.",
+    "share/fish/vendor_completions.d/tfprof.fish": "The same for fish.",
+}
+"""Files and what they are for."""
+
+_SPELLINGS = (
+    "Every option may be written -max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4. "
+    "Options and paths may stand before the command. Without a command, tfprof opens its shell."
+)
+_INPUTS = (
+    "Files are told apart by their content, whether binary or text, plain or compressed by gzip "
+    "or xz, so that it is enough to name them or their folder. Options say what a file is where "
+    "there is more than one of a kind."
+)
+
+
+def man_pages(reference: ProgramReference) -> dict[str, str]:
+    """The pages by the names of their files."""
+    pages = {"tfprof.1": _overview(reference)}
+    for command in reference.commands:
+        pages[f"tfprof-{command.name}.1"] = _command_page(command, reference)
+    return pages
+
+
+def _overview(reference: ProgramReference) -> str:
+    program = reference.program
+    lines = _title("tfprof", program.summary, reference)
+    lines += [".SH SYNOPSIS", _usage(program.usage), ".br", _usage("tfprof [OPTIONS] [PATH]...")]
+    lines += [".SH DESCRIPTION", *_prose(program.summary), ".PP", *_prose(_SPELLINGS)]
+    lines.append(".SH COMMANDS")
+    for command in reference.commands:
+        lines += [".TP", f"\\fBtfprof\\-{escaped(command.name, True)}\\fR(1)"]
+        lines += _prose(command.summary)
+    lines += [".SH INPUTS", *_prose(_INPUTS)]
+    for option in (option for option in program.options if option.section == "Input"):
+        lines += _parameter(option)
+    lines.append(".SH OPTIONS")
+    lines += [line for option in program.options if option.section == "Other"
+              for line in _parameter(option)]  # fmt: skip
+    lines += [".PP", *_prose("The options of the commands are described in their pages.")]
+    lines += [".SH ENVIRONMENT", *_definitions(ENVIRONMENT)]
+    lines += [".SH FILES", *_definitions(FILES)]
+    lines += [".SH EXIT STATUS", *_definitions({str(k): v for k, v in EXIT_STATUS.items()})]
+    examples = [command.examples[0] for command in reference.commands if command.examples]
+    return _finished([*lines, *_examples(examples), *_see_also("tfprof", reference)])
+
+
+def _command_page(command: CommandReference, reference: ProgramReference) -> str:
+    name = f"tfprof-{command.name}"
+    lines = [*_title(name, command.summary, reference), ".SH SYNOPSIS", _usage(command.usage)]
+    lines.append(".SH DESCRIPTION")
+    for number, paragraph in enumerate(command.help):
+        lines += [".PP"] if number else []
+        lines += _paragraph(paragraph)
+    lines.append(".SH OPTIONS")
+    for title, parameters in command.sections().items():
+        lines.append(f".SS {escaped(title)}")
+        lines += [line for parameter in parameters for line in _parameter(parameter)]
+    lines += _examples(command.examples)
+    lines += [".SH EXIT STATUS", *_prose("As in"), "\\fBtfprof\\fR(1)."]
+    return _finished([*lines, *_see_also(name, reference)])
+
+
+def _title(name: str, summary: str, reference: ProgramReference) -> list[str]:
+    return [
+        '.\\" Written by docs/generate_reference.py from the commands; do not edit.',
+        f'.TH {escaped(name.upper(), True)} 1 {DATE} "tfprof {reference.version}" "tfprof"',
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        f"{escaped(name, True)} \\- {escaped(summary.rstrip('.'))}",
+    ]
+
+
+def _usage(usage: str) -> str:
+    """A line of the synopsis: the program bold, what the user replaces in italics."""
+    program, _, rest = usage.partition(" ")
+    if rest and not rest.startswith("[") and rest.split()[0].islower():
+        name, _, rest = rest.partition(" ")
+        program = f"{program} {name}"
+    return f"\\fB{escaped(program, True)}\\fR {_italics(rest)}".rstrip()
+
+
+def _italics(text: str) -> str:
+    return re.sub(r"[A-Z]{2,}|\bN\b", lambda found: f"\\fI{found[0]}\\fR", escaped(text, True))
+
+
+def _parameter(parameter: OptionReference | ArgumentReference) -> list[str]:
+    if isinstance(parameter, ArgumentReference):
+        head = _italics(parameter.metavar)
+    else:
+        head = ", ".join(f"\\fB{escaped(name, True)}\\fR" for name in parameter.names)
+        head += f" {_italics(parameter.metavar)}" if parameter.metavar else ""
+    return [".TP", head, *_prose(parameter.help)]
+
+
+def _definitions(entries: dict[str, str]) -> list[str]:
+    lines = []
+    for term, meaning in entries.items():
+        lines += [".TP", f"\\fB{escaped(term, True)}\\fR", *_prose(meaning)]
+    return lines
+
+
+def _examples(examples: list[str] | tuple[str, ...]) -> list[str]:
+    lines = [".SH EXAMPLES"] if examples else []
+    for number, example in enumerate(examples):
+        lines += [".PP"] if number else []
+        lines += [".EX", escaped(example, True), ".EE"]
+    return lines
+
+
+def _see_also(name: str, reference: ProgramReference) -> list[str]:
+    pages = ["tfprof", *(f"tfprof-{command.name}" for command in reference.commands)]
+    shown = [f"\\fB\\%{escaped(page, True)}\\fR(1)" for page in pages if page != name]
+    return [".SH SEE ALSO", *(f"{page}," for page in shown[:-1]), *shown[-1:]]
+
+
+def _paragraph(paragraph: Paragraph) -> list[str]:
+    if paragraph.is_literal:
+        return [".EX", *(escaped(line, True) for line in paragraph.text.splitlines()), ".EE"]
+    return _prose(paragraph.text)
+
+
+def _prose(text: str) -> list[str]:
+    """Lines of running text, a sentence on a line of its own, as man(7) likes them."""
+    lines = []
+    for sentence in re.split(r"(?<=[a-z0-9)][.!?]) (?=[A-Z])", text):
+        lines += textwrap.wrap(sentence, 72, break_long_words=False, break_on_hyphens=False)
+    return [escaped(line) for line in lines]
+
+
+def escaped(text: str, is_code: bool = False) -> str:
+    r"""Text that man(7) shows as it is.
+
+    Args:
+        text: One line.
+        is_code: Whether it could be pasted into a terminal: ``-`` and quotes stay what they are.
+            In running text this goes for words that begin with ``-``.
+    """
+    text = text.replace("\\", "\\e")
+    if is_code:
+        text = text.replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
+        text = text.replace("^", "\\(ha").replace("~", "\\(ti")
+    else:
+        text = re.sub(r"(?<![\w-])-[\w-]+", lambda found: found[0].replace("-", "\\-"), text)
+        text = text.replace("~", "\\(ti")
+    text = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in text)
+    return f"\\&{text}" if text.startswith((".", "'")) else text
+
+
+def _finished(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,211 @@
+"""The pages made from the commands: nothing is missing, nothing is stale, and man can show them."""
+
+import ast
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import tfprof.errors
+from tfprof.cli.main import COMMANDS, EXIT_INTERRUPTED, EXIT_USAGE
+from tfprof.cli.reference import (
+    ArgumentReference,
+    CommandReference,
+    OptionReference,
+    Paragraph,
+    ProgramReference,
+    program_reference,
+)
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+HOSTILE = r""".'\" \fB "a" 'b' -c `d` ~e ^f \(g [h] | *i* _j_ <k> µs"""
+
+
+@pytest.fixture
+def docs(monkeypatch):
+    """The scripts of the documentation can be imported."""
+    monkeypatch.syspath_prepend(str(DOCS))
+
+
+@pytest.fixture
+def generator(docs):
+    import generate_reference
+
+    return generate_reference
+
+
+def spelt(text):
+    """A name as in the source of a manual page."""
+    return text.replace("-", r"\-")
+
+
+def test_the_files_are_fresh(generator, capsys):
+    assert generator.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_stale_files_are_named_and_written(generator, tmp_path, capsys):
+    assert generator.main(["--what"], tmp_path) == 2
+    assert generator.main(["--check"], tmp_path) == 1
+    assert "commands.md, completions/_tfprof" in capsys.readouterr().out
+    assert generator.main([], tmp_path) == 0
+    assert generator.main(["--check"], tmp_path) == 0
+    (tmp_path / "man" / "tfprof-gone.1").touch()
+    (tmp_path / "commands.md").write_text("old")
+    capsys.readouterr()
+    assert generator.main(["--check"], tmp_path) == 1
+    assert capsys.readouterr().out.startswith("stale: commands.md, man/tfprof-gone.1; run: ")
+    assert generator.main([], tmp_path) == 0
+    assert not (tmp_path / "man" / "tfprof-gone.1").exists()
+
+
+def test_manuals_and_scripts_are_installed(generator):
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    listed = set(re.findall(r'"docs/([^"]+)"', text))
+    names = [name for name in generator.files(program_reference()) if "/" in name]
+    assert [n for n in names if not any(fnmatch(n, pattern) for pattern in listed)] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_flag_is_on_the_pages(generator, name):
+    reference = program_reference()
+    files = generator.files(reference)
+    command = next(entry for entry in reference.commands if entry.name == name)
+    manual = files[f"man/tfprof-{name}.1"]
+    page = files["commands.md"]
+    head, *parts = re.split(r"^## (.*)\n", page, flags=re.MULTILINE)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    described = head + sections[name]
+    if "(#views)" in sections[name]:
+        described += sections["views"]
+    for option in command.options:
+        for flag in option.names:
+            assert rf"\fB{spelt(flag)}\fR" in manual
+            assert re.search(rf"`{flag}[ `]", described)
+    for example in command.examples:
+        assert example in sections[name]
+    assert rf"\fBtfprof\-{spelt(name)}\fR(1)" in files["man/tfprof.1"]
+
+
+def test_options_of_the_views_lead_to_their_page(generator):
+    page = generator.files(program_reference())["commands.md"]
+    assert "[More](options.md#order_by) | `name` |" in page
+    assert "`--order_by TEXT`" in page
+    assert page.count("`--order_by ") == 1
+
+
+def test_a_command_with_some_options_of_the_views_says_which(docs, hostile):
+    from commands_page import commands_page
+
+    shared = [
+        OptionReference((name,), "N", "text", (), False, "Result", "Help.", is_of_views=True)
+        for name in ("--deep", "--wide")
+    ]
+    view = replace(hostile.commands[0], options=tuple(shared))
+    other = replace(view, name="other", options=tuple(shared[:1]))
+    page = commands_page(replace(hostile, commands=(view, other)))
+    assert "of the [views](#views), but for `--wide N`.\n" in page
+    assert page.count("| `--deep N` |") == 1
+
+
+def test_every_exit_code_is_in_the_manual(docs):
+    from man_pages import EXIT_STATUS
+
+    codes = {
+        error.exit_code
+        for error in vars(tfprof.errors).values()
+        if isinstance(error, type) and issubclass(error, tfprof.TfprofError)
+    }
+    assert codes | {0, EXIT_USAGE, EXIT_INTERRUPTED} == set(EXIT_STATUS)
+
+
+def environment_variables():
+    """Names in capitals in those modules that look at the environment."""
+    name = re.compile(r"[A-Z][A-Z0-9]{3,}(_[A-Z0-9]+)*|[A-Z]{2,}(_[A-Z0-9]+)+")
+    found = set()
+    for path in (ROOT / "tfprof").rglob("*.py"):
+        source = path.read_text("utf-8")
+        if re.search(r"\benviron\b|\bgetenv\b|\.variables\b", source):
+            constants = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant))
+            texts = {node.value for node in constants if isinstance(node.value, str)}
+            found |= {text for text in texts if name.fullmatch(text)}
+    return found
+
+
+def test_the_environment_variables_of_the_manual_are_those_that_are_read(generator):
+    from man_pages import ENVIRONMENT
+
+    read_by_click = {"PAGER"}
+    assert set(ENVIRONMENT) == environment_variables() | read_by_click
+    manual = generator.files(program_reference())["man/tfprof.1"]
+    assert [name for name in ENVIRONMENT if f"\n\\fB{name}\\fR\n" not in manual] == []
+
+
+def manuals(generator, folder):
+    generator.write(generator.files(program_reference()), folder)
+    return sorted((folder / "man").iterdir())
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+def test_mandoc_has_no_warnings(generator, tmp_path):
+    pages = manuals(generator, tmp_path)
+    assert len(pages) == len(COMMANDS) + 1
+    done = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning", *map(str, pages)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_groff_has_no_warnings(generator, tmp_path):
+    for page in manuals(generator, tmp_path):
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", str(page)],
+            capture_output=True, text=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def hostile():
+    option = OptionReference(
+        ("--x",), "N", "text", (), False, "Result", f"{HOSTILE} [default: {HOSTILE}]"
+    )
+    argument = ArgumentReference("FILE", "file", (), False, "Input", HOSTILE)
+    texts = (Paragraph(HOSTILE), Paragraph(f"{HOSTILE}\n{HOSTILE}", is_literal=True))
+    command = CommandReference(
+        "op", HOSTILE, "tfprof op FILE", texts, (argument,), (option,), (HOSTILE,)
+    )
+    program = CommandReference("", "All.", "tfprof COMMAND", (), (), (option,), ())
+    return ProgramReference("1.0", program, (command,))
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+def test_texts_are_shown_as_they_are(docs, hostile):
+    from man_pages import man_pages
+
+    source = man_pages(hostile)["tfprof-op.1"]
+    assert source.isascii()
+    shown = subprocess.run(
+        ["mandoc", "-T", "utf8", "-O", "width=500", "-W", "warning"],
+        input=source, capture_output=True, text=True, encoding="utf-8", check=True,
+    ).stdout  # fmt: skip
+    plain = re.sub(r".\x08", "", shown)
+    # A name, a description, an argument, an option twice, two literal lines and an example.
+    assert plain.count(HOSTILE) == 8
+
+
+def test_texts_are_no_marks_in_the_page(docs, hostile):
+    from commands_page import commands_page
+
+    page = commands_page(hostile)
+    assert r"\*i\* \_j\_ \<k\> µs" in page
+    assert page.count(f"```text\n{HOSTILE}\n") == 2
+    cells = [line for line in page.splitlines() if line.startswith("| `--x N`")]
+    assert cells
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 4 for line in cells)
