@@ -20,3 +20,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("tensorflow") is not None:
                 item.add_marker(skip)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what tests compare with anew; read the difference",
+    )

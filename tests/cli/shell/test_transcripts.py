@@ -1,0 +1,46 @@
+"""Sessions of the original's documentation: its commands, and what tfprof answers.
+
+A transcript holds lines as they are typed behind ``tfprof>``, each followed by what it prints;
+what goes to stderr is marked. ``pytest --update-golden`` writes the answers anew: read the
+difference.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import tfprof
+from tfprof.cli.commands.shell import _commands, _find
+from tfprof.cli.shell.shell import Shell
+
+TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
+PROMPT = "tfprof> "
+
+
+@pytest.fixture(scope="module")
+def profiler():
+    files = tfprof.demo_files()
+    return tfprof.open_profile(files.graph, files.run_meta, files.op_log)
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_transcript(path, profiler, tmp_path, monkeypatch, capfd, request):
+    monkeypatch.chdir(tmp_path)
+    recorded = path.read_text("utf-8")
+    shell = Shell(profiler, _commands(), _find)
+    answered = recorded.partition("\n")[0] + "\n"
+    for line in recorded.splitlines():
+        if line.startswith(PROMPT.rstrip()):
+            shell.run(line.removeprefix(PROMPT.rstrip()).removeprefix(" "))
+            printed = capfd.readouterr()
+            answered += f"{line}\n{printed.out}"
+            answered += "".join(f"(stderr) {text}\n" for text in printed.err.splitlines())
+    if request.config.getoption("--update-golden"):
+        path.write_text(answered, encoding="utf-8", newline="\n")
+    assert answered == recorded or request.config.getoption("--update-golden")
+
+
+def test_there_are_transcripts_of_every_view():
+    text = "".join(path.read_text("utf-8") for path in TRANSCRIPTS)
+    for command in ("scope", "graph", "op", "code", "advise", "set", "help"):
+        assert f"{PROMPT}{command}" in text
