@@ -56,6 +56,7 @@ def test_profiling_never_imports_tensorflow():
 def test_public_names():
     assert tfprof.__all__ == [
         "AdviceProto",
+        "Checkpoint",
         "EmptyProfileError",
         "Finding",
         "FlopsReport",
@@ -86,6 +87,7 @@ def test_public_names():
         "flops",
         "load",
         "merge_default_with_oplog",
+        "open_checkpoint",
         "open_profile",
         "params",
         "pprof_profile",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.profile_files import open_profile
+    from tfprof.readers.checkpoint import Checkpoint, open_checkpoint
     from tfprof.recording.eager.trace import trace
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AdviceProto": "tfprof._wire.messages",
+    "Checkpoint": "tfprof.readers.checkpoint",
     "EmptyProfileError": "tfprof.errors",
     "Finding": "tfprof.advisor.finding",
     "FlopsReport": "tfprof.costs.report",
@@ -84,6 +86,7 @@ _HOME = {
     "flops": "tfprof.costs.flops",
     "load": "tfprof.api",
     "merge_default_with_oplog": "tfprof.op_logs",
+    "open_checkpoint": "tfprof.readers.checkpoint",
     "open_profile": "tfprof.profile_files",
     "params": "tfprof.costs.flops",
     "pprof_profile": "tfprof.device_profiles",
@@ -97,6 +100,7 @@ _HOME = {
 
 __all__ = [
     "AdviceProto",
+    "Checkpoint",
     "EmptyProfileError",
     "Finding",
     "FlopsReport",
@@ -127,6 +131,7 @@ __all__ = [
     "flops",
     "load",
     "merge_default_with_oplog",
+    "open_checkpoint",
     "open_profile",
     "params",
     "pprof_profile",

@@ -6,40 +6,34 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
-from tfprof.advisor.advice import find, report
-from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding
-from tfprof.advisor.registry import Wanted, one_of
 from tfprof.capture.live_graph import default_graph
-from tfprof.errors import EmptyProfileError, InputError, TfprofWarning, UsageError
-from tfprof.exporters.profile_proto import profile_to_bytes, profile_to_chunks
-from tfprof.exporters.protos import view_to_proto
-from tfprof.exporters.view_timeline import options_of_step
+from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files import write_file
 from tfprof.inputs import GraphSource
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
-from tfprof.model.program import Program
 from tfprof.model.steps import step_number
+from tfprof.model.variable_values import CHECKPOINT_VARIABLES
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import ProfileOptions, is_classic, parse_options
-from tfprof.outputs import OutputFile, output_files
-from tfprof.readers.profile_program import program_of_ops
-from tfprof.readers.profile_proto import read_profile
+from tfprof.outputs import OutputFile, output_files, write_output, write_view
 from tfprof.renderers.tfprof_text import render_advice, render_envelope, render_stdout
-from tfprof.view_tree import ViewTree
+from tfprof.view_tree import ViewTree, view_kind
 from tfprof.views import result as views
 from tfprof.views.build import ViewBuilder
 from tfprof.views.result import ViewKind
 
 if TYPE_CHECKING:
+    from tfprof.advisor.context import CheckContext
+    from tfprof.advisor.finding import Finding
+    from tfprof.advisor.registry import Wanted
+    from tfprof.model.program import Program
+    from tfprof.readers.checkpoint import Checkpoint
     from tfprof.readers.open import Source
-
-VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
 
 
 class Profiler:
@@ -108,6 +102,8 @@ class Profiler:
             InputError: The profile can not be read, is something else or, unless it is to be
                 recovered, damaged.
         """
+        from tfprof.readers.profile_proto import read_profile
+
         return cls._of(read_profile(source, classic=is_classic(classic), recover=recover))
 
     @classmethod
@@ -161,6 +157,26 @@ class Profiler:
         with self._lock:
             return self._source.add_run(step, run_meta)
 
+    def add_checkpoint(self, source: str | os.PathLike[str] | Checkpoint) -> None:
+        """Add a checkpoint: with ``tensor_value`` selected, views show values of its variables.
+
+        Ops of their names, later ones included, get the type ``_checkpoint_variables``. Values
+        are read when shown, from the checkpoint added last, and not saved with the profile.
+
+        Args:
+            source: A ``Checkpoint``, or what ``open_checkpoint`` takes.
+
+        Raises:
+            InputError: It can not be read, is something else or is damaged.
+        """
+        from tfprof.readers.checkpoint.values import checkpoint_values
+
+        values = checkpoint_values(source)
+        with self._lock:
+            self._source.update()
+            self._source.mark(values.names(), CHECKPOINT_VARIABLES)
+            self._profile.variable_values = values
+
     def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by name scope.
 
@@ -200,6 +216,9 @@ class Profiler:
         Raises:
             UsageError: There is no checker of that name, or both arguments are given.
         """
+        from tfprof.advisor.advice import report
+        from tfprof.advisor.registry import one_of
+
         checkers = one_of(checkers, options)
         with self._lock:
             reports = report(self._check_context(), checkers)
@@ -231,10 +250,14 @@ class Profiler:
             >>> profiler.findings("PeakMemoryChecker")[0].severity
             'info'
         """
+        from tfprof.advisor.advice import find
+
         with self._lock:
             return find(self._check_context(show_library_frames), checkers)
 
     def _check_context(self, show_library_frames: bool = False) -> CheckContext:
+        from tfprof.advisor.context import CheckContext
+
         self._take_up()
         return CheckContext(self._profile, self._views, show_library_frames=show_library_frames)
 
@@ -282,7 +305,7 @@ class Profiler:
             ProfileOptionBuilder().build() if options is None else options, classic=self.classic
         )
         with self._lock:
-            yield from self._files(self._build(kind, parsed))
+            yield from output_files(self._build(kind, parsed), self._views.build)
 
     def report(self, cmd: str, options: Mapping[str, Any] | None = None) -> str:
         """A view as the text that ``stdout`` output would print.
@@ -302,6 +325,8 @@ class Profiler:
             UsageError: It would be larger than 2 GiB.
             MalformedProfileError: It was loaded, and attributes of its ops are damaged.
         """
+        from tfprof.exporters.profile_proto import profile_to_bytes
+
         with self._lock:
             self._take_up()
             return profile_to_bytes(self._profile, constants=constants)
@@ -314,9 +339,7 @@ class Profiler:
             UsageError: It would be larger than 2 GiB.
         """
         with self._lock:
-            self._take_up()
-            chunks = profile_to_chunks(self._profile, constants=constants)
-            write_file(path, chunks, overwrite=True)
+            write_file(path, self._chunks(constants), overwrite=True)
 
     def merge(self, *others: Profiler) -> Profiler:
         """One profiler of several profiles of a program: of its workers, or of parts of a run.
@@ -337,8 +360,13 @@ class Profiler:
     def _write_profile(self, filename: str) -> None:
         """As in TensorFlow: ``save``, and in classic mode a warning if that fails."""
         with self._lock:
-            self._take_up()
-            self._write_file(filename, profile_to_chunks(self._profile))
+            write_output(filename, self._chunks(), classic=self.classic)
+
+    def _chunks(self, constants: bool = True) -> Iterator[bytes]:
+        from tfprof.exporters.profile_proto import profile_to_chunks
+
+        self._take_up()
+        return profile_to_chunks(self._profile, constants=constants)
 
     def _take_up(self) -> None:
         """Bring the profile up to date with a live graph, call stacks included."""
@@ -348,8 +376,7 @@ class Profiler:
 
     def _program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown."""
-        self._source.update()
-        return program_of_ops(self._profile.ops, self._source.given_flops())
+        return self._source.program()
 
     def _build(
         self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
@@ -371,13 +398,13 @@ class Profiler:
             with self._lock:
                 tree = self._build(kind, parsed)
                 try:
-                    self._write(tree)
+                    write_view(tree, self._views.build)
                 except UsageError as error:  # such a view is not written in that way
                     if not self.classic:
                         raise
                     warnings.warn(str(error), TfprofWarning, stacklevel=3)
                     return empty(name=tree.name)
-                return empty() if _loses_result(tree) else view_to_proto(tree)
+                return empty() if _loses_result(tree) else _proto(tree)
         except (UsageError, EmptyProfileError) as error:
             if not self.classic:
                 raise
@@ -390,36 +417,16 @@ class Profiler:
                 sys.stdout.write(render_envelope(parsed, ""))
             return empty()
 
-    def _write(self, tree: views.ViewTree) -> None:
-        """Write the report, or whatever else, where the options say."""
-        if tree.options.output.type == "stdout":
-            sys.stdout.write(render_stdout(tree))
-        for file in self._files(tree):
-            sys.stdout.write(file.before)
-            if self._write_file(file.path, file.chunks):
-                sys.stdout.write(file.after)
-
-    def _files(self, tree: views.ViewTree) -> Iterator[OutputFile]:
-        def view_of_step(step: int) -> views.ViewTree:
-            return self._views.build(tree.kind, options_of_step(tree, step))
-
-        return output_files(tree, view_of_step)
-
-    def _write_file(self, path: str, chunks: Iterable[bytes]) -> bool:
-        """Write a file; False if that fails in classic mode, where the original goes on."""
-        try:
-            write_file(path, chunks, overwrite=True)
-        except InputError as error:
-            if not self.classic:
-                raise
-            warnings.warn(str(error), TfprofWarning, stacklevel=5)
-            return False
-        return True
-
 
 def load(source: Source, *, classic: bool | None = None, recover: bool = False) -> Profiler:
     """A profiler from a saved profile. Arguments and errors as in ``Profiler.load``."""
     return Profiler.load(source, classic=classic, recover=recover)
+
+
+def _proto(tree: views.ViewTree) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+    from tfprof.exporters.protos import view_to_proto
+
+    return view_to_proto(tree)
 
 
 def _loses_result(tree: views.ViewTree) -> bool:
@@ -427,15 +434,3 @@ def _loses_result(tree: views.ViewTree) -> bool:
     options = tree.options
     is_timeline = options.output.type == "timeline"
     return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
-
-
-def view_kind(cmd: str) -> ViewKind:
-    """The view that a command means.
-
-    Raises:
-        UsageError: There is none.
-    """
-    for kind in VIEWS:
-        if cmd == kind:
-            return kind
-    raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")

@@ -19,16 +19,17 @@ from tfprof.capture.live_graph import (
 )
 from tfprof.capture.registered_statistics import mark_functions, user_registered_flops
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.frames import NO_STACK
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.runs import KnownNames, RunColumns
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
-from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.run_metadata import read_run_metadata
 
 if TYPE_CHECKING:
     from tfprof.analysis.profile_flops import OpFlops
+    from tfprof.model.program import Program
     from tfprof.readers.open import Source
 
 _INT64_MAX = (1 << 63) - 1
@@ -93,6 +94,7 @@ class GraphSource:
         # The original looks only once whether it knows the ops of an op log.
         self._waits_for_ops = one_shot or not profile.classic
         self._n_looked_up = 0
+        self._marked: set[tuple[str, str]] = set()
         pairs = zip(self.pending.names, self.pending.float_ops, strict=True)
         self._given_flops = {name for name, flops in pairs if flops}
         self.update()
@@ -130,8 +132,9 @@ class GraphSource:
         if state != self._counted_state:
             # All formulas take 80 ms to import; many views show no float operations.
             from tfprof.analysis.profile_flops import count_profile_flops
+            from tfprof.readers.profile_program import program_of_ops
 
-            program = program_of_ops(profile.ops, self.given_flops())
+            program = program_of_ops(profile.ops, self._given_flops_by_row())
             found = count_profile_flops(program, profile)
             self._has_control_flow = found.has_control_flow
             self._counted_state = state
@@ -157,8 +160,28 @@ class GraphSource:
             sum(found.without_formula.values()),
         )
 
-    def given_flops(self) -> dict[int, int]:
-        """Float operations, by row, that an op log or a formula of the program has told."""
+    def program(self) -> Program:
+        """The graph with its functions, and the shapes that runs have shown.
+
+        What an op log tells of float operations, but not of multiply-adds, counts only for ops
+        that nobody else can count.
+        """
+        from tfprof.analysis.flops.registry import all_formulas
+        from tfprof.readers.profile_program import program_of_ops
+
+        self.update()
+        ops, registered = self._profile.ops, self._rows_of(self._registered)
+        formulas, free = all_formulas()
+        types = [ops.strings[op_id] for op_id in ops.op_ids.array.tolist()]
+        told = {
+            row: count
+            for row, count in self._given_flops_by_row().items()
+            if row in registered or not (types[row] in formulas or types[row] in free)
+        }
+        return program_of_ops(ops, told)
+
+    def _given_flops_by_row(self) -> dict[int, int]:
+        """Float operations that an op log or a formula of the program has told."""
         ops = self._profile.ops
         rows = [row for row in map(ops.row, self._given_flops) if row >= 0]
         given = {row: int(ops.float_ops.array[row]) for row in rows}
@@ -271,6 +294,22 @@ class GraphSource:
             self._profile.add_op_log(log.select(known))
         waiting = [not k for k in known] if self._waits_for_ops else [False] * len(known)
         self.pending = log.select(waiting)
+
+    def mark(self, names: Sequence[str], type_name: str) -> None:
+        """Give the ops of these names a type: those that are there, and those that will come.
+
+        The original does this for a graph, and not for a profile that was loaded.
+        """
+        if self._profile.classic and self._n_given:
+            return
+        fresh = [name for name in names if (name, type_name) not in self._marked]
+        self._marked.update((name, type_name) for name in fresh)
+        self.pending.names.extend(fresh)
+        self.pending.types.extend([(type_name,)] * len(fresh))
+        self.pending.float_ops.extend([0] * len(fresh))
+        self.pending.stack_ids.extend([NO_STACK] * len(fresh))
+        self._n_looked_up = -1
+        self._add_op_log()
 
     def _add_live_ops(self) -> Sequence[Any]:
         """Read what is new in the live graph; returns those operations."""

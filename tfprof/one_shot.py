@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
 from tfprof.advisor.registry import Wanted, one_of
-from tfprof.api import Profiler, view_kind
+from tfprof.api import Profiler
 from tfprof.errors import UsageError
 from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.view_tree import view_kind
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source

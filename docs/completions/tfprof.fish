@@ -73,7 +73,7 @@ function __tfprof_output
 end
 
 function __tfprof_commands
-    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert doctor dot shell completion demo
+    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo
 end
 
 # Options that take no value, or may go without.
@@ -96,6 +96,7 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a timeline -d 'A trace for chrome:
 complete -c tfprof -n '__tfprof_in any \'\'' -a pprof -d 'A profile for pprof.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a export -d 'Tables for data frames: ops, steps, runs, …'
 complete -c tfprof -n '__tfprof_in any \'\'' -a convert -d 'Files as other files: save, unite, as text.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a checkpoint -d 'Variables: statistics and values.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a doctor -d 'Why it does not work: machine, servers, files.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a dot -d 'A DOT file, such as XLA\'s dumps, as a picture.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a shell -d 'All of these, typed into one open profile.'
@@ -105,9 +106,9 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a demo -d 'A recorded ResNet-50 tr
 complete -c tfprof -n '__tfprof_in snake \'\'' -l version -d 'Show the version and exit'
 complete -c tfprof -n '__tfprof_in single \'\'' -o version -d 'Show the version and exit'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert doctor dot shell completion demo' -s h -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert doctor dot shell completion demo' -l help -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert doctor dot shell completion demo' -o help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -s h -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -l help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -o help -d 'Show this message and exit'
 
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise info timeline pprof export convert shell' -l graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz or .xz'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise info timeline pprof export convert shell' -o graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz or .xz'
@@ -233,14 +234,14 @@ complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code shell' -l max_
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code shell' -o max_rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code shell' -l max-rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info doctor shell demo' -l no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info doctor shell demo' -o no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l no-pager -d 'The opposite of --pager'
 
 complete -c tfprof -n '__tfprof_in snake \'\' shell' -l history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
@@ -248,12 +249,12 @@ complete -c tfprof -n '__tfprof_in snake \'\' shell' -l no-history -d 'The oppos
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o no-history -d 'The opposite of --history'
 complete -c tfprof -n '__tfprof_in kebab \'\' shell' -l no-history -d 'The opposite of --history'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info checkpoint doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert doctor dot completion' -l force -d 'Overwrite the file if it exists'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert doctor dot completion' -o force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot completion' -l force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot completion' -o force -d 'Overwrite the file if it exists'
 
 complete -c tfprof -n '__tfprof_in snake advise' -l checkers -x -d 'Checkers to run, separated by commas'
 complete -c tfprof -n '__tfprof_in single advise' -o checkers -x -d 'Checkers to run, separated by commas'
@@ -351,6 +352,21 @@ complete -c tfprof -n '__tfprof_in snake convert' -s o -r -F -d 'The file; .gz a
 complete -c tfprof -n '__tfprof_in snake convert' -l outfile -r -F -d 'The file; .gz and .xz pack it'
 complete -c tfprof -n '__tfprof_in single convert' -o outfile -r -F -d 'The file; .gz and .xz pack it'
 
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l no-stats -d 'The opposite of --stats'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o no-stats -d 'The opposite of --stats'
+complete -c tfprof -n '__tfprof_in kebab checkpoint' -l no-stats -d 'The opposite of --stats'
+
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l values -d 'Show the values of the named variables, all of them, in full precision'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o values -d 'Show the values of the named variables, all of them, in full precision'
+
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l sort -x -a 'name size' -d 'By name, or the largest first'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o sort -x -a 'name size' -d 'By name, or the largest first'
+
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
+
 complete -c tfprof -n '__tfprof_in snake doctor' -l server -x -d 'Ask whether a profiler server answers there'
 complete -c tfprof -n '__tfprof_in single doctor' -o server -x -d 'Ask whether a profiler server answers there'
 
@@ -367,6 +383,8 @@ complete -c tfprof -n '__tfprof_in single dot' -o outfile -r -F -d 'The picture;
 complete -c tfprof -n '__tfprof_in any op scope graph code advise info timeline pprof export convert shell' -F
 
 complete -c tfprof -n '__tfprof_in any flops summary' -F
+
+complete -c tfprof -n '__tfprof_in any checkpoint' -F
 
 complete -c tfprof -n '__tfprof_in any doctor' -F
 

@@ -113,7 +113,8 @@ def tensorflow_pool():
     pytest.importorskip("tensorflow")
     from google.protobuf import descriptor_pool
     from tensorflow.core.profiler import tfprof_log_pb2, tfprof_options_pb2, tfprof_output_pb2
-    from tensorflow.core.protobuf import config_pb2, saved_model_pb2
+    from tensorflow.core.protobuf import config_pb2, saved_model_pb2, tensor_bundle_pb2
+    from tensorflow.core.util import saved_tensor_slice_pb2
     from tensorflow.tsl.profiler.protobuf import profile_pb2, xplane_pb2
 
     assert all(
@@ -123,6 +124,8 @@ def tensorflow_pool():
             tfprof_output_pb2,
             config_pb2,
             saved_model_pb2,
+            tensor_bundle_pb2,
+            saved_tensor_slice_pb2,
             profile_pb2,
             xplane_pb2,
         ]

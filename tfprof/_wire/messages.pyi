@@ -424,6 +424,131 @@ class AdviceProto(Message):
         checkers: collections.abc.Mapping[builtins.str, AdviceProto.Checker] | None = ...,
     ) -> None: ...
 
+class CheckpointState(Message):
+    model_checkpoint_path: builtins.str
+    @property
+    def all_model_checkpoint_paths(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def all_model_checkpoint_timestamps(self) -> RepeatedScalarFieldContainer[builtins.float]: ...
+    last_preserved_timestamp: builtins.float
+    def __init__(
+        self,
+        *,
+        model_checkpoint_path: builtins.str | None = ...,
+        all_model_checkpoint_paths: collections.abc.Iterable[builtins.str] | None = ...,
+        all_model_checkpoint_timestamps: collections.abc.Iterable[builtins.float] | None = ...,
+        last_preserved_timestamp: builtins.float | None = ...,
+    ) -> None: ...
+
+class TensorSliceProto(Message):
+    class Extent(Message):
+        start: builtins.int
+        length: builtins.int
+        def __init__(
+            self,
+            *,
+            start: builtins.int | None = ...,
+            length: builtins.int | None = ...,
+        ) -> None: ...
+    @property
+    def extent(self) -> RepeatedCompositeFieldContainer[TensorSliceProto.Extent]: ...
+    def __init__(
+        self,
+        *,
+        extent: collections.abc.Iterable[TensorSliceProto.Extent] | None = ...,
+    ) -> None: ...
+
+class BundleHeaderProto(Message):
+    LITTLE: typing.Final = 0
+    BIG: typing.Final = 1
+    num_shards: builtins.int
+    endianness: builtins.int
+    @property
+    def version(self) -> VersionDef: ...
+    def __init__(
+        self,
+        *,
+        num_shards: builtins.int | None = ...,
+        endianness: builtins.int | None = ...,
+        version: VersionDef | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class BundleEntryProto(Message):
+    dtype: builtins.int
+    @property
+    def shape(self) -> TensorShapeProto: ...
+    shard_id: builtins.int
+    offset: builtins.int
+    size: builtins.int
+    crc32c: builtins.int
+    @property
+    def slices(self) -> RepeatedCompositeFieldContainer[TensorSliceProto]: ...
+    def __init__(
+        self,
+        *,
+        dtype: builtins.int | None = ...,
+        shape: TensorShapeProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        shard_id: builtins.int | None = ...,
+        offset: builtins.int | None = ...,
+        size: builtins.int | None = ...,
+        crc32c: builtins.int | None = ...,
+        slices: collections.abc.Iterable[TensorSliceProto] | None = ...,
+    ) -> None: ...
+
+class SavedTensorSlices(Message):
+    @property
+    def meta(self) -> SavedTensorSliceMeta: ...
+    @property
+    def data(self) -> SavedSlice: ...
+    def __init__(
+        self,
+        *,
+        meta: SavedTensorSliceMeta | collections.abc.Mapping[str, typing.Any] | None = ...,
+        data: SavedSlice | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class SavedTensorSliceMeta(Message):
+    @property
+    def tensor(self) -> RepeatedCompositeFieldContainer[SavedSliceMeta]: ...
+    @property
+    def versions(self) -> VersionDef: ...
+    def __init__(
+        self,
+        *,
+        tensor: collections.abc.Iterable[SavedSliceMeta] | None = ...,
+        versions: VersionDef | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class SavedSliceMeta(Message):
+    name: builtins.str
+    @property
+    def shape(self) -> TensorShapeProto: ...
+    type: builtins.int
+    @property
+    def slice(self) -> RepeatedCompositeFieldContainer[TensorSliceProto]: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        shape: TensorShapeProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        type: builtins.int | None = ...,
+        slice: collections.abc.Iterable[TensorSliceProto] | None = ...,
+    ) -> None: ...
+
+class SavedSlice(Message):
+    name: builtins.str
+    @property
+    def slice(self) -> TensorSliceProto: ...
+    @property
+    def data(self) -> TensorProto: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        slice: TensorSliceProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        data: TensorProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
 class GraphDef(Message):
     @property
     def node(self) -> RepeatedCompositeFieldContainer[NodeDef]: ...
@@ -1777,14 +1902,28 @@ class TrackableObjectGraph(Message):
                 slot_name: builtins.str | None = ...,
                 slot_variable_node_id: builtins.int | None = ...,
             ) -> None: ...
+        class SerializedTensor(Message):
+            name: builtins.str
+            full_name: builtins.str
+            checkpoint_key: builtins.str
+            def __init__(
+                self,
+                *,
+                name: builtins.str | None = ...,
+                full_name: builtins.str | None = ...,
+                checkpoint_key: builtins.str | None = ...,
+            ) -> None: ...
         @property
         def children(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.ObjectReference]: ...
+        @property
+        def attributes(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.SerializedTensor]: ...
         @property
         def slot_variables(self) -> RepeatedCompositeFieldContainer[TrackableObjectGraph.TrackableObject.SlotVariableReference]: ...
         def __init__(
             self,
             *,
             children: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.ObjectReference] | None = ...,
+            attributes: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.SerializedTensor] | None = ...,
             slot_variables: collections.abc.Iterable[TrackableObjectGraph.TrackableObject.SlotVariableReference] | None = ...,
         ) -> None: ...
     @property

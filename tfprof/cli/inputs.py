@@ -16,6 +16,7 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.files import Watch
     from tfprof.readers.run_files import Role, RunFiles
 
 _PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
@@ -90,10 +91,10 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
     session = current_session()
     if session is not None and not names_input(given):
         return session.profiler
-    files = named_files(given)
-    from tfprof.profile_files import profiler_of
-
     with progress() as watch:
+        files = named_files(given, watch)
+        from tfprof.profile_files import profiler_of
+
         profiler = profiler_of(
             files, classic=given["classic"], recover=given["recover"], watch=watch
         )
@@ -104,8 +105,12 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
     return profiler
 
 
-def named_files(given: dict[str, Any]) -> RunFiles:
+def named_files(given: dict[str, Any], watch: Watch | None = None) -> RunFiles:
     """The files that the options name, by what they are.
+
+    Args:
+        given: The options.
+        watch: Is told what is looked at.
 
     Raises:
         UsageError: Nothing was named, or two files where there can be one.
@@ -123,7 +128,7 @@ def named_files(given: dict[str, Any]) -> RunFiles:
 
     told = _told(given)
     found = find_run_files(
-        given["paths"], without=[role for role in _ROLES if _ROLES[role] in told]
+        given["paths"], watch=watch, without=[role for role in _ROLES if _ROLES[role] in told]
     )
     for role, name in _ROLES.items():
         if name in told and getattr(found, name):

@@ -44,6 +44,7 @@ COMMANDS = {
     "pprof": Entry("tfprof.cli.commands.pprof", "A profile for pprof."),
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Files as other files: save, unite, as text."),
+    "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "doctor": Entry("tfprof.cli.commands.doctor", "Why it does not work: machine, servers, files."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from tfprof.advisor.wording import listing, plural
 from tfprof.doctor.report import Area, Check, Report, Status
-from tfprof.renderers.tables import UNICODE, Glyphs, escaped
 from tfprof.renderers.metrics import BLUE, GREEN, ORANGE
+from tfprof.renderers.tables import UNICODE, Glyphs, escaped
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Status, str] = {

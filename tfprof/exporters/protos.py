@@ -15,6 +15,7 @@ import numpy as np
 from tfprof._wire import messages as pb
 from tfprof.analysis.accounting import METRICS
 from tfprof.analysis.input_shapes import CONTROL_INPUT
+from tfprof.exporters.tensor_values import tensor_values
 from tfprof.exporters.wire_encoding import (
     encode_int64_fields,
     encode_varint,
@@ -162,7 +163,10 @@ def _graph_node_heads(tree: ViewTree) -> list[bytes]:
     values = np.concatenate([tree.own, tree.total, tree.definitions[None]])
     numbers = encode_int64_fields(_field_numbers(pb.GraphNodeProto, _GRAPH_NODE_FIELDS), values)
     ops = _OpDescriber(tree).describe(tree.op_rows)
-    return list(map(b"".join, zip(names, numbers, ops, strict=True)))
+    heads = list(map(b"".join, zip(names, numbers, ops, strict=True)))
+    for row, message in tensor_values(tree).items():
+        heads[row] += pb.GraphNodeProto(tensor_value=message).SerializeToString()
+    return heads
 
 
 def _multi_node_heads(tree: ViewTree) -> list[bytes]:

@@ -64,9 +64,13 @@ class StackTable:
 
     def intern(self, frames: Iterable[Frame]) -> int:
         """Id of a stack given from its outermost to its innermost frame."""
+        return self.intern_ids(map(self.frames.intern, frames))
+
+    def intern_ids(self, frame_ids: Iterable[int]) -> int:
+        """The same from the ids of the frames in ``frames``."""
         stack = EMPTY_STACK
-        for frame in frames:
-            stack = self.rows.intern((stack, self.frames.intern(frame)))
+        for frame_id in frame_ids:
+            stack = self.rows.intern((stack, frame_id))
         return stack
 
     def add_table(self, other: StackTable) -> list[int]:

@@ -32,6 +32,7 @@ from tfprof.model.notices import Notices
 from tfprof.model.ops import GraphColumns, OpTable
 from tfprof.model.runs import RunColumns
 from tfprof.model.steps import StepRecords, StepTable
+from tfprof.model.variable_values import VariableValues
 
 TRAINABLE_VARIABLES = "_trainable_variables"
 """Type of the ops that hold trainable variables."""
@@ -105,6 +106,7 @@ class Profile:
         notices: What a reader of any result should know.
         has_traces: Some op log held call stacks for known ops.
         misses_accelerator_stream: A GPU ran, but no ``stream:all`` device was recorded.
+        variable_values: Values of its variables, if there is a checkpoint.
         graph_version: Changes when a graph adds ops.
         trace_version: Changes when an op log adds call stacks.
         version: Changes with every addition.
@@ -118,6 +120,7 @@ class Profile:
         self.notices = Notices()
         self.has_traces = False
         self.misses_accelerator_stream = False
+        self.variable_values: VariableValues | None = None
         self.graph_version = 0
         self.trace_version = 0
         self.version = 0
@@ -170,6 +173,7 @@ class Profile:
         self._covered.array[rows[other._covered.array > 0]] = 1
         self.has_traces |= other.has_traces
         self.misses_accelerator_stream |= other.misses_accelerator_stream
+        self.variable_values = self.variable_values or other.variable_values
         for notice in other.notices.as_tuple():
             self.notices.add(notice.code, notice.text, notice.count)
         self._changed_everywhere()

@@ -50,22 +50,29 @@ class _StackReader:
         self._stacks = columns.stacks
         self._texts = texts
         self._known: dict[bytes, int] = {}
+        self._frame_ids: dict[tuple[int, ...], int] = {}
         self.unknown: set[int] = set()
 
     def stack_id(self, code: pb.CodeDef) -> int:
         key = code.SerializeToString()
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._stacks.intern(
-                Frame(
-                    file=self._text(trace.file_id),
-                    function=self._text(trace.function_id),
-                    line_number=trace.lineno,
-                    line_text=self._text(trace.line_id) if trace.line_id else "",
-                    function_start_line=trace.func_start_line,
-                )
-                for trace in code.traces
+            found = self._known[key] = self._stacks.intern_ids(map(self._frame_id, code.traces))
+        return found
+
+    def _frame_id(self, trace: pb.CodeDef.Trace) -> int:
+        file, function, line = trace.file_id, trace.function_id, trace.line_id
+        key = (file, function, line, trace.lineno, trace.func_start_line)
+        found = self._frame_ids.get(key)
+        if found is None:
+            frame = Frame(
+                file=self._text(file),
+                function=self._text(function),
+                line_number=trace.lineno,
+                line_text=self._text(line) if line else "",
+                function_start_line=trace.func_start_line,
             )
+            found = self._frame_ids[key] = self._stacks.frames.intern(frame)
         return found
 
     def _text(self, string_id: int) -> str:

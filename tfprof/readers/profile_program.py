@@ -18,7 +18,7 @@ def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -
     """Put the program together from the graphs that a profile has seen.
 
     Shapes are those of the table, which runs may have completed. Rows that only a run has named
-    have no type.
+    have the type of the kernel that ran, if the run tells it, and no attributes.
 
     Args:
         ops: The op table.
@@ -53,7 +53,7 @@ def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -
                          ports[offsets[row] : offsets[row + 1]], strict=True))  # fmt: skip
         inputs = tuple([edge for edge in edges if edge[1] >= 0])
         controls = tuple([source for source, port in edges if port < 0])
-        kind = kinds[row] or _NO_KIND
+        kind = kinds[row] or _kernel(ops, row)
         if given_flops and row in given_flops:
             attrs = {**kind.attrs, GIVEN_FLOPS: given_flops[row]}
             kind = Kind(kind.op, attrs, kind.output_types, stateful=kind.stateful)
@@ -62,6 +62,11 @@ def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -
         node.name: row for row, node in enumerate(nodes) if node.kind.op in INPUT_OPS
     }
     return Program(Body("", nodes), reader.function, inputs=inputs_of_program)
+
+
+def _kernel(ops: OpTable, row: int) -> Kind:
+    label = int(ops.label_op_ids.array[row])
+    return _NO_KIND if label < 0 else Kind(ops.strings[label], {}, ())
 
 
 def _kinds(

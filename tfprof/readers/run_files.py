@@ -12,7 +12,7 @@ from typing import Literal
 
 from tfprof._wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
-from tfprof.files import Watch
+from tfprof.files import Unwatched, Watch
 from tfprof.readers.open import LoadedFile, decompressed, load_file
 from tfprof.readers.sniff import Format, Sniffed, advice, sniff
 
@@ -87,7 +87,9 @@ class RunFiles:
 
 
 def find_run_files(
-    paths: Iterable[str | os.PathLike[str]], without: Collection[Role] = ()
+    paths: Iterable[str | os.PathLike[str]],
+    without: Collection[Role] = (),
+    watch: Watch | None = None,
 ) -> RunFiles:
     """Look at files and folders, and tell what each is.
 
@@ -98,6 +100,7 @@ def find_run_files(
     Args:
         paths: Files, SavedModel folders, and folders that hold files of a run.
         without: What to leave out of folders, because it is known already.
+        watch: Is told what is looked at.
 
     Raises:
         InputError: A path can not be read.
@@ -108,7 +111,9 @@ def find_run_files(
     found: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
+    watch = watch or Unwatched()
     for path in (os.fspath(path) for path in paths):
+        watch.stage(f"looking at {path}")
         if not _is_run_folder(path):
             file = look_at(path)
             found += [_usable(file)]

@@ -16,8 +16,10 @@ from tfprof.model.columns import Int64Array
 from tfprof.model.shapes import display_dims
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import OPTIONS
+from tfprof.renderers.tensor_values import classic_text, report_text
 from tfprof.units import classic_count, classic_memory, classic_time
 from tfprof.views.result import GRAPH_ROOT_TYPE, NO_OP, SCOPE_PARENT_TYPE, ViewTree
+from tfprof.views.variable_values import shows_values, value_of_row
 
 Formatter = Callable[[int], str]
 
@@ -51,7 +53,7 @@ _ABOUT_ATTRIBUTE = {
     "output_bytes": "output bytes: Size of the op's outputs (allocated or shared).",
     "params": "param: Number of parameters.",
     "float_ops": "flops: Number of float operations; ops without a known count are not in it.",
-    "tensor_value": "tensor_value: Values of variables; there are none without a checkpoint.",
+    "tensor_value": "tensor_value: Values of variables, below their lines; scope and graph view.",
     "device": "device: Device that the op was placed on.",
     "op_types": "op_types: Type of the op, its device, and types added by an op log.",
     "occurrence": "occurrence: How often the op ran, and how often it is defined.",
@@ -59,6 +61,7 @@ _ABOUT_ATTRIBUTE = {
     "accelerator_micros": "accelerator execution time: Time that kernels ran on the accelerator.",
     "cpu_micros": "cpu execution time: Time on the host, launching of kernels included.",
 }
+_ABOUT_NO_VALUES = "tensor_value: Values of variables; there are none without a checkpoint."
 _ABOUT_TOTAL_TIME = "total execution time: Sum of accelerator and cpu execution time."
 _MISSING_STREAM = (
     "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
@@ -143,6 +146,8 @@ def _explanations(tree: ViewTree) -> str:
             lines.append(_ABOUT_TOTAL_TIME)
             lines.append(_ABOUT_ATTRIBUTE["cpu_micros"])
             lines.append(_ABOUT_ATTRIBUTE["accelerator_micros"])
+        elif name == "tensor_value" and tree.profile.variable_values is None:
+            lines.append(_ABOUT_NO_VALUES)
         else:
             lines.append(_ABOUT_ATTRIBUTE.get(name, f"Unknown select: {name}"))
     warning = _MISSING_STREAM if tree.profile.misses_accelerator_stream else ""
@@ -202,12 +207,23 @@ def _legend(select: tuple[str, ...], *, numbers_first: bool, occurrence: str) ->
 
 
 def _tree_lines(tree: ViewTree) -> Iterable[str]:
-    """``<indent><name> (<items>)``."""
+    """``<indent><name> (<items>)``, and the values of variables."""
     items = [iter(column) for column in _tree_columns(tree)]
     depth = tree.depth.tolist()
+    with_values = shows_values(tree)
     for row, name in enumerate(tree.names):
         texts = [text for text in (next(column) for column in items) if text is not None]
         yield f"{'  ' * depth[row]}{name} ({', '.join(texts)})\n"
+        if with_values:
+            yield _value_text(tree, row)
+
+
+def _value_text(tree: ViewTree, row: int) -> str:
+    """What a variable holds, below its line."""
+    value = value_of_row(tree, row)
+    if value is None:
+        return ""
+    return classic_text(value) if tree.options.classic else report_text(value)
 
 
 def _tree_columns(tree: ViewTree) -> list[Iterable[str | None]]:

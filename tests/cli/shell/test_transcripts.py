@@ -5,6 +5,7 @@ what goes to stderr is marked. ``pytest --update-golden`` writes the answers ane
 difference.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,13 @@ def test_there_are_transcripts_of_every_view():
     text = "".join(path.read_text("utf-8") for path in TRANSCRIPTS)
     for command in ("scope", "graph", "op", "code", "advise", "set", "help"):
         assert f"{PROMPT}{command}" in text
+
+
+def test_flops_in_a_session_are_those_of_the_file(profiler, capfd, call):
+    Shell(profiler, _commands(), _find).run("flops --format json --by type")
+    session = json.loads(capfd.readouterr().out)
+    once = json.loads(call("flops", "--demo", "--format", "json", "--by", "type").stdout)
+    assert {name: session[name] for name in ("flops", "macs")} == {
+        name: once[name] for name in ("flops", "macs")
+    }
+    assert session["coverage"] == once["coverage"] == 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.options import Command, CommandOption, HelpedArgument
 from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.progress import progress
 from tfprof.cli.results import as_json, as_text, result_options, target_of
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 
@@ -20,20 +22,6 @@ if TYPE_CHECKING:
     from tfprof.renderers.checkpoint import VariableRow
 
 _SECTION = "What to show"
-
-
-class _Argument(click.Argument):
-    """An argument with a line in the help text."""
-
-    section = "Input"
-
-    def __init__(self, name: str, about: str, **kwargs: Any) -> None:
-        super().__init__([name], **kwargs)
-        self._about = about
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its line."""
-        return self.human_readable_name, self._about
 
 
 def run(**given: Any) -> None:
@@ -73,21 +61,20 @@ def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVari
             continue
         matches = NameMatcher([name]).matches
         matching = [
-            variable
-            for variable in checkpoint.variables
-            if any(map(matches, (variable.name, variable.short_name, variable.full_name)))
+            variable for variable in checkpoint.variables if any(map(matches, _names(variable)))
         ]
         if not matching:
-            known = [
-                known
-                for variable in checkpoint.variables
-                for known in (variable.short_name, variable.full_name)
-            ]
+            known = [known for variable in checkpoint.variables for known in _names(variable)]
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise UsageError(f"{checkpoint.path}: no variable has or matches {name!r}{hint}")
         chosen |= {variable.name: variable for variable in matching}
     return sorted(chosen.values(), key=lambda variable: variable.name)
+
+
+def _names(variable: CheckpointVariable) -> list[str]:
+    """What people may call a variable."""
+    return list(filter(None, (variable.name, variable.short_name, variable.full_name)))
 
 
 def _list(
@@ -99,7 +86,7 @@ def _list(
     from tfprof.renderers.checkpoint import VariableTable, plain_rows, shape_text
 
     with_statistics = given["stats"]
-    rows = [_row(checkpoint, variable, with_statistics) for variable in variables]
+    rows = _rows(checkpoint, variables, with_statistics)
     if given["format"] == "text":
         n_all = len(checkpoint.variables)
         return as_text([VariableTable(rows, with_statistics, n_all, target.glyphs())], target)
@@ -120,21 +107,35 @@ def _head(checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
-def _row(
-    checkpoint: Checkpoint, variable: CheckpointVariable, with_statistics: bool
-) -> VariableRow:
+def _rows(
+    checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], with_statistics: bool
+) -> list[VariableRow]:
+    from tfprof.files import Unwatched
     from tfprof.renderers.checkpoint import VariableRow
 
-    return VariableRow(
-        variable.short_name,
-        variable.name,
-        variable.full_name,
-        variable.dtype,
-        variable.shape,
-        variable.n_values,
-        variable.n_bytes,
-        _statistics(checkpoint, variable) if with_statistics else None,
-    )
+    rows = [
+        VariableRow(
+            variable.short_name,
+            variable.name,
+            variable.full_name,
+            variable.dtype,
+            variable.shape,
+            variable.n_values,
+            variable.n_bytes,
+        )
+        for variable in variables
+    ]
+    if not with_statistics:
+        return rows
+    with progress() as someone:
+        watch = someone or Unwatched()
+        watch.stage(f"reading {checkpoint.path}")
+        watch.expect(sum(variable.n_bytes or 0 for variable in variables))
+        for place, variable in enumerate(variables):
+            statistics = _statistics(checkpoint, variable)
+            rows[place] = replace(rows[place], statistics=statistics)
+            watch.advance(variable.n_bytes or 0)
+    return rows
 
 
 def _statistics(checkpoint: Checkpoint, variable: CheckpointVariable) -> ValueStatistics | None:
@@ -186,13 +187,13 @@ command = Command(
     "checkpoint",
     callback=run,
     params=[
-        _Argument(
-            "path", "Prefix of a checkpoint (model.ckpt-100), one of its files, or its folder; "
-            "or a SavedModel.",
+        HelpedArgument(
+            "path", "PATH", "Prefix of a checkpoint (model.ckpt-100), one of its files, or its "
+            "folder; or a SavedModel.",
         ),
-        _Argument(
-            "names", "Names of variables, or RE2 expressions that match whole names; all, if none "
-            "is given.", nargs=-1,
+        HelpedArgument(
+            "names", "NAME...", "Names of variables, or RE2 expressions that match whole names; "
+            "all, if none is given.", nargs=-1, metavar="[NAME]...",
         ),
         CommandOption(
             ["--stats/--no-stats"], default=True, section=_SECTION,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tfprof._wire import messages as pb
-from tfprof.api import VIEWS, Profiler
+from tfprof.api import Profiler
 from tfprof.capture.live_graph import default_graph
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files import write_file
@@ -26,6 +26,7 @@ from tfprof.recording.sessions.schedule import (
     Wishes,
     step_numbers,
 )
+from tfprof.view_tree import VIEWS
 
 Answer: TypeAlias = pb.GraphNodeProto | pb.MultiGraphNodeProto
 

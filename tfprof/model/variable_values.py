@@ -1,0 +1,47 @@
+"""Values of variables, as views ask for them; who reads them is not their concern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+CHECKPOINT_VARIABLES = "_checkpoint_variables"
+"""Type of the ops whose name is that of a variable in a checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariableValue:
+    """A variable and what it holds.
+
+    Attributes:
+        name: Its name.
+        dtype: TensorFlow's name of its type.
+        type_number: Number of its ``DataType``.
+        values: What it holds; None if only the code that wrote it could tell.
+        source: Where that was read.
+    """
+
+    name: str
+    dtype: str
+    type_number: int
+    values: npt.NDArray[Any] | None
+    source: str
+
+    @property
+    def flat(self) -> npt.NDArray[Any]:
+        """The values in a row, those of the last dimension beside each other."""
+        return np.zeros(0) if self.values is None else self.values.reshape(-1)
+
+
+class VariableValues(Protocol):
+    """Where values come from."""
+
+    def value(self, name: str) -> VariableValue | None:
+        """The variable of a name, read anew; None if there is none.
+
+        Raises:
+            InputError: It can not be read.
+        """
