@@ -87,7 +87,7 @@ def test_full_disk_is_an_error_without_traceback():
 
 
 def terminal(*arguments, **extra):
-    """What a command writes to a pseudo-terminal; no pager waits for keys."""
+    """What a command writes to stdout at a pseudo-terminal; no pager waits for keys."""
     import pty
 
     extra = {"PAGER": "cat", **extra}
@@ -95,7 +95,7 @@ def terminal(*arguments, **extra):
     leader, follower = pty.openpty()
     child = subprocess.Popen(
         [sys.executable, "-m", "tfprof", *arguments],
-        stdout=follower, stderr=follower, stdin=follower,
+        stdout=follower, stderr=subprocess.DEVNULL, stdin=follower,
         env=environment(**{"TERM": "xterm-256color", **extra}),
     )  # fmt: skip
     os.close(follower)

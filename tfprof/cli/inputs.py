@@ -92,12 +92,19 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
     if session is not None and not names_input(given):
         return session.profiler
     with progress() as watch:
-        files = named_files(given, watch)
-        from tfprof.profile_files import profiler_of
+        return read_files(named_files(given, watch), given, watch)
 
-        profiler = profiler_of(
-            files, classic=given["classic"], recover=given["recover"], watch=watch
-        )
+
+def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = None) -> Profiler:
+    """Make a profiler of files, as the options say.
+
+    Raises:
+        UsageError: They do not go together.
+        InputError: One can not be used.
+    """
+    from tfprof.profile_files import profiler_of
+
+    profiler = profiler_of(files, classic=given["classic"], recover=given["recover"], watch=watch)
     if files.unused:
         seen = [f"{file.path} ({file.found.format.value})" for file in files.unused]
         more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""

@@ -75,9 +75,10 @@ class LazyGroup(click.Group):
         """Find the command; a misspelt one gets a hint."""
         if args and args[0] not in COMMANDS:
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ";"
+            hint = f"; did you mean {close[0]!r}?" if close else "."
             raise click.UsageError(
-                f"no such command: {args[0]!r}{hint} Commands: {', '.join(COMMANDS)}", ctx
+                f"no such command or file: {args[0]!r}{hint} Commands: {', '.join(COMMANDS)}",
+                ctx,
             )
         return super().resolve_command(ctx, args)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,19 +12,27 @@ if TYPE_CHECKING:
     from tfprof.api import Profiler
 
 
-@dataclass(slots=True)
 class Session:
     """A session of the shell.
 
+    Args:
+        open_profiler: Makes the profiler; called when it is first needed.
+        defaults: Values of options to start from, by name, as click takes them.
+
     Attributes:
-        profiler: What commands look at when they name no files.
-        defaults: Values of options that the user has set, by name, as click takes them.
+        defaults: Values of options that the user has set.
         told: Remarks on the data that have been made.
     """
 
-    profiler: Profiler
-    defaults: dict[str, Any] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    def __init__(self, open_profiler: Callable[[], Profiler], defaults: Mapping[str, Any]) -> None:
+        self._open = open_profiler
+        self.defaults = dict(defaults)
+        self.told: set[str] = set()
+
+    @cached_property
+    def profiler(self) -> Profiler:
+        """What commands look at when they name no files."""
+        return self._open()
 
 
 def current_session() -> Session | None:

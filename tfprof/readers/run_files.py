@@ -80,6 +80,11 @@ class RunFiles:
     checkpoint: str | None = None
     unused: tuple[RunFile, ...] = ()
 
+    @property
+    def n_bytes(self) -> int:
+        """Unpacked bytes of all files, as far as they are known."""
+        return sum(file.n_bytes or len(file.data or b"") for file in self.all())
+
     def all(self) -> list[RunFile]:
         """Every file that is to be loaded."""
         single = [self.graph, self.op_log, self.profile]

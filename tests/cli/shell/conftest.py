@@ -19,7 +19,7 @@ def small_profiler(tmp_path_factory):
 @pytest.fixture
 def shell(small_profiler, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return Shell(small_profiler, _commands(), _find)
+    return Shell(lambda: small_profiler, _commands(), _find)
 
 
 @pytest.fixture

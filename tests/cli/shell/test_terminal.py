@@ -28,7 +28,7 @@ UP, TAB, CTRL_C, CTRL_D, RIGHT = "\x1b[A", "\t", "\x03", "\x04", "\x1b[C"
 
 def test_a_session(screen):
     shell = screen("--demo").wait_for_prompt()
-    assert shell.lines[0].startswith("9,513 ops, 1 step. ")
+    assert shell.lines[0].startswith("help lists the commands, ")
     shell.type("op -order_by micros -max_depth 3\r")
     shell.wait_for("Conv2DBackpropFilter", "total").wait_for_prompt()
     shell.type("\r").wait_for("-min_bytes", "-order_by                   name").wait_for_prompt()
@@ -118,7 +118,8 @@ def test_a_long_result_is_paged(screen):
 def test_what_can_not_be_read_opens_no_shell(screen):
     shell = screen("--profile_path", "no/such")
     assert shell.end() == 3
-    assert "no/such: cannot be read" in shell.text
+    assert shell.text.count("no/such: cannot be read") == 1
+    assert "Traceback" not in shell.text
 
 
 def test_scripts_are_piped_in(tmp_path):

@@ -28,7 +28,7 @@ def profiler():
 def test_transcript(path, profiler, tmp_path, monkeypatch, capfd, request):
     monkeypatch.chdir(tmp_path)
     recorded = path.read_text("utf-8")
-    shell = Shell(profiler, _commands(), _find)
+    shell = Shell(lambda: profiler, _commands(), _find)
     answered = recorded.partition("\n")[0] + "\n"
     for line in recorded.splitlines():
         if line.startswith(PROMPT.rstrip()):
@@ -48,7 +48,7 @@ def test_there_are_transcripts_of_every_view():
 
 
 def test_flops_in_a_session_are_those_of_the_file(profiler, capfd, call):
-    Shell(profiler, _commands(), _find).run("flops --format json --by type")
+    Shell(lambda: profiler, _commands(), _find).run("flops --format json --by type")
     session = json.loads(capfd.readouterr().out)
     once = json.loads(call("flops", "--demo", "--format", "json", "--by", "type").stdout)
     assert {name: session[name] for name in ("flops", "macs")} == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +33,8 @@ def run(**given: Any) -> None:
     from tfprof.readers.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(given["path"])
+    if Path(given["path"]).is_dir():
+        note(f"of this folder, {checkpoint.path} is shown")
     variables = _chosen(checkpoint, given["names"])
     if given["sort"] == "size":
         variables.sort(key=lambda variable: (-(variable.n_bytes or 0), variable.name))

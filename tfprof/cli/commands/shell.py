@@ -7,29 +7,38 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.inputs import input_options, named_files, read_files
 from tfprof.cli.options import Command, CommandOption, view_options
+from tfprof.cli.progress import progress
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
 
+_READ_BEHIND_PROMPT_BYTES = 1 << 23
+"""Up to here reading takes no longer than typing a command; more is shown as it is read."""
+
 _NOT_IN_A_SHELL = ("shell", "completion")
 
 
 def run(**given: Any) -> int:
-    """Read the profile, then lines."""
+    """Find the files, then read lines."""
     import os
 
     from tfprof.cli.shell.history import history_file
     from tfprof.cli.shell.loops import run_shell
     from tfprof.cli.shell.shell import Shell
 
-    with warnings_as_notes():
-        profiler = open_profiler(given)
-        shell = Shell(profiler, _commands(), _find, _given_options(given))
-        path = history_file(os.environ) if given["history"] else None
-        return run_shell(shell, path, _greeting(profiler))
+    with progress() as watch:
+        files = named_files(given, watch)
+
+    def open_profiler() -> Profiler:
+        with warnings_as_notes(), progress() as watch:
+            return read_files(files, given, watch)
+
+    shell = Shell(open_profiler, _commands(), _find, _given_options(given))
+    path = history_file(os.environ) if given["history"] else None
+    return run_shell(shell, path, read_first=files.n_bytes > _READ_BEHIND_PROMPT_BYTES)
 
 
 def _commands() -> dict[str, str]:
@@ -56,15 +65,6 @@ def _given_options(given: dict[str, Any]) -> dict[str, Any]:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         and name not in inputs | {"history"}
     }
-
-
-def _greeting(profiler: Profiler) -> str:
-    profile = profiler._profile
-    steps = len(profile.steps.steps)
-    return (
-        f"{len(profile.ops):,} ops, {steps} step{'s' if steps != 1 else ''}. "
-        "help lists the commands, Tab completes, Ctrl-D ends."
-    )
 
 
 command = Command(

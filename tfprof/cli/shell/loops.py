@@ -11,31 +11,42 @@ from typing import TYPE_CHECKING
 
 from tfprof.cli.output import is_terminal, note
 from tfprof.cli.shell.shell import Shell
+from tfprof.errors import TfprofError
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
 PROMPT = "tfprof> "
 
+_GREETING = "help lists the commands, Tab completes, Ctrl-D ends."
 
-def run_shell(shell: Shell, history: Path | None, greeting: str) -> int:
+
+def run_shell(shell: Shell, history: Path | None, *, read_first: bool) -> int:
     """Run lines from stdin until it ends.
 
     Args:
         shell: Runs them.
         history: Where to remember the lines that are typed; None is nowhere.
-        greeting: What to say first, to people.
+        read_first: Read the profile before the first prompt, not while it is there.
 
     Returns:
         0 at a terminal; else the exit code of the first line that failed.
+
+    Raises:
+        TfprofError: The profile can not be read.
     """
+    if read_first or not is_terminal(sys.stdin):
+        shell.read()
     if not is_terminal(sys.stdin):
         run_lines(shell, sys.stdin or ())
         return shell.exit_code
-    is_plain = os.environ.get("TERM") == "dumb" or not is_terminal(sys.stdout)
     if is_terminal(sys.stdout):
-        sys.stdout.write(f"{greeting}\n")
-    (_run_plain if is_plain else _run_terminal)(shell, history)
+        sys.stdout.write(f"{_GREETING}\n")
+    if is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
+        _run_terminal(shell, history, is_read=read_first)
+    else:
+        shell.read()
+        _run_plain(shell)
     return 0
 
 
@@ -47,7 +58,7 @@ def run_lines(shell: Shell, lines: Iterable[str]) -> None:
             return
 
 
-def _run_plain(shell: Shell, history: Path | None) -> None:
+def _run_plain(shell: Shell) -> None:
     while not shell.is_over:
         try:
             line = input(PROMPT)
@@ -60,18 +71,41 @@ def _run_plain(shell: Shell, history: Path | None) -> None:
         shell.run(line)
 
 
-def _run_terminal(shell: Shell, history: Path | None) -> None:
+def _run_terminal(shell: Shell, history: Path | None, *, is_read: bool) -> None:
     session = _prompt_session(shell, history)
-    # The words of a large profile take a moment, which would be felt at the first Tab.
-    threading.Thread(target=shell.words.prepare, daemon=True).start()
+    if is_read:
+        _prepare_words(shell)
     while not shell.is_over:
         try:
-            line = session.prompt()
+            line = session.prompt(pre_run=None if is_read else lambda: _read_behind_prompt(shell))
         except KeyboardInterrupt:  # the line is dropped, the session goes on
             continue
         except EOFError:
             return
+        finally:
+            is_read = True
         shell.run(line)
+
+
+def _read_behind_prompt(shell: Shell) -> None:
+    """Read the profile once the prompt stands; what is typed meanwhile waits in the terminal."""
+    from prompt_toolkit.application import get_app
+
+    app = get_app()
+
+    async def read() -> None:
+        try:
+            shell.read()
+            _prepare_words(shell)
+        except (TfprofError, KeyboardInterrupt) as error:
+            app.exit(exception=error)
+
+    app.create_background_task(read())
+
+
+def _prepare_words(shell: Shell) -> None:
+    """The words of a large profile take a moment, which would be felt at the first Tab."""
+    threading.Thread(target=shell.words.prepare, daemon=True).start()
 
 
 def _prompt_session(shell: Shell, history: Path | None) -> PromptSession[str]:

@@ -61,7 +61,7 @@ class Shell:
     """A session in which lines are run.
 
     Args:
-        profiler: What the commands look at.
+        open_profiler: Makes what the commands look at; called when it is first needed.
         commands: What each command does, by name.
         find: Finds a command by its name.
         defaults: Options to start from, as click takes them.
@@ -69,18 +69,26 @@ class Shell:
 
     def __init__(
         self,
-        profiler: Profiler,
+        open_profiler: Callable[[], Profiler],
         commands: dict[str, str],
         find: Find,
         defaults: dict[str, object] | None = None,
     ) -> None:
-        self._session = Session(profiler, dict(defaults or {}))
+        self._session = Session(open_profiler, defaults or {})
         self._at_start = dict(self._session.defaults)
         self._find = find
         self._commands = {**commands, **_BUILT_IN}
-        self.words = ProfileWords(profiler._profile)
+        self.words = ProfileWords(lambda: self._session.profiler._profile)
         self.is_over = False
         self.exit_code = 0
+
+    def read(self) -> None:
+        """Read the profile, if that has not been done.
+
+        Raises:
+            TfprofError: It can not be read.
+        """
+        assert self._session.profiler
 
     def completer(self) -> Completer:
         """Completes the lines of this session."""

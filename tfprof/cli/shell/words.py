@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -51,11 +51,15 @@ class ProfileWords:
     """What can be completed from a profile; each vocabulary is made at first use.
 
     Args:
-        profile: The profile; it may grow meanwhile, which is not seen.
+        profile: Gives the profile; it may grow meanwhile, which is not seen.
     """
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, profile: Callable[[], Profile]) -> None:
+        self._get_profile = profile
+
+    @property
+    def _profile(self) -> Profile:
+        return self._get_profile()
 
     def prepare(self) -> None:
         """Make all vocabularies."""
