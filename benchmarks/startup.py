@@ -13,7 +13,7 @@ from pathlib import Path
 from generate import Step
 from measure import child_environment
 
-IMPORT_MS, HELP_MS, ONE_SHOT_MS = 60.0, 150.0, 700.0
+IMPORT_MS, HELP_MS, ONE_SHOT_MS = 60.0, 150.0, 400.0
 
 
 def program() -> list[str]:

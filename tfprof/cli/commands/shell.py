@@ -15,7 +15,7 @@ from tfprof.cli.view import view_result_options, warnings_as_notes
 if TYPE_CHECKING:
     from tfprof.api import Profiler
 
-_READ_BEHIND_PROMPT_BYTES = 1 << 23
+_READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
 
 _NOT_IN_A_SHELL = ("shell", "completion")

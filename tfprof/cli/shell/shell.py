@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import subprocess
 import sys
@@ -89,6 +90,8 @@ class Shell:
             TfprofError: It can not be read.
         """
         assert self._session.profiler
+        gc.freeze()
+        gc.enable()
 
     def completer(self) -> Completer:
         """Completes the lines of this session."""
