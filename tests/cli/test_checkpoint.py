@@ -172,7 +172,7 @@ def test_what_a_missing_file_leaves_is_listed(tmp_path):
 
 
 def test_a_file(tmp_path):
-    path = tmp_path / "list.csv"
+    path = tmp_path / "list.txt"
     assert run(FOLDER / "objects", "--format", "csv", "-o", path) == ""
     assert path.read_text().startswith("name,full_name,dtype")
     with pytest.raises(UsageError, match="exists already"):

@@ -8,17 +8,18 @@ import pytest
 import tfprof
 from tfprof.cli import progress as module
 from tfprof.cli.progress import ProgressLine, progress
+from tfprof.files import Unwatched
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals and named pipes")
 
 
 def test_nobody_watches_without_a_terminal(monkeypatch):
     with progress() as watch:
-        assert watch is None
+        assert isinstance(watch, Unwatched)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     with progress() as watch:
-        assert watch is None
+        assert isinstance(watch, Unwatched)
 
 
 def test_what_is_quick_is_not_shown(monkeypatch):

@@ -267,3 +267,23 @@ def test_demo_in_colour(call):
     assert "\x1b[" in call("demo", "--color=always").stdout
     assert "\x1b[" in call("demo", FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[" not in call("demo", FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("ops.csv", "name,"),
+        ("ops.json", '{"view": "op"'),
+        ("ops.html", "<!DOCTYPE html>"),
+        ("ops.txt", "\nDoc:\n"),
+        ("ops", "\nDoc:\n"),
+    ],
+)
+def test_the_ending_of_the_file_chooses_the_format(call, graph, tmp_path, name, start):
+    out = tmp_path / name
+    assert call("op", graph, "-o", out).exit_code == 0
+    assert out.read_text("utf-8").lower().startswith(start.lower())
+    assert call("op", graph, "--format", "text", "-o", out, "--force").exit_code == 0
+    assert out.read_text("utf-8").startswith("\nDoc:\n")
+    assert call("op", "--force", graph, "--outfile", out, "--format=csv").exit_code == 0
+    assert out.read_text("utf-8").startswith("name,")

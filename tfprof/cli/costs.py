@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tfprof.cli.options import CommandOption, HelpedArgument, IntType
-from tfprof.cli.results import as_text, result_options, target_of  # noqa: F401
+from tfprof.cli.progress import progress
+from tfprof.cli.results import result_options
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 
@@ -155,10 +156,12 @@ def counted(given: dict[str, Any]) -> Counted:
 
     device = None if given["device"] is None else device_of(given["device"])
     batch = given["batch"]
-    program = target_of(
-        target, batch=batch, input_shapes=input_shapes, signature=given["signature"]
-    )
-    report = count(program, batch, input_shapes, given["convention"], trip_counts)
+    signature = given["signature"]
+    with progress() as watch:
+        watch.stage(f"reading {target}" if isinstance(target, str) else "reading")
+        program = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+        watch.stage("counting float operations")
+        report = count(program, batch, input_shapes, given["convention"], trip_counts)
     return Counted(program, report, device, given)
 
 
@@ -225,6 +228,3 @@ def _trip_counts(texts: Sequence[str]) -> dict[str, int] | None:
             )
         counts[name] = int(number)
     return counts or None
-
-
-target_of_result = target_of

@@ -7,25 +7,23 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfprof.cli.output import harmless, is_terminal
-
-if TYPE_CHECKING:
-    from tfprof.files import Watch
+from tfprof.files import Unwatched, Watch
 
 SHOW_AFTER_SECONDS = 0.5
 
 
 @contextmanager
-def progress() -> Iterator[Watch | None]:
+def progress() -> Iterator[Watch]:
     """Show what is being read, how far it is and how fast, once that takes long.
 
     Yields:
-        Whom to tell; None if stderr is no terminal.
+        Whom to tell; nobody, if stderr is no terminal.
     """
     if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
-        yield None
+        yield Unwatched()
         return
     line = ProgressLine()
     timer = threading.Timer(SHOW_AFTER_SECONDS, line.show)
@@ -78,11 +76,10 @@ class ProgressLine:
             TransferSpeedColumn,
         )
 
+        how_far = [BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn()]
         bar = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            DownloadColumn(),
-            TransferSpeedColumn(),
+            *(how_far if self._total else []),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,

@@ -33,13 +33,28 @@ def result_options(
     Args:
         formats: What ``--format`` takes; none if there is no choice.
         about: What the formats are.
-        default: The format if none is given.
+        default: The format if neither ``--format`` nor the ending of the file tells one; None
+            leaves that to the command, which says so in ``about``.
     """
-    chosen = CommandOption(
-        ["--format"], type=click.Choice(list(formats)), default=default, section=SECTION,
-        help=f"{about} [default: {default}]" if default else about,
+    chosen = [format_option(formats, about, default)] if formats else []
+    return [*file_options(), *chosen, color_option(), pager_option()]
+
+
+def format_option(formats: Sequence[str], about: str, default: str | None) -> CommandOption:
+    """``--format``; the arguments are those of ``result_options``."""
+
+    def told(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
+            return value
+        name = (ctx.params.get("outfile") or "").removesuffix(".gz").removesuffix(".xz")
+        ending = Path(name).suffix[1:]
+        return ending if ending in formats else default
+
+    return CommandOption(
+        ["--format"], type=click.Choice(list(formats)), default=None, section=SECTION,
+        callback=told,
+        help=f"{about} [default: what FILE ends in, else {default}]" if default else about,
     )  # fmt: skip
-    return [*file_options(), *([chosen] if formats else []), color_option(), pager_option()]
 
 
 def file_options(
@@ -54,6 +69,7 @@ def file_options(
     return [
         CommandOption(
             ["-o", "--outfile"], metavar="FILE", section=SECTION, required=required, help=about,
+            is_eager=True,  # --format asks for it
         ),
         CommandOption(
             ["--force"], is_flag=True, section=SECTION, help="Overwrite the file if it exists.",

@@ -54,7 +54,7 @@ def view_result_options() -> list[CommandOption]:
         FORMATS,
         "text: the classic report. table: aligned and coloured, with human units; a dash means "
         "not measured. tree: an outline with shares. json, csv: all numbers, units in the column "
-        "names. html: a page. [default: table on a terminal, else text]",
+        "names. html: a page. [default: what FILE ends in, else table on a terminal, else text]",
         default=None,
     )
     rows = CommandOption(

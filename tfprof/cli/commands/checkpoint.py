@@ -113,7 +113,6 @@ def _head(checkpoint: Checkpoint) -> dict[str, Any]:
 def _rows(
     checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], with_statistics: bool
 ) -> list[VariableRow]:
-    from tfprof.files import Unwatched
     from tfprof.renderers.checkpoint import VariableRow
 
     rows = [
@@ -130,8 +129,7 @@ def _rows(
     ]
     if not with_statistics:
         return rows
-    with progress() as someone:
-        watch = someone or Unwatched()
+    with progress() as watch:
         watch.stage(f"reading {checkpoint.path}")
         watch.expect(sum(variable.n_bytes or 0 for variable in variables))
         for place, variable in enumerate(variables):

@@ -10,7 +10,7 @@ import click
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless
-from tfprof.cli.results import SECTION, file_options, target_of, tell
+from tfprof.cli.results import file_options, format_option, target_of, tell
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ TABLE_NAMES = (
 """The tables there are, which a help text should not cost an import."""
 
 FORMATS = ("csv", "json", "jsonl")
-_PACKED = (".gz", ".xz")
 _WIDTH = 100
 
 
@@ -39,8 +38,8 @@ def run(**given: Any) -> None:
         from tfprof.exporters.tables import BY_NAME
 
         profiler._take_up()
-        form = given["format"] or _format_of(given["outfile"] or "")
-        _write(table_chunks(BY_NAME[given["table"]], profiler._profile, form), target)
+        chunks = table_chunks(BY_NAME[given["table"]], profiler._profile, given["format"])
+        _write(chunks, target)
     tell(profiler.notices)
 
 
@@ -54,13 +53,6 @@ def _write(chunks: Iterable[bytes], target: Target) -> None:
     for chunk in chunks:
         text = chunk.decode()
         target.write(harmless(text) if target.is_terminal else text)
-
-
-def _format_of(name: str) -> str:
-    """The format that the name of a file asks for."""
-    for ending in _PACKED:
-        name = name.removesuffix(ending)
-    return next((form for form in FORMATS if name.endswith(f".{form}")), "csv")
 
 
 def tables_text() -> str:
@@ -94,15 +86,6 @@ def _options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
-def _format_option() -> CommandOption:
-    return CommandOption(
-        ["--format"], type=click.Choice(FORMATS), default=None, section=SECTION,
-        help="csv: unknown is an empty cell, lists are JSON. json: one object with the columns and "
-        "one row a line. jsonl: one object a line. [default: what the name of the file says, else "
-        "csv]",
-    )  # fmt: skip
-
-
 command = Command(
     "export",
     callback=run,
@@ -110,7 +93,12 @@ command = Command(
         *input_options(),
         *_options(),
         *file_options("Write to a file, packed if its name ends in .gz or .xz; - is stdout."),
-        _format_option(),
+        format_option(
+            FORMATS,
+            "csv: unknown is an empty cell, lists are JSON. json: one object with the columns and "
+            "one row a line. jsonl: one object a line.",
+            "csv",
+        ),
     ],
     help="Write the tables behind the views, for data frames and spreadsheets: ops, what each cost "
     "in each step, every execution, memory, edges, call stacks. Units are in the names of the "
