@@ -53,6 +53,8 @@ def test_double_dash_ends_options():
     [
         (["-max_dept", "3"], "did you mean --max_depth?"),
         (["-outfil", "x"], "did you mean --outfile?"),
+        (["-out", "x"], "did you mean --outfile?"),
+        (["-outfilex"], "did you mean --outfile?"),
         (["-max_depth"], "needs a value"),
         (["--force=1"], "takes no value"),
         (["--zzzz"], "--help lists them all"),

@@ -123,7 +123,10 @@ def split_list(texts: Iterable[str]) -> list[str]:
 def _looks_misspelt(spelling: str, flags: Mapping[str, Flag]) -> bool:
     """Whether ``-outfil`` is rather a long option than ``-o`` with a value."""
     key = key_of(spelling)
-    return bool(difflib.get_close_matches(key, [k for k in flags if len(k) > 1], 1, 0.8))
+    names = [name for name in flags if len(name) > 1]
+    if any(key.startswith(name) or name.startswith(key) for name in names):
+        return True
+    return bool(difflib.get_close_matches(key, names, 1, 0.8))
 
 
 def _unknown(spelling: str, flags: Mapping[str, Flag]) -> str:

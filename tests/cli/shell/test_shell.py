@@ -179,6 +179,18 @@ def test_errors_of_the_library_end_the_command_only(told, monkeypatch):
     assert told("op")[1:] == ("error: bad \\x1b[31m\n", 3)
 
 
+def test_a_mistake_of_tfprofs_own_ends_the_command_only(told, shell, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("1/0")
+
+    monkeypatch.setattr("tfprof.api.Profiler._view", fail)
+    out, err, code = told("op")
+    assert (out, code) == ("", 1)
+    assert "ZeroDivisionError: 1/0" in err
+    assert err.endswith("error: ZeroDivisionError: this is a mistake in tfprof, please report it\n")
+    assert not shell.is_over
+
+
 def test_completion_knows_commands_options_and_the_profile(shell):
     def shown(text):
         return [found.shown for found in shell.completer().complete(text)]

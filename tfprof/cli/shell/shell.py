@@ -7,6 +7,7 @@ import gc
 import io
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,6 +119,11 @@ class Shell:
         except (KeyboardInterrupt, click.Abort):
             note("interrupted", "tfprof")
             code = EXIT_INTERRUPTED
+        except Exception as error:
+            # A mistake of tfprof's own should not cost the user what is loaded and set.
+            note(traceback.format_exc().rstrip(), "error")
+            note(f"{type(error).__name__}: this is a mistake in tfprof, please report it", "error")
+            code = 1
         self.exit_code = self.exit_code or code
         return code
 
