@@ -3,19 +3,17 @@
 import importlib.util
 import inspect
 import re
-import shlex
 import shutil
 import warnings
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import tfprof
-from tfprof.cli.main import COMMANDS, cli
+from tfprof.cli.main import COMMANDS
 from tfprof.options.spec import OPTIONS
 
-ROOT = Path(__file__).parents[1]
+from .doc_pages import ROOT, is_quotation, page_blocks, page_commands, run_page
+
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -23,10 +21,15 @@ PAGES = sorted(
      ROOT / "changelog.d" / "README.md", ROOT / "benchmarks" / "README.md",
      ROOT / "protos" / "README.md", ROOT / "tfprof" / "demo" / "README.md"]
 )  # fmt: skip
+TUTORIALS = [
+    DOCS / "tutorials" / f"{name}.md"
+    for name in ("time", "memory", "parameters", "flops", "code_lines", "advice")
+]
 EXECUTED = [
     README,
-    *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor")),
-    DOCS / "flops.md",
+    *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
+    DOCS / "command_line.md",
+    *TUTORIALS,
     DOCS / "running_programs.md",
 ]
 
@@ -38,9 +41,6 @@ PUBLIC_SITES = (
     "https://towncrier.readthedocs.io",
 )
 
-_BLOCK = re.compile(
-    r"(?P<marker><!-- needs TensorFlow -->\n)?```(?P<language>\w+)\n(?P<code>.*?)\n```", re.DOTALL
-)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _TEST_NAME = re.compile(r"`(?:([\w/]+\.py))?(?:::)?(test_\w+)`")
 
@@ -49,37 +49,44 @@ def page_id(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def blocks(page, language):
-    """Code of a page's blocks in a language, each with whether it needs TensorFlow."""
-    return [
-        (match["code"], match["marker"] is not None)
-        for match in _BLOCK.finditer(page.read_text("utf-8"))
-        if match["language"] == language
-    ]
+@pytest.fixture
+def plain_environment(monkeypatch):
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def commands(page):
-    """Words of each ``tfprof …`` line in the shell blocks of a page."""
-    found = []
-    for code, _ in blocks(page, "sh"):
-        for line in code.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            found += [words[1:]] if words[:1] == ["tfprof"] else []
-    return found
-
-
-@pytest.mark.parametrize("page", EXECUTED[:-1], ids=page_id)
-def test_python_without_tensorflow_runs(page, tmp_path, monkeypatch, capsys):
-    """All such blocks of a page, in order, as one program."""
+@pytest.mark.parametrize("page", EXECUTED, ids=page_id)
+def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, capfd):
+    """Every block that needs no TensorFlow, in order, as one program; what they quote is true."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TFPROF_CLASSIC", raising=False)
-    program = [code for code, needs_tensorflow in blocks(page, "python") if not needs_tensorflow]
-    assert program
-    namespace = {}
-    for code in program:
-        exec(compile(code, page_id(page), "exec"), namespace)
-    if page == README:
-        assert capsys.readouterr().out.rstrip().endswith("Conv2DBackpropFilter 540609 us")
+    n_blocks = 0
+    for code, quoted, printed in run_page(page, tmp_path, capfd):
+        n_blocks += 1
+        if quoted is not None:
+            assert is_quotation(quoted, printed), f"{code}\nquoted:\n{quoted}\nprints:\n{printed}"
+    assert n_blocks or page == EXECUTED[-1]
+
+
+def test_the_readme_prints_what_its_comment_says(tmp_path, monkeypatch, plain_environment, capfd):
+    monkeypatch.chdir(tmp_path)
+    printed = [text for code, _, text in run_page(README, tmp_path, capfd) if "import" in code]
+    assert printed[0].rstrip().endswith("Conv2DBackpropFilter 540609 us")
+
+
+def test_quotations():
+    printed = "\na\nb  \nc\nd\n"
+    for quoted in ("a\nb\nc\nd", "…", "a\n…", "…\nd", "a\n…\nc\n…", "…\nb\nc\n…", "…\nb\n…\nd"):
+        assert is_quotation(quoted, printed), quoted
+    for quoted in ("", "a", "a\nb\nc", "b\n…", "a\nc\n…", "…\nc", "…\nc\n…\nb\n…", "…\ne\n…"):
+        assert not is_quotation(quoted, printed), quoted
+    assert is_quotation("", "\n")
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=page_id)
+def test_tutorials_show_commands_and_what_they_print(page):
+    quotations = [block for block in page_blocks(page) if block.is_quoted]
+    assert len(page_commands(page)) >= 4
+    assert len(quotations) >= 4
 
 
 @pytest.mark.tensorflow
@@ -96,9 +103,9 @@ def test_python_with_tensorflow_runs(page, tmp_path, monkeypatch):
         warnings.simplefilter("ignore")  # TensorFlow's own
         import tensorflow  # noqa: F401
 
-        for code, needs_tensorflow in blocks(page, "python"):
-            if needs_tensorflow:
-                exec(compile(code, page_id(page), "exec"), {})
+        for block in page_blocks(page):
+            if block.needs_tensorflow:
+                exec(compile(block.code, page_id(page), "exec"), {})
     if page.name == "tutorial.md":
         names = ["graph.pb", "run_meta.pb", "tfprof_log"]
         assert [path.name for path in sorted(tmp_path.iterdir())] == names
@@ -107,26 +114,16 @@ def test_python_with_tensorflow_runs(page, tmp_path, monkeypatch):
         assert profiler.view("code").root.total_float_ops > 0
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [
-        pytest.param(page, words, id=f"{page.stem}-{' '.join(words)}")
-        for page in EXECUTED
-        for words in commands(page)
-    ],
-)
-def test_command_lines_run(page, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC"):
-        monkeypatch.delenv(name, raising=False)
-    result = CliRunner().invoke(cli, words)
-    assert result.exit_code == 0, result.output
-    assert result.output or list(tmp_path.iterdir())
+def test_the_first_page_leads_to_every_tutorial():
+    assert sorted(TUTORIALS) == sorted((DOCS / "tutorials").glob("*.md"))
+    text = (DOCS / "tutorial.md").read_text("utf-8")
+    assert [page for page in TUTORIALS if f"(tutorials/{page.name})" not in text] == []
 
 
 def test_there_are_command_lines():
-    assert len(commands(README)) >= 2
-    assert len(commands(DOCS / "tutorial.md")) >= 7
+    assert len(page_commands(README)) >= 2
+    assert len(page_commands(DOCS / "tutorial.md")) >= 4
+    assert len(page_commands(DOCS / "command_line.md")) >= 10
 
 
 def test_the_readmes_two_commands_can_be_found_by_the_checks():
@@ -174,7 +171,7 @@ def test_the_page_of_options_is_fresh(monkeypatch, capsys, tmp_path):
 
 
 def test_every_public_name_is_mentioned():
-    text = "".join(page.read_text("utf-8") for page in (README, *DOCS.glob("*.md")))
+    text = "".join(page.read_text("utf-8") for page in (README, *DOCS.rglob("*.md")))
     assert [n for n in tfprof.__all__ if f"`{n}`" not in text and f"`tfprof.{n}`" not in text] == []
 
 
@@ -255,9 +252,7 @@ def test_every_decision_is_in_the_index():
             assert heading in text, (name, heading)
 
 
-def test_the_picture_of_the_demo_is_fresh(monkeypatch, tmp_path):
-    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC"):
-        monkeypatch.delenv(name, raising=False)
+def test_the_picture_of_the_demo_is_fresh(plain_environment, tmp_path):
     script = tmp_path / "make_demo_svg.py"
     shutil.copy(DOCS / "images" / "make_demo_svg.py", script)
     spec = importlib.util.spec_from_file_location("make_demo_svg", script)

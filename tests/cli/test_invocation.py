@@ -55,6 +55,11 @@ def test_the_originals_order_of_words(call, graph, runs):
     assert result.stdout == call("op", *flags, "-select", "micros").stdout
 
 
+def test_help_behind_an_option(call):
+    assert call("--demo", "-h").exit_code == 0
+    assert call("--demo", "-h").stdout == call("shell", "--help").stdout
+
+
 def test_nothing_asks_for_help(call):
     assert call().exit_code == 0
     assert call().stdout == call("--help").stdout == call("help").stdout

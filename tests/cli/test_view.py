@@ -1,4 +1,5 @@
 import csv
+import gzip
 import io
 import json
 import shlex
@@ -267,6 +268,12 @@ def test_demo_in_colour(call):
     assert "\x1b[" in call("demo", "--color=always").stdout
     assert "\x1b[" in call("demo", FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[" not in call("demo", FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+def test_the_ending_of_the_file_packs(call, graph, tmp_path):
+    assert call("op", graph, "-o", tmp_path / "ops.csv.gz").exit_code == 0
+    data = (tmp_path / "ops.csv.gz").read_bytes()
+    assert gzip.decompress(data).decode() == call("op", graph, "--format", "csv").stdout
 
 
 @pytest.mark.parametrize(

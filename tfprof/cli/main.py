@@ -124,7 +124,8 @@ def _command_first(words: list[str]) -> list[str]:
     from tfprof.cli.commands.shell import command
     from tfprof.cli.invocation import command_first
 
-    return command_first(words, COMMANDS, command.flags(click.Context(command)))
+    context = click.Context(command, **command.context_settings)
+    return command_first(words, COMMANDS, command.flags(context))
 
 
 def _with_hint(error: click.ClickException) -> str:

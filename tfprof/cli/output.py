@@ -121,7 +121,7 @@ class Target:
         write_file(self.path, chunks, overwrite=self.force)
 
     def write(self, content: str) -> None:
-        """Write it all, or nothing.
+        """Write it all, or nothing; a file is packed if its name says so.
 
         Raises:
             UsageError: The file appeared meanwhile.
@@ -133,7 +133,9 @@ class Target:
             elif self.path is None:
                 _write_stdout(content)
             else:
-                self.write_chunks([content.encode()])
+                from tfprof.exporters.compression import packed
+
+                self.write_chunks(packed([content.encode()], self.path.name))
         except (BrokenPipeError, TfprofError):
             raise
         except (OSError, ValueError) as error:

@@ -110,7 +110,8 @@ def test_help_lists_everything(told):
     assert all(f"\n  {name} " in out for name in COMMANDS if name not in ("shell", "completion"))
     assert all(f"\n  {name} " in out for name in ("set", "reset", "help", "quit"))
     assert max(map(len, out.splitlines())) <= 100
-    assert told("help op")[0] == told("op -h")[0]
+    assert told("help op")[0] == told("op -h")[0] == told("op --help")[0]
+    assert told("op -h")[0] == told("help op")[0]
     assert "-max_depth" in told("help set")[0]
     assert told("help set")[0] == told("set -h")[0]
 

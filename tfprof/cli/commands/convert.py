@@ -79,10 +79,15 @@ def _as_it_is(file: RunFile, to: str) -> tuple[bytes, str]:
 
 def _text(data: bytes, kind: Format) -> bytes:
     from tfprof.exporters.messages import text_of
+    from tfprof.readers.sniff import Format
 
     text, left_out = text_of(data, kind)
     if left_out:
-        note(f"{left_out:,} bytes of fields that tfprof does not know are left out of the text")
+        details = ", such as each execution by itself" if kind is Format.PROFILE else ""
+        note(
+            f"{left_out:,} bytes are left out of the text: what TensorFlow's definition of a "
+            f"{kind.value} does not have{details}. The binary file keeps them"
+        )
     return text
 
 

@@ -192,7 +192,8 @@ class Shell:
     def _help(self, words: list[str]) -> None:
         if (words and words[0] not in _BUILT_IN) or words == ["set"]:
             command = self._known(words[0])
-            with click.Context(command, info_name=words[0]) as context:
+            settings = command.context_settings
+            with click.Context(command, info_name=words[0], **settings) as context:
                 sys.stdout.write(f"{command.get_help(context)}\n")
             return
         listed = "\n".join(f"  {name:<11}{about}" for name, about in self._commands.items())

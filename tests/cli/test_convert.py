@@ -1,0 +1,111 @@
+import gzip
+import lzma
+
+import pytest
+
+import tfprof
+
+
+@pytest.fixture
+def saved(call, graph, runs, tmp_path):
+    """A saved profile of two steps."""
+    path = tmp_path / "profile_1"
+    assert call("convert", graph, *runs, "-o", path).exit_code == 0
+    return path
+
+
+def test_the_parts_of_a_run_become_a_profile(call, graph, runs, saved):
+    parts = tfprof.Profiler(graph)
+    for step, run in enumerate(runs):
+        parts.add_step(step, run)
+    assert saved.read_bytes() == parts.serialize_to_string()
+    assert tfprof.load(saved).steps == [0, 1]
+
+
+def test_what_was_written_is_said(call, graph, runs, tmp_path):
+    path = tmp_path / "p"
+    assert call("convert", graph, runs[0], "-o", path).stderr == (
+        f"note: {path}: ProfileProto of 1 step\n"
+    )
+    path = tmp_path / "run.pb"
+    assert call("convert", runs[0], "-o", path).stderr == (
+        f"note: {path}: RunMetadata, as binary\n"
+    )
+
+
+def test_profiles_of_workers_are_united(call, graph, runs, tmp_path):
+    for place, run in enumerate(runs):
+        assert call("convert", graph, run, "-o", tmp_path / f"worker{place}").exit_code == 0
+    both = tmp_path / "both.pb"
+    assert call("convert", tmp_path / "worker0", tmp_path / "worker1", "-o", both).exit_code == 0
+    one, other = (tfprof.load(tmp_path / f"worker{place}") for place in (0, 1))
+    assert both.read_bytes() == one.merge(other).serialize_to_string()
+
+
+@pytest.mark.parametrize(
+    ("ending", "unpack"), [("", bytes), (".gz", gzip.decompress), (".xz", lzma.decompress)]
+)
+def test_messages_as_binary_and_as_text(call, graph, tmp_path, ending, unpack):
+    binary, text = tmp_path / f"g.pb{ending}", tmp_path / f"g.pbtxt{ending}"
+    assert call("convert", graph, "-o", binary).exit_code == 0
+    assert call("convert", binary, "-o", text).exit_code == 0
+    again = tmp_path / "again.pb"
+    assert call("convert", text, "-o", again).exit_code == 0
+    assert again.read_bytes() == unpack(binary.read_bytes())
+    assert 'name: "layer/y"' in unpack(text.read_bytes()).decode()
+    names = [op.name for op in tfprof.Profiler(str(again)).view("scope").root.children]
+    assert names == ["layer", "w", "x"]
+
+
+def test_a_profile_as_text_says_what_it_leaves_out(call, saved, tmp_path):
+    text = tmp_path / "p.pbtxt"
+    done = call("convert", saved, "-o", text)
+    assert "such as each execution by itself. The binary file keeps them" in done.stderr
+    assert tfprof.load(text).view("op").root.total_exec_micros == 20
+
+
+def test_constants_can_be_left_out(call, tmp_path):
+    sizes = []
+    for words in ([], ["--no-constants"]):
+        path = tmp_path / f"p{len(sizes)}"
+        assert call("convert", "--demo", *words, "-o", path).exit_code == 0
+        sizes.append(path.stat().st_size)
+    assert sizes[1] < sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--demo"], 2, "--outfile"),
+        (["--demo", "-o", "-"], 2, "convert writes a file"),
+        (["--demo", "--to", "text", "-o", "x"], 2, "no files are given"),
+        (["GRAPH", "RUN", "--to", "binary", "-o", "x"], 2, "2 files are given"),
+        (["SAVED", "SAVED", "GRAPH", "-o", "x"], 2, "is no profile; only profiles"),
+        (["SAVED", "GRAPH", "-o", "x"], 2, "is a saved profile"),
+        (["no/such", "-o", "x"], 3, "no/such: cannot be read"),
+    ],
+)
+def test_what_can_not_be_converted(
+    call, graph, runs, saved, tmp_path, monkeypatch, words, code, message
+):
+    monkeypatch.chdir(tmp_path)
+    names = {"GRAPH": graph, "RUN": runs[0], "SAVED": saved}
+    done = call("convert", *(names.get(word, word) for word in words))
+    assert done.exit_code == code
+    assert message in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_files_of_no_kind_are_named(call, tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing to profile here, only words")
+    done = call("convert", tmp_path / "notes.txt", "-o", tmp_path / "x.pb")
+    assert done.exit_code == 3
+    assert "notes.txt: no graph, run metadata, op log or profile" in done.stderr
+
+
+def test_nothing_is_overwritten_without_force(call, graph, tmp_path):
+    path = tmp_path / "mine.pb"
+    path.write_text("mine")
+    assert call("convert", graph, "-o", path).exit_code == 2
+    assert path.read_text() == "mine"
+    assert call("convert", graph, "-o", path, "--force").exit_code == 0

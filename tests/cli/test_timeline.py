@@ -1,0 +1,102 @@
+"""``tfprof timeline`` and ``tfprof pprof``: files of views, and those by device."""
+
+import gzip
+import json
+
+import pytest
+
+import tfprof
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def events(path):
+    data = path.read_bytes()
+    text = gzip.decompress(data) if path.suffix == ".gz" else data
+    return json.loads(text)["traceEvents"]
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_a_timeline_is_what_the_output_option_writes(call, graph, runs, folder, name):
+    done = call("timeline", graph, runs[0], "-o", name)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == f"note: {name}: open it in chrome://tracing or Perfetto\n"
+    assert "layer/y" in {event.get("name") for event in events(folder / name)} | {
+        event.get("args", {}).get("name") for event in events(folder / name)
+    }
+    written = (folder / name).read_bytes()
+    call("graph", graph, runs[0], "-output", f"timeline:outfile={name}", "--force")
+    assert (folder / name).read_bytes() == written
+
+
+def test_steps_have_files_of_their_own_unless_they_share_one(call, graph, runs, folder):
+    assert call("timeline", graph, *runs).exit_code == 0
+    assert call("timeline", graph, *runs, "--every_step", "-o", "all.json").exit_code == 0
+    assert call("timeline", graph, *runs, "-step", "1", "-o", "one.json").exit_code == 0
+    names = {path.name for path in folder.glob("*.json")}
+    assert names == {"timeline_0.json", "timeline_1.json", "all.json", "one.json"}
+
+
+@pytest.mark.parametrize("view", ["scope", "code"])
+def test_flame_charts(call, folder, view):
+    assert call("timeline", "--demo", "--view", view, "-o", "f.json.gz").exit_code == 0
+    assert any(event["ph"] == "X" for event in events(folder / "f.json.gz"))
+
+
+def test_by_device_is_the_client_timeline(call, runs, folder):
+    assert call("timeline", runs[0], "--view", "device", "-o", "d.json").exit_code == 0
+    timeline = tfprof.Timeline(runs[0])
+    trace = timeline.analyze_step_stats(show_memory=True).chrome_trace
+    assert (folder / "d.json").read_text() == trace.format_to_string(pretty=False)
+    assert call("timeline", *runs, "--view", "device", "-o", "x.json.gz").exit_code == 0
+    assert sorted(path.name for path in folder.glob("x*")) == ["x_0.json.gz", "x_1.json.gz"]
+
+
+def test_pprof_of_code_lines(call, folder):
+    done = call("pprof", "--demo", "-select", "bytes,micros")
+    assert done.exit_code == 0
+    assert gzip.decompress((folder / "profile.pb.gz").read_bytes())
+    written = (folder / "profile.pb.gz").read_bytes()
+    words = ["-select", "bytes,micros", "-output", "pprof:outfile=again.pb.gz"]
+    assert call("code", "--demo", *words).exit_code == 0
+    assert (folder / "again.pb.gz").read_bytes() == written
+
+
+def test_pprof_by_device(call, folder):
+    done = call("pprof", "--demo", "--view", "device", "-o", "profiles")
+    assert done.exit_code == 0
+    (path,) = (folder / "profiles").iterdir()
+    assert path.name.startswith("job_localhost_replica_0_task_0_device_CPU_0_")
+    assert str(path.relative_to(folder)) in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["timeline", "--demo", "-o", "-"], 2, "a timeline goes into a file"),
+        (["pprof", "--demo", "-o", "-"], 2, "a pprof profile goes into a file"),
+        (["timeline", "--demo", "--view", "op"], 2, "'op'"),
+        (["timeline", "GRAPH"], 4, "holds no step"),
+        (["timeline", "GRAPH", "--view", "device"], 4, "there are no run metadata"),
+        (["timeline", "RUN", "--view", "device", "-step", "9"], 4, "of step 9"),
+        (["pprof", "GRAPH", "--view", "device"], 4, "give the run metadata"),
+        (["pprof", "RUN", "--view", "device", "-step", "9"], 2, "there is no such step"),
+        (["pprof", "GRAPH"], 4, "call stacks"),
+    ],
+)
+def test_what_can_not_be_written(call, graph, runs, folder, words, code, message):
+    done = call(*({"GRAPH": graph, "RUN": runs[0]}.get(word, word) for word in words))
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert {path.suffix for path in folder.iterdir()} == {".pbtxt"}
+
+
+def test_files_are_not_overwritten_without_force(call, runs, folder):
+    (folder / "timeline.json").write_text("mine")
+    assert call("timeline", runs[0]).exit_code == 2
+    assert (folder / "timeline.json").read_text() == "mine"
+    assert call("timeline", runs[0], "--force").exit_code == 0

@@ -1,0 +1,175 @@
+"""Pages of documentation as programs: what their blocks print is compared with what they quote.
+
+Blocks of a page run in order, in one folder. A ``text`` block right below a block of ``sh`` or
+``python`` quotes what that prints; a ``text`` block that begins with the shell's prompt is a
+session on the recorded step. A line ``…`` stands for any lines that are left out.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+import tfprof
+from tfprof.cli.commands.shell import _commands, _find
+from tfprof.cli.main import cli
+from tfprof.cli.shell.shell import Shell
+
+ROOT = Path(__file__).parents[1]
+RECORDED_CHECKPOINTS = ROOT / "tests" / "readers" / "checkpoint" / "recorded"
+PROMPT = "tfprof> "
+LEFT_OUT = "…"
+
+_BLOCK = re.compile(
+    r"(?:<!-- (?P<marker>[^\n]+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)\n```(?P<gap>\s*)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page; ``marker`` is the comment above it, ``is_quoted`` whether it answers."""
+
+    language: str
+    code: str
+    marker: str
+    is_quoted: bool
+
+    @property
+    def needs_tensorflow(self):
+        return self.marker == "needs TensorFlow"
+
+    @property
+    def exit_code(self):
+        """What its commands exit with."""
+        found = re.fullmatch(r"exits with (\d+)", self.marker)
+        return int(found[1]) if found else 0
+
+
+def page_blocks(page):
+    """The blocks of a page, in order."""
+    found = []
+    end = 0
+    for match in _BLOCK.finditer(page.read_text("utf-8")):
+        above = found[-1].language if found and match.start() == end else ""
+        is_quoted = match["language"] == "text" and above in ("sh", "python")
+        found.append(Block(match["language"], match["code"], match["marker"] or "", is_quoted))
+        end = match.end()
+    return found
+
+
+def command_lines(block):
+    """The lines of a shell block, without those that install something."""
+    lines = block.code.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line and not line.startswith("pip ")]
+
+
+def page_commands(page):
+    """Words of each ``tfprof …`` line of a page."""
+    lines = [
+        shlex.split(line, comments=True)
+        for block in page_blocks(page)
+        if block.language == "sh"
+        for line in command_lines(block)
+    ]
+    return [words[1:] for words in lines if words[:1] == ["tfprof"]]
+
+
+def run_page(page, folder, capfd):
+    """Run all blocks that need no TensorFlow in a folder, which is the current one.
+
+    Yields:
+        What ran, what the page quotes, and what was printed, as texts; the quotation is None if
+        there is none.
+    """
+    if "training/" in page.read_text("utf-8"):
+        _copy_checkpoint(folder / "training")
+    namespace = {}
+    found = page_blocks(page)
+    for block, below in zip(found, [*found[1:], None], strict=True):
+        quoted = below.code if below is not None and below.is_quoted else None
+        if block.language == "python" and not block.needs_tensorflow:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(block.code, page.name, "exec"), namespace)
+            yield block.code, quoted, printed.getvalue()
+        elif block.language == "sh":
+            lines = command_lines(block)
+            printed = "".join(_run_line(line, folder, block.exit_code) for line in lines)
+            yield "\n".join(lines), quoted, printed
+        elif block.code.startswith(PROMPT.rstrip()) and not block.is_quoted:
+            yield from _run_session(block.code, capfd)
+
+
+def is_quotation(quoted, printed):
+    """Whether these lines were printed, and no others where none are left out."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line.strip() == LEFT_OUT else re.escape(line.rstrip()) + r"\n"
+        for line in quoted.strip("\n").splitlines()
+    )
+    text = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
+    return re.fullmatch(pattern, text) is not None
+
+
+def _copy_checkpoint(folder):
+    """The small checkpoint that pages call ``training/model.ckpt-7``."""
+    folder.mkdir()
+    for path in RECORDED_CHECKPOINTS.glob("objects.*"):
+        shutil.copy(path, folder / path.name.replace("objects", "model.ckpt-7"))
+
+
+def _run_line(line, folder, exit_code):
+    if _needs_a_shell(line):
+        return _in_bash(line, folder, exit_code)
+    try:  # click before 8.2 mixes stderr into stdout unless told not to
+        runner = CliRunner(mix_stderr=False)
+    except TypeError:
+        runner = CliRunner()
+    before = _files(folder)
+    words = shlex.split(line, comments=True)
+    result = runner.invoke(cli, words[1:], prog_name=words[0])
+    assert result.exit_code == exit_code, f"{line}\n{result.stdout}{result.stderr}"
+    printed = result.stdout + result.stderr
+    assert printed or _files(folder) != before, f"{line} does nothing"
+    return printed
+
+
+def _files(folder):
+    return {(path, path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.rglob("*")}
+
+
+def _needs_a_shell(line):
+    words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
+    return words[0] != "tfprof" or any(set(word) <= set("|<>;&()") for word in words if word)
+
+
+def _in_bash(line, folder, exit_code):
+    bash = shutil.which("bash")
+    assert bash is not None, "the pages need bash for lines with pipes"
+    program = f'tfprof() {{ {shlex.quote(sys.executable)} -m tfprof "$@"; }}\n{line}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    result = subprocess.run(
+        [bash, "-c", program], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert result.returncode == exit_code, f"{line}\n{result.stdout}{result.stderr}"
+    return result.stdout + result.stderr
+
+
+def _run_session(code, capfd):
+    files = tfprof.demo_files()
+    profiler = tfprof.open_profile(files.graph, files.run_meta, files.op_log)
+    shell = Shell(lambda: profiler, _commands(), _find)
+    lines = re.split(rf"^{PROMPT.rstrip()}", code, flags=re.MULTILINE)[1:]
+    for typed, _, quoted in (line.partition("\n") for line in lines):
+        capfd.readouterr()
+        shell.run(typed.strip())
+        printed = capfd.readouterr()
+        yield f"{PROMPT}{typed.strip()}", quoted.rstrip("\n"), printed.out + printed.err
