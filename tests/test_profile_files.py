@@ -31,7 +31,7 @@ def test_an_op_log_alone_says_nothing(run):  # noqa: F811
 
 
 def test_run_metadata_without_stats_are_named(run):  # noqa: F811
-    (run / "run_meta_9").write_text("partition_graphs { node { name: \"a\" } }")
+    (run / "run_meta_9").write_text('partition_graphs { node { name: "a" } }')
     (run / "run_meta_10").unlink()
     with pytest.raises(EmptyProfileError, match=r"run_meta_9: step 9: .*no step_stats"):
         open_profile(run / "graph.pbtxt", run / "run_meta_9")

@@ -351,7 +351,6 @@ def test_path_of_a_step_keeps_the_ending(outfile: str, expected: str) -> None:
     assert path_of_step(outfile, 3) == expected
 
 
-
 @pytest.mark.parametrize("view", ["scope", "code", "graph"])
 def test_without_steps_the_error_says_what_to_do(view: str, tmp_path: Path) -> None:
     profiler = tfprof.Profiler(tfprof.demo_files().graph, tfprof.demo_files().op_log)
