@@ -126,5 +126,6 @@ def _own_terminal():
     import fcntl
     import termios
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
