@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof._wire.text_index import TextIndex
 from tfprof.analysis.registered_flops import count_registered_flops
 from tfprof.capture.live_graph import (
     call_stacks,
@@ -66,6 +67,7 @@ class GraphSource:
     ) -> None:
         self._profile = profile
         self._live = None if graph is None else live_graph(graph)
+        self._names = TextIndex()
         self._live_version = -1
         self._n_traced = 0
         self._marks_trainable = trainable
@@ -222,7 +224,8 @@ class GraphSource:
         """What a reader of run metadata should know of the ops."""
         ops = self._profile.ops
         is_op = np.append(ops.row_of_name.array >= 0, np.False_)
-        return KnownNames(ops.names.ids, is_op, self._names_without_shapes())
+        self._names.extend(ops.names.values[len(self._names) :])
+        return KnownNames(self._names.find, is_op, self._names_without_shapes())
 
     def _names_without_shapes(self) -> BoolArray:
         """Which names belong to ops whose output shapes a run could tell, by name id."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
     from google.protobuf.message import Message
 
+    from tfprof._wire.plan import Plan
+    from tfprof._wire.scan import Columns
+
     MessageT = TypeVar("MessageT", bound=Message)
 
 MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
@@ -62,6 +65,34 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     except (DecodeError, RuntimeWarning, UnicodeDecodeError) as error:
         # A RuntimeWarning is how some protobuf releases report a stray end-group tag.
         raise MalformedProfileError(_explain(message_class, content, source, error)) from error
+
+
+def scan_or_explain(
+    plan: Plan, message_class: type[Message], data: BytesLike, *, source: str
+) -> list[Columns]:
+    """Read the columns of a plan; when that fails, say what is broken and where.
+
+    Args:
+        plan: What to read.
+        message_class: The message that the plan is of.
+        data: The serialized message.
+        source: What to call the data in errors, usually the file name.
+
+    Raises:
+        MalformedProfileError: The data is truncated or no such message.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tfprof._wire.scan import scan
+
+    try:
+        return scan(plan, data if isinstance(data, bytes) else memoryview(data).cast("B"))
+    except (DecodeError, RuntimeWarning) as error:
+        parse(message_class, data, source=source)
+        name = message_class.DESCRIPTOR.name
+        raise MalformedProfileError(
+            f"{source}: not a readable {name} message ({error}). Record it again"
+        ) from error
 
 
 def with_article(name: str) -> str:

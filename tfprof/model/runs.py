@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from tfprof.model.columns import BoolArray, Int64Array, concatenate_tables, no_rows
+from tfprof.model.columns import BoolArray, Int64Array, no_rows
 
 
 class KnownNames(NamedTuple):
     """What a reader of run metadata has to know of the ops so far.
 
     Attributes:
-        ids: Id of each name.
+        find: Gives the ids of names, as the reader holds them (``TextIndex.find``); -1 for those
+            that are unknown.
         is_op: Whether a name is that of an op, by name id; other names are only mentioned as
             somebody's input. The last element stands for unknown names, id -1.
         shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
     """
 
-    ids: Mapping[str, int]
+    find: Callable[[Any], Int64Array]
     is_op: BoolArray
     shapes_wanted: BoolArray
 
@@ -75,21 +74,6 @@ class AllocationColumns:
     sizes: Int64Array = field(default_factory=no_rows)
 
 
-_PER_STAT = (
-    "name_ids",
-    "start_micros",
-    "duration_micros",
-    "start_nanos",
-    "duration_nanos",
-    "requested_bytes",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
-    "temporary_bytes",
-    "persistent_bytes",
-)
-
-
 @dataclass(slots=True)
 class RunColumns:
     """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
@@ -137,25 +121,3 @@ class RunColumns:
     allocations: AllocationColumns = field(default_factory=AllocationColumns)
     output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
     fed_shapes: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[RunColumns]) -> RunColumns:
-        """Stats one part after the other; devices and allocators are not taken over."""
-        whole = cls()
-        firsts = []
-        first = 0
-        for part in parts:
-            whole.unknown += [(first + place, name, label) for place, name, label in part.unknown]
-            whole.output_shapes |= part.output_shapes
-            firsts.append(first)
-            first += len(part.name_ids)
-        for name in _PER_STAT:
-            columns = [getattr(whole, name), *(getattr(part, name) for part in parts)]
-            setattr(whole, name, np.concatenate(columns))
-        for name in ("outputs", "allocator_levels", "allocations"):
-            tables = [getattr(whole, name)]
-            for part, place in zip(parts, firsts, strict=True):
-                table = getattr(part, name)
-                tables.append(replace(table, stats=table.stats + place))
-            setattr(whole, name, concatenate_tables(tables))
-        return whole

@@ -1,0 +1,142 @@
+"""Serialized messages as columns, by a plan: natively where the extension was built.
+
+Both scanners give the same columns for the same bytes, and refuse the same bytes. The native one
+only says that something is wrong; what it is, and where, is then found out by way of protobuf.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof._wire.plan import Plan
+
+if TYPE_CHECKING:
+    from tfprof._wire.lockstep import Int64Array
+
+native: Any
+try:
+    native = importlib.import_module("tfprof._wire._scan_native")
+except ImportError:  # built without a compiler
+    native = None
+
+Data = bytes | memoryview
+
+
+def is_native() -> bool:
+    """Whether the native scanner is there, and not turned off by ``TFPROF_PURE=1``."""
+    return native is not None and os.environ.get("TFPROF_PURE", "") in ("", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts as places in a buffer.
+
+    Attributes:
+        data: The buffer.
+        start: First byte of each, shape (n,).
+        length: In bytes, shape (n,).
+    """
+
+    data: Data
+    start: Int64Array
+    length: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, place: int) -> bytes:
+        start = int(self.start[place])
+        return bytes(self.data[start : start + int(self.length[place])])
+
+    def __iter__(self) -> Iterator[bytes]:
+        data = self.data
+        ends = (self.start + self.length).tolist()
+        for start, end in zip(self.start.tolist(), ends, strict=True):
+            yield bytes(data[start:end])
+
+
+class Columns:
+    """The columns of one table.
+
+    Attributes:
+        parent: The row of the table above that each row stands in, shape (n,).
+    """
+
+    __slots__ = ("_columns", "_data", "_slots", "parent")
+
+    def __init__(
+        self, data: Data, columns: dict[str, tuple[int, str]], slots: list[Int64Array]
+    ) -> None:
+        self._data, self._columns, self._slots = data, columns, slots
+        self.parent = slots[0]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def number(self, path: str) -> Int64Array:
+        """A column of numbers, bits, presence or members of oneofs, shape (n,)."""
+        return self._slots[self._columns[path][0]]
+
+    def floats(self, path: str) -> Any:
+        """A column of doubles, shape (n,)."""
+        return self.number(path).view(np.float64)
+
+    def text(self, path: str) -> Texts:
+        """A column of texts."""
+        slot, _ = self._columns[path]
+        return Texts(self._data, self._slots[slot], self._slots[slot + 1])
+
+    def oneof(self, path: str) -> tuple[Int64Array, Int64Array, Texts]:
+        """Number of the member that is there (0: none), its number or bits, and its text."""
+        slot, _ = self._columns[path]
+        which, value, length = self._slots[slot : slot + 3]
+        return which, value, Texts(self._data, value, length)
+
+
+def scan(plan: Plan, data: Data) -> list[Columns]:
+    """Read a message.
+
+    Args:
+        plan: What to read.
+        data: The serialized message.
+
+    Returns:
+        The columns of each table of the plan, in its order.
+
+    Raises:
+        DecodeError: Protobuf refuses the bytes.
+    """
+    if is_native():
+        found = native.scan(
+            data, plan.actions, plan.spans, plan.slots, 0, len(data), plan.tables[0].level, 0
+        )
+        if found is not None:
+            return [
+                Columns(data, table.columns, [np.frombuffer(slot, np.int64) for slot in slots])
+                for table, slots in zip(plan.tables, found, strict=True)
+            ]
+    return scan_pure(plan, data)
+
+
+def scan_pure(plan: Plan, data: Data) -> list[Columns]:
+    """The same without the native scanner.
+
+    Raises:
+        DecodeError: Protobuf refuses the bytes.
+    """
+    from tfprof._wire._scan_numpy import scan_numpy
+    from tfprof._wire.lockstep import IrregularError
+
+    content = bytes(data)
+    try:
+        return scan_numpy(plan, content)
+    except IrregularError:
+        from tfprof._wire._scan_messages import scan_messages
+
+        return scan_messages(plan, content)
