@@ -116,11 +116,11 @@ def expected(run: pb.RunMetadata) -> dict[str, Any]:
         "duration_micros": [stat.op_end_rel_micros for stat in stats],
         "start_nanos": [stat.all_start_nanos for stat in stats],
         "duration_nanos": [stat.op_end_rel_nanos for stat in stats],
-        "requested_bytes": [sums["total"] + sums["extra"] for sums in both],
-        "peak_bytes": [sums["peak"] + sums["extra"] for sums in both],
-        "residual_bytes": [sums["live"] + sums["persistent"] for sums in both],
+        "requested_bytes": [wrapped(sums["total"] + sums["extra"]) for sums in both],
+        "peak_bytes": [wrapped(sums["peak"] + sums["extra"]) for sums in both],
+        "residual_bytes": [wrapped(sums["live"] + sums["persistent"]) for sums in both],
         "output_bytes": [
-            sum(size for owner, _, size, _ in outputs if owner == place)
+            wrapped(sum(size for owner, _, size, _ in outputs if owner == place))
             for place in range(len(stats))
         ],
         "temporary_bytes": [sums["temporary"] for sums in both],
@@ -147,6 +147,11 @@ def expected(run: pb.RunMetadata) -> dict[str, Any]:
     }
 
 
+def wrapped(number: int) -> int:
+    """As 64 bits hold it; only damaged files have such sums."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
 def table(names: list[str], rows: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
@@ -157,7 +162,7 @@ def described(stats: list[pb.NodeExecStats]) -> Iterator[tuple[int, int, int, in
             if output.tensor_description.HasField("allocation_description"):
                 one = output.tensor_description.allocation_description
                 size = max(one.allocated_bytes, one.requested_bytes)
-                yield place, output.slot, size, (one.ptr + 2**63) % 2**64 - 2**63
+                yield place, output.slot, size, wrapped(one.ptr)
 
 
 def memory_of(stat: pb.NodeExecStats) -> dict[str, int]:

@@ -69,9 +69,14 @@ class _Reader:
             is_number = action.wire is Wire.VARINT and action.kind is not Kind.VALUES
             if not is_number and action.element not in (Kind.TEXT, Kind.SKIP) and len(found):
                 raise IrregularError  # of fixed size, or packed
-            if (fields.is_message[found] == is_number).any() or action.which >= 0 < len(found):
+            if (fields.is_message[found] == is_number).any():
                 raise IrregularError
             self._fill_action(table, action, fields, found, rows)
+            if action.which >= 0:
+                slots, places = self.slots[table], rows[fields.owner[found]]
+                if slots[action.which][places].any() or _has_repeats(places):
+                    raise IrregularError  # of a oneof, the last member counts
+                slots[action.which][places] = number
 
     def _fill_action(
         self, table: int, action: Action, fields: Occurrences, found: Int64Array, rows: Int64Array

@@ -85,7 +85,11 @@ _NUMBERS = {
 Entries: TypeAlias = "Sequence[Wanted | WantedRows]"
 
 Form = str
-"""``number``, ``text``, ``present`` or ``oneof``."""
+"""``number``, ``text``, ``present``, ``optional`` or ``oneof``."""
+
+
+_SLOTS = {"number": 1, "present": 1, "text": 2, "optional": 3, "oneof": 3}
+"""Integers of a column: a number; start and length of a text; member and both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,11 @@ def present(path: str) -> Wanted:
 def oneof(path: str) -> Wanted:
     """Which member of a oneof is there, 0 if none, and its number, bits or text."""
     return Wanted(path, "oneof")
+
+
+def optional(path: str) -> Wanted:
+    """A number or text, and whether it is there: its field number, 0 if not; as a ``oneof``."""
+    return Wanted(path, "optional")
 
 
 def rows(path: str, entries: Entries = ()) -> WantedRows:
@@ -189,10 +198,10 @@ class Table:
     n_slots: int = 1
 
     def add(self, path: str, form: Form) -> int:
-        """A column: a number is one slot, a text two, a oneof three."""
+        """A column; returns the first of its slots."""
         slot = self.n_slots
         self.columns[path] = (slot, form)
-        self.n_slots += {"number": 1, "present": 1, "text": 2, "oneof": 3}[form]
+        self.n_slots += _SLOTS[form]
         return slot
 
 
@@ -272,10 +281,15 @@ class Plan:
         else:
             if is_repeated(found):
                 raise ValueError(f"{found.full_name} is repeated: read its rows")
-            self._enter(level, self._single(found, entry.form))
-            self.levels[level][found.number].slot = self.tables[table].add(entry.path, entry.form)
+            action = self._single(found, entry.form)
+            action.slot = self.tables[table].add(entry.path, entry.form)
+            if entry.form == "optional":
+                action.which, action.slot = action.slot, action.slot + 1
+            self._enter(level, action)
 
     def _single(self, found: FieldDescriptor, form: Form) -> Action:
+        if form == "optional":
+            form = "number" if found.type in _NUMBERS else "text"
         if (form == "number") != (found.type in _NUMBERS):
             raise ValueError(f"{found.full_name} can not be read as a {form}")
         if form == "text":

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from google.protobuf.message import DecodeError
+
 from tfprof._wire import messages as pb
-from tfprof.model.frames import NO_STACK, Frame
+from tfprof._wire.parsing import parse, scan_or_explain
+from tfprof._wire.plan import Entries, Plan, number, optional, rows, text
+from tfprof._wire.scan import Columns
+from tfprof._wire.text_index import TextIndex
+from tfprof.model.frames import NO_STACK, Frame, StackTable
 from tfprof.model.profile import OpLogColumns
-from tfprof.readers.open import open_message
+from tfprof.readers.open import open_bytes
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
+
+
+@functools.cache
+def op_log_plan() -> Plan:
+    """What is read of OpLogProto. Call stacks stay as bytes: most entries share one."""
+    entry: Entries = [text("name"), number("float_ops"), rows("types"), optional("code_def")]
+    return Plan(
+        "tensorflow.tfprof.OpLogProto",
+        [rows("log_entries", entry), rows("id_to_string", [number("key"), text("value")])],
+    )
 
 
 def read_op_log(source: Source, strings: dict[int, str] | None = None) -> OpLogColumns:
@@ -27,38 +46,70 @@ def read_op_log(source: Source, strings: dict[int, str] | None = None) -> OpLogC
         UnknownFormatError: It is something else.
         MalformedProfileError: It is broken.
     """
-    log = open_message(source, (Format.OP_LOG,), argument="op_log").message
-    columns = OpLogColumns()
-    texts = {} if strings is None else strings
-    for string_id, text in log.id_to_string.items():
-        texts.setdefault(string_id, text)
-    reader = _StackReader(columns, texts)
-    for entry in log.log_entries:
-        columns.names.append(entry.name)
-        columns.float_ops.append(entry.float_ops)
-        columns.types.append(tuple(entry.types))
-        has_code = entry.HasField("code_def")
-        columns.stack_ids.append(reader.stack_id(entry.code_def) if has_code else NO_STACK)
+    data, label = open_bytes(source, Format.OP_LOG, argument="op_log")
+    _, entries, types, known = scan_or_explain(op_log_plan(), pb.OpLogProto, data, source=label)
+    try:
+        return _read(entries, types, _texts(known, {} if strings is None else strings))
+    except (UnicodeDecodeError, DecodeError):
+        parse(pb.OpLogProto, data, source=label)  # says where
+        raise
+
+
+def _texts(known: Columns, texts: dict[int, str]) -> dict[int, str]:
+    """Texts of ids; of a key that stands twice, the last counts."""
+    keys, values = known.number("key").tolist(), known.text("value")
+    fresh = {key: value.decode() for key, value in zip(keys, values, strict=True)}
+    for key, value in fresh.items():
+        texts.setdefault(key, value)
+    return texts
+
+
+def _read(entries: Columns, types: Columns, texts: dict[int, str]) -> OpLogColumns:
+    columns = OpLogColumns(
+        names=[name.decode() for name in entries.text("name")],
+        float_ops=entries.number("float_ops").tolist(),
+        types=_types(types, len(entries)),
+    )
+    has_code, _, codes = entries.oneof("code_def")
+    distinct = TextIndex()
+    numbers = distinct.intern(codes)
+    reader = _StackReader(columns.stacks, texts)
+    used = np.unique(numbers[has_code != 0]).tolist()
+    stacks = np.full(len(distinct), NO_STACK, np.int64)
+    stacks[used] = [reader.stack_id(distinct[place]) for place in used]
+    columns.stack_ids = np.where(has_code != 0, stacks[numbers], NO_STACK).tolist()
     columns.unknown_strings = len(reader.unknown)
     return columns
 
 
-class _StackReader:
-    """Decodes call stacks; equal ones, which is most of them, only once."""
+def _types(types: Columns, n_entries: int) -> list[Sequence[str]]:
+    """Types that each entry adds; few are distinct."""
+    distinct = TextIndex()
+    numbers = distinct.intern(types.text("value")).tolist()
+    names = [distinct[place].decode() for place in range(len(distinct))]
+    found: list[Sequence[str]] = [()] * n_entries
+    for owner, place in zip(types.parent.tolist(), numbers, strict=True):
+        found[owner] = (*found[owner], names[place])
+    return found
 
-    def __init__(self, columns: OpLogColumns, texts: dict[int, str]) -> None:
-        self._stacks = columns.stacks
+
+class _StackReader:
+    """Decodes call stacks."""
+
+    def __init__(self, stacks: StackTable, texts: dict[int, str]) -> None:
+        self._stacks = stacks
         self._texts = texts
-        self._known: dict[bytes, int] = {}
         self._frame_ids: dict[tuple[int, ...], int] = {}
         self.unknown: set[int] = set()
 
-    def stack_id(self, code: pb.CodeDef) -> int:
-        key = code.SerializeToString()
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._stacks.intern_ids(map(self._frame_id, code.traces))
-        return found
+    def stack_id(self, code: bytes) -> int:
+        """The number of a stack.
+
+        Raises:
+            DecodeError: The bytes are no CodeDef.
+        """
+        traces = pb.CodeDef.FromString(code).traces
+        return self._stacks.intern_ids(map(self._frame_id, traces))
 
     def _frame_id(self, trace: pb.CodeDef.Trace) -> int:
         file, function, line = trace.file_id, trace.function_id, trace.line_id
