@@ -26,7 +26,7 @@ cdef enum:
 
 cdef enum:
     ACTION_SIZE = 7
-    MAX_GROUPS = 100
+    MAX_DEPTH = 100   # protobuf's limit, of messages and groups together
     FIRST_ROWS = 64
 
 ctypedef struct Action:
@@ -41,6 +41,7 @@ ctypedef struct Action:
 ctypedef struct Level:
     int64_t first     # its actions, by field number
     int64_t size
+    int64_t depth     # how many messages are around it
 
 ctypedef struct Table:
     int64_t n_rows
@@ -142,13 +143,15 @@ cdef int64_t add_row(Table* table, int64_t parent) noexcept nogil:
 
 
 cdef const uint8_t* skip_group(
-    const uint8_t* at, const uint8_t* end, uint64_t number
+    const uint8_t* at, const uint8_t* end, uint64_t number, int64_t above
 ) noexcept nogil:
-    """The place behind the end mark of a group; groups may stand in groups."""
-    cdef uint64_t open_groups[MAX_GROUPS]
+    """The place behind the end mark of a group, which so many messages are around."""
+    cdef uint64_t open_groups[MAX_DEPTH]
     cdef int depth = 0
     cdef uint64_t tag = 0, value = 0
     cdef int64_t size = 0
+    if above >= MAX_DEPTH:
+        return NULL
     open_groups[0] = number
     while at < end:
         at = read_tag(at, end, &tag)
@@ -173,7 +176,7 @@ cdef const uint8_t* skip_group(
             at += 4
         elif tag & 7 == WIRE_START_GROUP:
             depth += 1
-            if depth == MAX_GROUPS:
+            if depth + above >= MAX_DEPTH:
                 return NULL
             open_groups[depth] = tag >> 3
         elif tag & 7 == WIRE_END_GROUP:
@@ -316,7 +319,7 @@ cdef int walk(
                 if store(scan, action, table, row, <int64_t>bits, number) < 0:
                     return -1
         elif tag & 7 == WIRE_START_GROUP:
-            at = skip_group(at, end, number)
+            at = skip_group(at, end, number, here.depth)
             if at == NULL:
                 return -1
         else:
@@ -380,7 +383,7 @@ def scan(
     Args:
         data: Holds the message.
         actions: Seven numbers for each action.
-        levels: First action and number of actions of each level.
+        levels: First action, number of actions and depth of each level.
         slots_of_tables: How many columns each table has.
         start: First byte of the message.
         stop: One past its last byte.

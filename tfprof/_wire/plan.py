@@ -346,12 +346,16 @@ class Plan:
         self.levels[level][number] = action
 
     def _numbers(self) -> tuple[Int64Array, Int64Array]:
-        """Actions by field number, and where those of each level are."""
+        """Actions by field number; where those of each level are, and how deep it is."""
         nothing = [0, -1, -1, -1, -1, 0, -1]
         table: list[list[int]] = []
         spans = []
-        for level in self.levels:
+        depths = [0] * len(self.levels)  # a level comes before those in it
+        for place, level in enumerate(self.levels):
             size = max(level, default=0) + 1
-            spans.append([len(table), size])
+            spans.append([len(table), size, depths[place]])
+            for action in level.values():
+                if action.level >= 0:
+                    depths[action.level] = depths[place] + 1
             table += [level[n].numbers() if n in level else nothing for n in range(size)]
         return np.array(table, np.int64).ravel(), np.array(spans, np.int64).ravel()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import parse
+from tfprof._wire.plan import Plan, rows, text
+from tfprof._wire.scan import Columns, Texts, scan
+from tfprof._wire.text_index import TextIndex
 from tfprof.errors import EmptyProfileError
+from tfprof.model.columns import Int64Array
 from tfprof.model.ops import Attrs, AttrValue, GraphColumns
 from tfprof.model.shapes import Shape, ShapeTable
+from tfprof.model.strings import InternTable
 from tfprof.readers.open import open_message
 from tfprof.readers.sniff import Format
 
@@ -23,6 +31,15 @@ ELEMENT_TYPE = "T"
 """Kept as a ``DataType`` number, of the nodes that have one of ``KEPT_ATTRS``."""
 
 GRAPH_FORMATS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
+
+
+@functools.cache
+def graph_plan() -> Plan:
+    """What is read of the nodes of a GraphDef."""
+    attrs = rows("attr", [text("key"), text("value")])
+    return Plan(
+        "tensorflow.GraphDef", [rows("node", [text("name"), text("op"), rows("input"), attrs])]
+    )
 
 
 def read_graph(source: Source) -> GraphColumns:
@@ -67,73 +84,102 @@ def _from_graph_def(graph: pb.GraphDef, data: bytes | None = None) -> GraphColum
     """Take the nodes; the function library holds no nodes of the graph."""
     if data is None:
         data = graph.SerializePartialToString(deterministic=True)
-    columns = GraphColumns(serialized=data)
-    decode = _AttrReader(columns)
-    for node in graph.node:
-        columns.names.append(node.name)
-        columns.ops.append(node.op)
-        columns.inputs.append(list(node.input))
-        decode.append(node.attr)
+    _, nodes, inputs, attrs = scan(graph_plan(), data)
+    columns = GraphColumns(
+        names=[name.decode() for name in nodes.text("name")],
+        ops=_decoded(nodes.text("op")),
+        inputs=_by_owner(_decoded(inputs.text("value")), inputs.parent, len(nodes)),
+        serialized=data,
+    )
+    reader = _AttrReader(attrs, len(nodes))
+    columns.shape_ids = reader.ids("shape", lambda value: _shape_id(value, columns.shapes))
+    columns.output_shapes_ids = reader.ids(
+        "_output_shapes", lambda value: _list_id(value, columns.shapes)
+    )
+    columns.attrs_ids = reader.kept(columns.attrs)
     return columns
 
 
+def _decoded(texts: Texts) -> list[str]:
+    """Texts of which many are equal."""
+    distinct = TextIndex()
+    numbers = distinct.intern(texts).tolist()
+    decoded = [distinct[place].decode() for place in range(len(distinct))]
+    return [decoded[place] for place in numbers]
+
+
+def _by_owner(values: list[str], owner: Int64Array, n_owners: int) -> list[Sequence[str]]:
+    ends = np.cumsum(np.bincount(owner, minlength=n_owners)).tolist()
+    starts = [0, *ends][:-1]
+    return [values[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
 class _AttrReader:
-    """Reads the attributes that matter; equal serialized values are decoded once."""
+    """Reads the attributes that matter; equal serialized values are decoded once.
 
-    def __init__(self, columns: GraphColumns) -> None:
-        self._columns = columns
-        self._shapes: ShapeTable = columns.shapes
-        self._shape_ids: dict[bytes, int] = {}
-        self._list_ids: dict[bytes, int] = {}
-        self._attrs_ids: dict[tuple[tuple[str, bytes], ...], int] = {}
+    Args:
+        attrs: The attributes of all nodes.
+        n_nodes: How many nodes there are.
+    """
 
-    def append(self, attr: MutableMapping[str, pb.AttrValue]) -> None:
-        columns = self._columns
-        shape_id = list_id = -1
-        if "shape" in attr:
-            value = attr["shape"]
-            if value.WhichOneof("value") == "shape":
-                shape_id = self._shape_id(value.shape)
-        if "_output_shapes" in attr:
-            value = attr["_output_shapes"]
-            if value.WhichOneof("value") == "list":
-                list_id = self._list_id(value)
-        columns.shape_ids.append(shape_id)
-        columns.output_shapes_ids.append(list_id)
-        columns.attrs_ids.append(self._attrs_id(attr))
+    def __init__(self, attrs: Columns, n_nodes: int) -> None:
+        self._owner, self._n_nodes = attrs.parent, n_nodes
+        self._names = TextIndex()
+        self._name_numbers = self._names.intern(attrs.text("key"))
+        self._numbers = {self._names[i].decode(): i for i in range(len(self._names))}
+        self._values = attrs.text("value")
 
-    def _shape_id(self, shape: pb.TensorShapeProto) -> int:
-        key = shape.SerializeToString()
-        found = self._shape_ids.get(key)
-        if found is None:
-            found = self._shape_ids[key] = self._shapes.intern(decode_shape(shape))
-        return found
+    def ids(self, name: str, decode: Callable[[pb.AttrValue], int]) -> list[int]:
+        """What is made of an attribute of each node; -1 where there is none."""
+        value_of_node, distinct = self._value_numbers(name)
+        made = [decode(pb.AttrValue.FromString(distinct[i])) for i in range(len(distinct))]
+        ids: list[int] = np.array([*made, -1], np.int64)[value_of_node].tolist()
+        return ids
 
-    def _list_id(self, value: pb.AttrValue) -> int:
-        key = value.SerializeToString()
-        found = self._list_ids.get(key)
-        if found is None:
-            shapes = [decode_shape(shape) for shape in value.list.shape]
-            found = self._list_ids[key] = self._shapes.intern_list(shapes)
-        return found
+    def kept(self, table: InternTable[Attrs]) -> list[int]:
+        """Ids of the attributes that formulas read, 0 for nodes with none of them."""
+        names = (*KEPT_ATTRS, ELEMENT_TYPE)
+        found = [self._value_numbers(name) for name in names]
+        combinations = np.stack([numbers for numbers, _ in found], axis=1)
+        combinations[(combinations[:, :-1] < 0).all(axis=1)] = -1
+        rows, first, place = np.unique(combinations, axis=0, return_index=True, return_inverse=True)
+        ids = np.zeros(len(rows), np.int64)
+        for row in np.argsort(first).tolist():
+            if rows[row].max(initial=-1) >= 0:
+                values = {
+                    name: plain_attr(pb.AttrValue.FromString(distinct[number]))
+                    for name, number, (_, distinct) in zip(
+                        names, rows[row].tolist(), found, strict=True
+                    )
+                    if number >= 0
+                }
+                known = [(name, value) for name, value in values.items() if value is not None]
+                ids[row] = table.intern(tuple(known))
+        kept: list[int] = ids[place.reshape(-1)].tolist()
+        return kept
 
-    def _attrs_id(self, attr: MutableMapping[str, pb.AttrValue]) -> int:
-        present = [name for name in KEPT_ATTRS if name in attr]
-        if not present:
-            return 0
-        if ELEMENT_TYPE in attr:
-            present.append(ELEMENT_TYPE)
-        key = tuple([(name, attr[name].SerializeToString()) for name in present])
-        found = self._attrs_ids.get(key)
-        if found is None:
-            values: list[tuple[str, AttrValue]] = []
-            for name in present:
-                value = plain_attr(attr[name])
-                if value is not None:
-                    values.append((name, value))
-            attrs: Attrs = tuple(values)
-            found = self._attrs_ids[key] = self._columns.attrs.intern(attrs)
-        return found
+    def _value_numbers(self, name: str) -> tuple[Int64Array, TextIndex]:
+        """Number of the value of an attribute of each node, -1 without one; and the values."""
+        distinct = TextIndex()
+        numbers = np.full(self._n_nodes, -1, np.int64)
+        places = np.flatnonzero(self._name_numbers == self._numbers.get(name, -1))
+        values = self._values
+        # Of a key that stands twice, the last value counts.
+        numbers[self._owner[places]] = distinct.intern(
+            Texts(values.data, values.start[places], values.length[places])
+        )
+        return numbers, distinct
+
+
+def _shape_id(value: pb.AttrValue, shapes: ShapeTable) -> int:
+    is_shape = value.WhichOneof("value") == "shape"
+    return shapes.shapes.intern(decode_shape(value.shape)) if is_shape else -1
+
+
+def _list_id(value: pb.AttrValue, shapes: ShapeTable) -> int:
+    if value.WhichOneof("value") != "list":
+        return -1
+    return shapes.intern_list([decode_shape(shape) for shape in value.list.shape])
 
 
 def decode_shape(shape: pb.TensorShapeProto) -> Shape:
