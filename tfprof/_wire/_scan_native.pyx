@@ -7,6 +7,7 @@ where the plan does, which has no cycles; groups, which no plan asks for, are sk
 counter. Whatever protobuf would refuse ends the scan with -1, and protobuf is asked to say why.
 """
 
+cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_SIMPLE, PyBUF_WRITABLE, Py_buffer
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -28,6 +29,7 @@ cdef enum:
     ACTION_SIZE = 7
     MAX_DEPTH = 100   # protobuf's limit, of messages and groups together
     FIRST_ROWS = 64
+    BYTES_OF_ROW = 512    # of the message, for the first guess at the number of rows
 
 ctypedef struct Action:
     int64_t kind
@@ -46,6 +48,7 @@ ctypedef struct Level:
 ctypedef struct Table:
     int64_t n_rows
     int64_t capacity
+    int64_t first_capacity
     int64_t n_slots
     int64_t** slots
 
@@ -129,12 +132,16 @@ cdef int64_t add_row(Table* table, int64_t parent) noexcept nogil:
     cdef int64_t slot, capacity
     cdef int64_t* grown
     if row == table.capacity:
-        capacity = FIRST_ROWS if row == 0 else row * 2
+        capacity = table.first_capacity if row == 0 else row * 2
         for slot in range(table.n_slots):
-            grown = <int64_t*>realloc(table.slots[slot], capacity * sizeof(int64_t))
+            if row == 0:  # pages that nobody touches cost nothing
+                grown = <int64_t*>calloc(capacity, sizeof(int64_t))
+            else:
+                grown = <int64_t*>realloc(table.slots[slot], capacity * sizeof(int64_t))
             if grown == NULL:
                 return -1
-            memset(grown + row, 0, (capacity - row) * sizeof(int64_t))
+            if row:
+                memset(grown + row, 0, (capacity - row) * sizeof(int64_t))
             table.slots[slot] = grown
         table.capacity = capacity
     table.slots[0][row] = parent
@@ -413,6 +420,7 @@ def scan(
     try:
         for i in range(n_tables):
             state.tables[i].n_slots = slots_of_tables[i]
+            state.tables[i].first_capacity = FIRST_ROWS + (stop - start) // BYTES_OF_ROW
             state.tables[i].slots = <int64_t**>calloc(slots_of_tables[i], sizeof(int64_t*))
             if state.tables[i].slots == NULL:
                 raise MemoryError
@@ -461,8 +469,12 @@ cdef uint64_t hash_of(const uint8_t* text, int64_t length) noexcept nogil:
 
 
 cdef class TextIndex:
-    """Texts by number, and numbers by text; the numbers count from 0 in order of appearance."""
+    """Texts by number, and numbers by text; the numbers count from 0 in order of appearance.
 
+    Threads may share one: each call holds its lock.
+    """
+
+    cdef cython.pymutex lock
     cdef uint8_t* arena
     cdef int64_t used, room
     cdef int64_t* starts       # of each text in the arena, and one more: the end of the last
@@ -489,10 +501,12 @@ cdef class TextIndex:
         return self.count
 
     def __getitem__(self, int64_t number):
-        if not 0 <= number < self.count:
-            raise IndexError(number)
-        cdef int64_t start = self.starts[number]
-        return (<const char*>self.arena)[start:self.starts[number + 1]]
+        cdef int64_t start
+        with self.lock:
+            if not 0 <= number < self.count:
+                raise IndexError(number)
+            start = self.starts[number]
+            return (<const char*>self.arena)[start:self.starts[number + 1]]
 
     cdef int64_t look_up(self, const uint8_t* text, int64_t length, uint64_t key) noexcept nogil:
         cdef int64_t place = <int64_t>key & self.mask
@@ -570,8 +584,9 @@ cdef class TextIndex:
             encoded = (<str>text).encode("utf-8", "surrogatepass")
             start = <const uint8_t*><const char*>encoded
             length = len(encoded)
-            if self.append(start, length, hash_of(start, length)) < 0:
-                raise MemoryError
+            with self.lock:
+                if self.append(start, length, hash_of(start, length)) < 0:
+                    raise MemoryError
 
     def find(self, const uint8_t[::1] data, const int64_t[::1] start, const int64_t[::1] length):
         """Number of each text of a buffer, -1 for a text that is not there."""
@@ -600,7 +615,7 @@ cdef class TextIndex:
         found = <int64_t*>malloc(n * sizeof(int64_t) if n else 1)
         if found == NULL:
             raise MemoryError
-        with nogil:
+        with nogil, self.lock:
             for i in range(n):
                 if start[i] < 0 or length[i] < 0 or start[i] > size - length[i]:
                     failure = 1

@@ -51,15 +51,19 @@ class StepRecords:
             values: Measures of each stat, shape (len(MEASURES), m).
             window: Start (0 without a time) and end of each stat, shape (2, m).
         """
-        distinct, place = np.unique(rows, return_inverse=True)
-        sums = np.zeros((len(MEASURES), len(distinct)), np.int64)
-        for measure in range(len(MEASURES)):
-            np.add.at(sums[measure], place, values[measure])
-        start = np.full(len(distinct), _NEVER, np.int64)
-        np.minimum.at(start, place, np.where(window[0] > 0, window[0], _NEVER))
-        end = np.zeros(len(distinct), np.int64)
-        np.maximum.at(end, place, window[1])
-        return cls(distinct, sums, np.stack([np.where(start == _NEVER, 0, start), end]))
+        if not len(rows):
+            return cls(rows, np.zeros((len(MEASURES), 0), np.int64), np.zeros((2, 0), np.int64))
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        first = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
+        starts = np.where(window[0] > 0, window[0], _NEVER)[order]
+        start = np.minimum.reduceat(starts, first)
+        end = np.maximum(np.maximum.reduceat(window[1][order], first), 0)
+        return cls(
+            ascending[first],
+            np.add.reduceat(values[:, order], first, axis=1),
+            np.stack([np.where(start == _NEVER, 0, start), end]),
+        )
 
     def merge(self, other: StepRecords) -> StepRecords:
         """Sum of two parts of the same step."""

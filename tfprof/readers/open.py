@@ -109,13 +109,33 @@ def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes,
 
     Arguments and errors as in ``open_message``.
     """
+    data, label = open_unchecked(source, wanted, argument=argument)
+    return as_binary(data, wanted, label), label
+
+
+def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[bytes, str]:
+    """The same, but a file may be of another format, or the text form.
+
+    Raises:
+        UsageError: The source is of no type that could be opened.
+        InputError: The file can not be read.
+    """
     if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
         opened = _from_message(source, (wanted,), argument)
         return opened.message.SerializePartialToString(), opened.label
-    data, label = _contents(source, wanted, argument)
+    return _contents(source, wanted, argument)
+
+
+def as_binary(data: bytes, wanted: Format, label: str) -> bytes:
+    """Serialized bytes of a format from its serialized or its text form.
+
+    Raises:
+        UnknownFormatError: It is something else.
+        MalformedProfileError: The text is broken.
+    """
     if not check_expected(data, wanted, label):
-        return data, label
-    return _parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString(), label
+        return data
+    return _parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString()
 
 
 def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Opened:

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import parse, scan_or_explain
 from tfprof._wire.plan import Entries, Plan, number, present, rows, text
-from tfprof._wire.scan import Columns, Texts
+from tfprof._wire.scan import Columns, Texts, scan
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.runs import (
@@ -22,11 +23,15 @@ from tfprof.model.runs import (
     OutputColumns,
     RunColumns,
 )
-from tfprof.readers.open import open_bytes
+from tfprof.readers.open import as_binary, open_unchecked
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
+
+_STATS = 2
+"""Place of the table of stats in the plan."""
+_LOOKED_AT = 100
 
 _ALLOCATION = "tensor_description.allocation_description"
 
@@ -90,10 +95,12 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         UnknownFormatError: It is something else.
         MalformedProfileError: It is broken.
     """
-    data, label = open_bytes(source, Format.RUN_METADATA, argument="run_meta")
-    run, devices, stats, memory, records, outputs = scan_or_explain(
-        run_plan(), pb.RunMetadata, data, source=label
-    )
+    data, label = open_unchecked(source, Format.RUN_METADATA, argument="run_meta")
+    tables = _believable(data, names)
+    if not tables:
+        data = as_binary(data, Format.RUN_METADATA, label)
+        tables = scan_or_explain(run_plan(), pb.RunMetadata, data, source=label)
+    run, devices, stats, memory, records, outputs = tables
     if not run.number("step_stats")[0]:
         return None
     n_stats = len(stats)
@@ -129,6 +136,18 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         output_shapes=_wanted_shapes(ids, names.shapes_wanted, outputs, n_stats),
         fed_shapes=_fed_shapes(unknown, outputs),
     )
+
+
+def _believable(data: bytes, names: KnownNames) -> list[Columns]:
+    """The tables, if some op that ran is known: then nobody has to look what the data are."""
+    try:
+        tables = scan(run_plan(), data)
+    except (DecodeError, RuntimeWarning):
+        return []
+    stats = tables[_STATS]
+    some = stats.text("node_name")
+    first = Texts(some.data, some.start[:_LOOKED_AT], some.length[:_LOOKED_AT])
+    return tables if names.is_op[names.find(first)].any() else []
 
 
 def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
