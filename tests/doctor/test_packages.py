@@ -125,3 +125,15 @@ def test_a_damaged_installation_is_passed_over(machine, facts):
     (machine.site / "bare-1.0.dist-info").mkdir()
     machine.core()
     assert "numpy" in facts().packages
+
+
+def test_the_reader_is_native_pure_or_turned_off(machine, facts):
+    (check,) = packages.check_reader(facts())
+    assert (check.status, check.message) == ("ok", "native reader")
+    (check,) = packages.check_reader(facts(has_native_reader=False))
+    assert check.status == "note"
+    assert check.message.startswith("the native reader was not built")
+    assert "pip install" in check.command
+    machine.variables["TFPROF_PURE"] = "1"
+    (check,) = packages.check_reader(facts())
+    assert (check.status, check.command) == ("note", "unset TFPROF_PURE")

@@ -6,31 +6,19 @@ only says that something is wrong; what it is, and where, is then found out by w
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof._wire.native import is_native, native
 from tfprof._wire.plan import Plan
 
 if TYPE_CHECKING:
     from tfprof._wire.lockstep import Int64Array
 
-native: Any
-try:
-    native = importlib.import_module("tfprof._wire._scan_native")
-except ImportError:  # built without a compiler
-    native = None
-
 Data = bytes | memoryview
-
-
-def is_native() -> bool:
-    """Whether the native scanner is there, and not turned off by ``TFPROF_PURE=1``."""
-    return native is not None and os.environ.get("TFPROF_PURE", "") in ("", "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +98,12 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
         The columns of each table of the plan, in its order.
 
     Raises:
+        ValueError: The data are no contiguous bytes.
         DecodeError: Protobuf refuses the bytes.
     """
+    view = memoryview(data)
+    if view.format != "B" or view.ndim != 1 or not view.c_contiguous:
+        raise ValueError("the data must be contiguous bytes; bytes(data) makes them so")
     if is_native():
         found = native.scan(
             data, plan.actions, plan.spans, plan.slots, 0, len(data), plan.tables[0].level, 0

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tfprof.files import Watch
     from tfprof.readers.run_files import Role, RunFiles
 
+_LARGE_BYTES = 1 << 24
+"""From here on people notice how a file is read."""
+
 _PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
 _ROLES: dict[Role, str] = {
     "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
@@ -102,8 +105,11 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
         UsageError: They do not go together.
         InputError: One can not be used.
     """
+    from tfprof._wire.native import native
     from tfprof.profile_files import profiler_of
 
+    if native is None and files.n_bytes > _LARGE_BYTES:
+        note("reading with Python, as the native reader was not built; see tfprof doctor")
     profiler = profiler_of(files, classic=given["classic"], recover=given["recover"], watch=watch)
     if files.unused:
         seen = [f"{file.path} ({file.found.format.value})" for file in files.unused]

@@ -26,6 +26,7 @@ class Environment:
         system: Name of the operating system, ``Linux``.
         machine: Type of the processor, ``x86_64``.
         protobuf_implementation: ``upb``, ``cpp`` or ``python``.
+        has_native_reader: Whether tfprof's own compiled reader was built.
         run: Runs a program; what it prints, or None if it can not be run or fails.
         can_use: Whether this process may read and write a file.
         timeout_seconds: How long a server may take to answer.
@@ -40,6 +41,7 @@ class Environment:
     protobuf_implementation: str
     run: Callable[[Sequence[str]], str | None]
     can_use: Callable[[Path], bool]
+    has_native_reader: bool = True
     timeout_seconds: float = 3.0
 
     @classmethod
@@ -48,6 +50,8 @@ class Environment:
         import platform
 
         from google.protobuf.internal import api_implementation
+
+        from tfprof._wire.native import native
 
         return cls(
             root=Path("/"),
@@ -59,6 +63,7 @@ class Environment:
             protobuf_implementation=api_implementation.Type(),
             run=_run,
             can_use=lambda path: os.access(path, os.R_OK | os.W_OK),
+            has_native_reader=native is not None,
         )
 
     def path(self, name: str) -> Path:

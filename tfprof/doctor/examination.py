@@ -21,6 +21,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             packages.check_tfprof,
             packages.check_core,
             packages.check_protobuf,
+            packages.check_reader,
             packages.check_tensorflow,
             packages.check_drawing,
             packages.check_cupti_python,

@@ -78,6 +78,29 @@ def check_protobuf(facts: Facts) -> Iterator[Check]:
         )
 
 
+def check_reader(facts: Facts) -> Iterator[Check]:
+    """Whether tfprof reads with compiled code."""
+    environment = facts.environment
+    slower = "large files take several times as long to read, with the same results"
+    if not environment.has_native_reader:
+        yield Check(
+            "reader",
+            "note",
+            f"the native reader was not built: {slower}",
+            "Install a C compiler, then tfprof again.",
+            "TFPROF_NATIVE=1 pip install --force-reinstall --no-binary tfprof tfprof",
+        )
+    elif environment.variables.get("TFPROF_PURE", "") not in ("", "0"):
+        yield Check(
+            "reader",
+            "note",
+            f"TFPROF_PURE turns the native reader off: {slower}",
+            command="unset TFPROF_PURE",
+        )
+    else:
+        yield Check("reader", "ok", "native reader")
+
+
 def check_tensorflow(facts: Facts) -> Iterator[Check]:
     """TensorFlow and Keras, without importing them."""
     tensorflow = facts.tensorflow
