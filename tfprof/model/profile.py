@@ -366,22 +366,19 @@ def label_op(label: str) -> str | None:
 def _sum_by_op(
     run: RunColumns, rows: Int64Array, placed: _PlacedStats, duration_micros: Int64Array
 ) -> StepRecords:
-    on_host = placed.timed & (placed.kinds == HOST)
-    values = np.stack(
-        [
-            on_host.astype(np.int64),
-            np.where(placed.timed & (placed.kinds == ACCELERATOR), duration_micros, 0),
-            np.where(on_host, duration_micros, 0),
-            np.where(placed.sized, run.requested_bytes, 0),
-            np.where(placed.sized, run.peak_bytes, 0),
-            np.where(placed.sized, run.residual_bytes, 0),
-            np.where(placed.sized, run.output_bytes, 0),
-        ]
-    )
-    start = np.where(placed.timed, run.start_micros, 0)
-    window = np.stack([start, np.where(placed.timed, start + duration_micros, 0)])
     kept = placed.kept
-    return StepRecords.from_stats(rows[kept], values[:, kept], window[:, kept])
+    on_host = placed.timed & (placed.kinds == HOST)
+    on_accelerator = placed.timed & (placed.kinds == ACCELERATOR)
+    sizes = (run.requested_bytes, run.peak_bytes, run.residual_bytes, run.output_bytes)
+    values = [
+        on_host.astype(np.int64)[kept],
+        np.where(on_accelerator, duration_micros, 0)[kept],
+        np.where(on_host, duration_micros, 0)[kept],
+        *(np.where(placed.sized, size, 0)[kept] for size in sizes),
+    ]
+    start = np.where(placed.timed, run.start_micros, 0)
+    end = np.where(placed.timed, start + duration_micros, 0)
+    return StepRecords.from_stats(rows[kept], values, (start[kept], end[kept]))
 
 
 def _memory_of(
@@ -407,26 +404,27 @@ def _memory_of(
     np.maximum.at(in_use, levels.stats[of_gpu], levels.bytes_in_use[of_gpu])
 
     host = placed.on_cpu
-    values = np.stack(
-        [
-            end_micros,
-            np.where(host, run.temporary_bytes, 0),
-            np.where(host, run.persistent_bytes, 0),
-            np.where(host, 0, run.temporary_bytes),
-            np.where(host, 0, run.persistent_bytes),
-            run.requested_bytes,
-            run.peak_bytes,
-            run.residual_bytes,
-            run.output_bytes,
-            in_use,
-        ]
+    columns = (
+        end_micros,
+        np.where(host, run.temporary_bytes, 0),
+        np.where(host, run.persistent_bytes, 0),
+        np.where(host, 0, run.temporary_bytes),
+        np.where(host, 0, run.persistent_bytes),
+        run.requested_bytes,
+        run.peak_bytes,
+        run.residual_bytes,
+        run.output_bytes,
+        in_use,
     )
+    values = np.empty((len(columns), int(counts.sum())), np.int64)
+    for place, column in enumerate(columns):
+        np.compress(counts, column, out=values[place])
     buffers = counts[outputs.stats]
     made = counts[allocations.stats]
     level = counts[levels.stats]
     at = levels.stats[level]
     return (
-        MemoryUses(rows[counts], values[:, counts]),
+        MemoryUses(rows[counts], values),
         OutputBuffers(
             use_of[outputs.stats[buffers]],
             outputs.slots[buffers],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +44,9 @@ class StepRecords:
     window: Int64Array
 
     @classmethod
-    def from_stats(cls, rows: Int64Array, values: Int64Array, window: Int64Array) -> StepRecords:
+    def from_stats(
+        cls, rows: Int64Array, values: Iterable[Int64Array], window: Iterable[Int64Array]
+    ) -> StepRecords:
         """Sum stats per op.
 
         Args:
@@ -56,14 +59,15 @@ class StepRecords:
         order = np.argsort(rows, kind="stable")
         ascending = rows[order]
         first = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
-        starts = np.where(window[0] > 0, window[0], _NEVER)[order]
-        start = np.minimum.reduceat(starts, first)
-        end = np.maximum(np.maximum.reduceat(window[1][order], first), 0)
-        return cls(
-            ascending[first],
-            np.add.reduceat(values[:, order], first, axis=1),
-            np.stack([np.where(start == _NEVER, 0, start), end]),
-        )
+        # One measure after the other: large temporary arrays cost more than the sums.
+        sums = np.empty((len(MEASURES), len(first)), np.int64)
+        for measure, row in enumerate(values):
+            np.add.reduceat(row[order], first, out=sums[measure])
+        starts, ends = window
+        start = np.minimum.reduceat(np.where(starts > 0, starts, _NEVER)[order], first)
+        end = np.maximum(np.maximum.reduceat(ends[order], first), 0)
+        start_or_none = np.where(start == _NEVER, 0, start)
+        return cls(ascending[first], sums, np.stack([start_or_none, end]))
 
     def merge(self, other: StepRecords) -> StepRecords:
         """Sum of two parts of the same step."""
