@@ -80,6 +80,8 @@ class GraphSource:
         self._counted_version = -1
         self._counted_state: tuple[int, ...] = ()
         self._shapes_version = 0
+        self._wanted: BoolArray = np.zeros(0, np.bool_)
+        self._wanted_state: tuple[int, ...] = ()
         self._n_runs = 0
         self._has_control_flow = True  # until it is known
         self._incomplete: set[int] = set()
@@ -230,7 +232,11 @@ class GraphSource:
     def _names_without_shapes(self) -> BoolArray:
         """Which names belong to ops whose output shapes a run could tell, by name id."""
         ops = self._profile.ops
+        state = (len(ops), len(ops.names), self._shapes_version)
+        if state == self._wanted_state:
+            return self._wanted
         wanted = np.zeros(len(ops.names) + 1, np.bool_)  # the last one is for unknown names
+        self._wanted, self._wanted_state = wanted, state
         if self._wants_shapes:
             self._extend_shape_ids()
             defined = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]

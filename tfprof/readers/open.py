@@ -16,7 +16,7 @@ from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files import read_file
-from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.readers.sniff import GZIP_MAGIC, XZ_MAGIC, Format, check_expected, sniff
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -35,7 +35,7 @@ CLASSES = {
     Format.OP_LOG: "OpLogProto",
     Format.PROFILE: "ProfileProto",
 }
-_DECOMPRESSORS: dict[Format, Any] = {Format.GZIP: gzip.open, Format.XZ: lzma.open}
+_DECOMPRESSORS: dict[bytes, Any] = {GZIP_MAGIC: gzip.open, XZ_MAGIC: lzma.open}
 _DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
@@ -185,7 +185,7 @@ def decompressed(data: bytes, label: str) -> bytes:
     Raises:
         MalformedProfileError: The archive is damaged, or holds more than protobuf's 2 GiB.
     """
-    opener = _DECOMPRESSORS.get(sniff(data[:16]).format)
+    opener = next((o for magic, o in _DECOMPRESSORS.items() if data.startswith(magic)), None)
     if opener is None:
         return data
     try:

@@ -110,9 +110,11 @@ _REMEDIES: Final = {
     Format.HTML: "if it should have been a download, fetch the file itself",
 }
 
+GZIP_MAGIC: Final = b"\x1f\x8b"
+XZ_MAGIC: Final = b"\xfd7zXZ\x00"
 _MAGIC: Final = (
-    (b"\x1f\x8b", Format.GZIP),
-    (b"\xfd7zXZ\x00", Format.XZ),
+    (GZIP_MAGIC, Format.GZIP),
+    (XZ_MAGIC, Format.XZ),
     (b"\x89HDF\r\n\x1a\n", Format.HDF5),
 )
 _ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
