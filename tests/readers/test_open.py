@@ -1,5 +1,6 @@
 import gzip
 import lzma
+import tracemalloc
 
 import pytest
 
@@ -13,6 +14,7 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.readers.graphdef import read_graph
+from tfprof.readers.open import decompressed
 from tfprof.readers.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, run, traced
 
@@ -169,3 +171,13 @@ def test_empty_messages():
     assert read_op_log(pb.OpLogProto()).names == []
     with pytest.raises(EmptyProfileError):
         read_run_metadata(pb.RunMetadata())
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_small_archive_takes_no_more_memory_than_it_holds(pack) -> None:
+    packed = pack(bytes(100))
+    tracemalloc.start()
+    decompressed(packed, "file")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 32 << 20

@@ -150,6 +150,44 @@ def test_ids_may_have_gaps_and_stand_in_any_order() -> None:
     assert [dim.size for dim in shapes.input_shapes[0].dim] == [3, 4]
 
 
+def test_an_input_port_that_is_there_twice_is_the_last() -> None:
+    message = text_proto("""
+      nodes { key: 0 value { name: "a" } }
+      nodes { key: 1 value { name: "b" inputs { key: 0 value: 0 } } }
+    """)
+    once = load(message).serialize_to_string()
+    ports = b"\x72\x04\x08\x00\x10\x01" + b"\x72\x04\x08\x00\x10\x02"  # 14: {0: 1}, {0: 2}
+    value = message.nodes[1].SerializeToString() + ports
+    twice = length_delimited(b"\x0a", b"\x08\x01" + length_delimited(b"\x12", value))
+    del message.nodes[1]
+    again = tfprof.load(message.SerializeToString() + twice)
+    saved = pb.ProfileProto.FromString(again.serialize_to_string())
+    assert saved.nodes[1].src_output_index[0] == 2
+    assert once != again.serialize_to_string()
+
+
+def test_numbers_need_not_be_packed() -> None:
+    shape = b"\x20\x03\x20\x05"  # shape: 3, 5, each with a tag
+    node = length_delimited(b"\x0a", b"a") + length_delimited(b"\x4a", b"A") + shape
+    data = length_delimited(b"\x0a", b"\x08\x01" + length_delimited(b"\x12", node))
+    again = pb.ProfileProto.FromString(tfprof.load(data).serialize_to_string())
+    assert list(again.nodes[0].shape) == [3, 5]
+
+
+def test_the_parts_of_a_message_that_is_there_twice_are_one() -> None:
+    message = text_proto("""
+      nodes { key: 1 value { name: "a" op: "A"
+        trace { traces { lineno: 1 } } } } id_to_string { key: 0 value: "f" }
+    """)
+    once = message.nodes[1].SerializeToString()
+    more = pb.ProfileNode(trace=message.nodes[1].trace).SerializeToString()
+    del message.nodes[1]
+    value = length_delimited(b"\x12", once + more)
+    data = length_delimited(b"\x0a", b"\x08\x01" + value) + message.SerializeToString()
+    again = pb.ProfileProto.FromString(tfprof.load(data).serialize_to_string())
+    assert len(again.nodes[0].trace.traces) == 2
+
+
 def test_the_first_node_of_a_name_wins_also_for_inputs() -> None:
     message = text_proto("""
       nodes { key: 1 value { name: "a" op: "A" float_ops: 1 execs { key: 0 value {} } } }
@@ -381,7 +419,12 @@ def test_the_order_of_the_bytes_does_not_matter(shuffled: random.Random) -> None
 
 
 def split(node: pb.ProfileNode) -> Iterator[pb.ProfileNode]:
-    """A node in parts: each field, and each entry of a map, by itself."""
+    """A node in parts: each field, and each entry of a map, by itself; our own fields together."""
+    own = pb.ProfileNode()
+    own.MergeFrom(node)
+    for field in own.DESCRIPTOR.fields:
+        own.ClearField(field.name)
+    yield own
     for field, value in node.ListFields():
         if field.name in ("attrs", "inputs", "src_output_index", "output_shapes", "execs"):
             for key in value:
@@ -397,4 +440,19 @@ def split(node: pb.ProfileNode) -> Iterator[pb.ProfileNode]:
         for other in part.DESCRIPTOR.fields:
             if other.name != field.name:
                 part.ClearField(other.name)
+        part.DiscardUnknownFields()
         yield part
+
+
+def test_executions_of_no_op_cover_none_after_loading() -> None:
+    profiler = tfprof.Profiler(graph(op("a"), op("never")))
+    for step in (1, 2):
+        profiler.add_step(step, run({"a": 5, "_SOURCE": 3}))
+    assert profiler.coverage == pytest.approx(1 / 2)
+    assert tfprof.load(profiler.serialize_to_string()).coverage == profiler.coverage
+
+
+def test_executions_of_no_op_in_a_profile_without_ops() -> None:
+    profiler = tfprof.Profiler(graph())
+    profiler.add_step(1, run({"_SOURCE": 3}))
+    assert tfprof.load(profiler.serialize_to_string()).coverage == 0

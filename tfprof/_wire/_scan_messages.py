@@ -44,8 +44,11 @@ def message_class_of(plan: Plan) -> Any:
     for place, level in enumerate(plan.levels):
         message = file.message_type.add(name=f"Level{place}")
         oneofs: dict[int, int] = {}
+        if not level:  # of a message without fields, upb lets broken ones pass
+            field: Any = message.field.add(name="unread", number=1)
+            field.label, field.type = _OPTIONAL, _BYTES
         for number, action in sorted(level.items()):
-            field: Any = message.field.add(name=f"f{number}", number=number)
+            field = message.field.add(name=f"f{number}", number=number)
             repeated = action.kind in (Kind.ROWS, Kind.VALUES)
             field.label = _REPEATED if repeated else _OPTIONAL
             if action.level >= 0:

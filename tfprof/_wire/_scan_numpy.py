@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof._wire.lockstep import (
+    MAX_TAG,
     BoolArray,
     Int64Array,
     IrregularError,
@@ -23,6 +24,9 @@ from tfprof._wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
 _LONG = 4096
 """Bytes of a message beyond which it may have so many fields that it is read by itself."""
 _MORE = 0x80
+_MAX_VARINT_BYTES = 10
+_MAX_HEAD = 6
+"""Bytes of a tag and a size together; longer ones, which nothing writes, are protobuf's matter."""
 _PADDING = bytes(16)
 
 
@@ -61,14 +65,13 @@ class _Reader:
 
     def _fill_level(self, table: int, level: int, messages: Messages, rows: Int64Array) -> None:
         actions = self._plan.levels[level]
-        if not actions:
-            return
-        fields = _fields_of(messages, tuple(actions))
+        # What nothing is read of is checked all the same; no field has the number 0.
+        fields = _fields_of(messages, tuple(actions) or (0,))
         for number, action in actions.items():
             found = np.flatnonzero(fields.number == number)
+            if action.wire in (Wire.BITS_64, Wire.BITS_32) and len(found):
+                raise IrregularError
             is_number = action.wire is Wire.VARINT and action.kind is not Kind.VALUES
-            if not is_number and action.element not in (Kind.TEXT, Kind.SKIP) and len(found):
-                raise IrregularError  # of fixed size, or packed
             if (fields.is_message[found] == is_number).any():
                 raise IrregularError
             self._fill_action(table, action, fields, found, rows)
@@ -83,12 +86,19 @@ class _Reader:
     ) -> None:
         slots, owner = self.slots[table], fields.owner[found]
         if action.kind in (Kind.ROWS, Kind.VALUES):
-            found = found[np.lexsort((fields.start[found], owner))]
-            inner, parents = _payloads(fields, found), rows[fields.owner[found]]
+            parents = rows[owner]
+            if (np.diff(parents) <= 0).any():
+                found = found[np.lexsort((fields.start[found], parents))]
+                parents = rows[fields.owner[found]]
+            inner = _payloads(fields, found)
             if action.kind is Kind.ROWS:
                 self.fill(action.table, inner, parents)
-            else:
+            elif action.element is Kind.TEXT:
                 self.slots[action.table] = [parents, inner.start, inner.end - inner.start]
+            else:
+                counts, values = _unpacked(inner)
+                numbers = _numbers(action.element, values)
+                self.slots[action.table] = [np.repeat(parents, counts), numbers]
         elif action.kind is Kind.MESSAGE:
             if _has_repeats(owner):
                 raise IrregularError  # protobuf merges them
@@ -105,6 +115,27 @@ class _Reader:
 def _payloads(fields: Occurrences, found: Int64Array) -> Messages:
     start = fields.start[found]
     return Messages(fields.messages.data, start, start + fields.value[found])
+
+
+def _unpacked(messages: Messages) -> tuple[Int64Array, Int64Array]:
+    """How many varints each payload has, shape (n,); and the varints of one after the other."""
+    sizes = messages.end - messages.start
+    end = np.cumsum(sizes)
+    start = end - sizes
+    places = np.arange(sizes.sum()) + np.repeat(messages.start - start, sizes)
+    byte = np.frombuffer(messages.data, np.uint8)[places]
+    is_last = byte < _MORE
+    if not is_last[end[sizes > 0] - 1].all():
+        raise IrregularError
+    stops = np.flatnonzero(is_last) + 1
+    first = np.concatenate([np.zeros(1, np.int64), stops])[:-1]
+    shift = 7 * (np.arange(len(byte)) - np.repeat(first, stops - first))
+    if (shift >= 7 * _MAX_VARINT_BYTES).any():
+        raise IrregularError
+    bits = (byte & 0x7F).astype(np.uint64) << shift.astype(np.uint64)
+    values = np.add.reduceat(bits, first) if len(first) else bits
+    n_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_last)])
+    return n_before[end] - n_before[start], values.view(np.int64)
 
 
 def _has_repeats(owner: Int64Array) -> bool:
@@ -179,6 +210,8 @@ def _fields_of_long(
             if field.wire_type not in (VARINT, LENGTH_DELIMITED):
                 raise IrregularError
             is_text = field.wire_type == LENGTH_DELIMITED
+            if field.offset - field.tag_offset > (_MAX_HEAD if is_text else MAX_TAG):
+                raise IrregularError
             if field.number in wanted:
                 numbers.append(field.number)
                 values.append(field.value - (1 << 64) if field.value >> 63 else field.value)

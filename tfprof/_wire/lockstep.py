@@ -34,6 +34,9 @@ _LOW_7, _HIGH_7 = np.uint64(0x007F007F007F007F), np.uint64(0x3F803F803F803F80)
 _LOW_14, _HIGH_14 = np.uint64(0x00003FFF00003FFF), np.uint64(0x0FFFC0000FFFC000)
 _LOW_28, _HIGH_28 = np.uint64(0x000000000FFFFFFF), np.uint64(0x00FFFFFFF0000000)
 
+MAX_TAG = 5
+"""Bytes of a tag or of a size that protobuf reads."""
+_MAX_NUMBER = (1 << 29) - 1
 _MAX_FIELDS = 1000
 """Fields of one message; beyond, NumPy's cost per step would dominate."""
 
@@ -139,12 +142,17 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
     for _ in range(_MAX_FIELDS):
         if not len(owner):
             break
-        tag, position = _read_varints(words, position, end)
+        tag, position = _read_varints(words, position, end, MAX_TAG)
         number, kind = tag >> 3, tag & 7
         is_message = kind == _LENGTH_DELIMITED
-        if not (is_message | (kind == _VARINT)).all() or not (number > 0).all():
+        if not (is_message | (kind == _VARINT)).all():
             raise IrregularError
+        if number.min() < 1 or number.max() > _MAX_NUMBER:
+            raise IrregularError
+        behind_tag = position
         value, position = _read_varints(words, position, end)
+        if (is_message & (position - behind_tag > MAX_TAG)).any():
+            raise IrregularError
         of_use = is_wanted[np.minimum(number, len(is_wanted) - 1)]
         if of_use.all():
             found.append((owner, number, is_message, value, position))
@@ -168,9 +176,9 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
 
 
 def _read_varints(
-    words: WordArray, position: Int64Array, end: Int64Array
+    words: WordArray, position: Int64Array, end: Int64Array, most: int = 10
 ) -> tuple[Int64Array, Int64Array]:
-    """One varint at each position; returns the numbers and the positions behind them.
+    """One varint of so many bytes at each position; returns them and the positions behind them.
 
     Eight bytes are taken at a time: the lowest byte without the continuation bit ends the
     number, and three shifts close the gaps that the continuation bits leave.
@@ -188,6 +196,8 @@ def _read_varints(
     bits = (bits & _LOW_14) | (bits >> np.uint64(2) & _HIGH_14)
     bits = (bits & _LOW_28) | (bits >> np.uint64(4) & _HIGH_28)
     size = ((taken & _ONES) * _ONES >> np.uint64(56)).view(np.int64)
+    if most < 8 and (size > most).any():
+        raise IrregularError
     position = position + size
     longer = np.flatnonzero(stops == 0)
     for place in (8, 9):

@@ -1972,17 +1972,6 @@ class CodeDefSlices(Message):
         traces: collections.abc.Iterable[builtins.bytes] | None = ...,
     ) -> None: ...
 
-class OutputShapesEntrySlices(Message):
-    index: builtins.int
-    @property
-    def dims(self) -> Tuple: ...
-    def __init__(
-        self,
-        *,
-        index: builtins.int | None = ...,
-        dims: Tuple | collections.abc.Mapping[str, typing.Any] | None = ...,
-    ) -> None: ...
-
 class NodeDefSlices(Message):
     name: builtins.str
     op: builtins.str
@@ -2070,6 +2059,94 @@ class ProfileNodeSlices(Message):
         *,
         op: builtins.str | None = ...,
         attrs: collections.abc.Iterable[builtins.bytes] | None = ...,
+    ) -> None: ...
+
+class SavedProfile(Message):
+    @property
+    def nodes(self) -> MessageMap[builtins.int, SavedNode]: ...
+    has_trace: builtins.bool
+    @property
+    def steps(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def id_to_string(self) -> ScalarMap[builtins.int, builtins.str]: ...
+    miss_accelerator_stream: builtins.bool
+    @property
+    def step_details(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    @property
+    def detail_strings(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        nodes: collections.abc.Mapping[builtins.int, SavedNode] | None = ...,
+        has_trace: builtins.bool | None = ...,
+        steps: collections.abc.Iterable[builtins.int] | None = ...,
+        id_to_string: collections.abc.Mapping[builtins.int, builtins.str] | None = ...,
+        miss_accelerator_stream: builtins.bool | None = ...,
+        step_details: collections.abc.Iterable[builtins.bytes] | None = ...,
+        detail_strings: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+
+class SavedNode(Message):
+    name: builtins.str
+    @property
+    def inputs(self) -> ScalarMap[builtins.int, builtins.int]: ...
+    @property
+    def shape(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def op_types(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    canonical_device: builtins.str
+    float_ops: builtins.int
+    op: builtins.str
+    @property
+    def trace(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    @property
+    def attrs(self) -> RepeatedCompositeFieldContainer[EntrySlices]: ...
+    @property
+    def execs(self) -> MessageMap[builtins.int, ExecProfile]: ...
+    @property
+    def src_output_index(self) -> ScalarMap[builtins.int, builtins.int]: ...
+    @property
+    def output_shapes(self) -> MessageMap[builtins.int, Tuple]: ...
+    @property
+    def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    further_runs: builtins.int
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        inputs: collections.abc.Mapping[builtins.int, builtins.int] | None = ...,
+        shape: collections.abc.Iterable[builtins.int] | None = ...,
+        op_types: collections.abc.Iterable[builtins.str] | None = ...,
+        canonical_device: builtins.str | None = ...,
+        float_ops: builtins.int | None = ...,
+        op: builtins.str | None = ...,
+        trace: collections.abc.Iterable[builtins.bytes] | None = ...,
+        attrs: collections.abc.Iterable[EntrySlices] | None = ...,
+        execs: collections.abc.Mapping[builtins.int, ExecProfile] | None = ...,
+        src_output_index: collections.abc.Mapping[builtins.int, builtins.int] | None = ...,
+        output_shapes: collections.abc.Mapping[builtins.int, Tuple] | None = ...,
+        input_ports: collections.abc.Iterable[builtins.int] | None = ...,
+        further_runs: builtins.int | None = ...,
+    ) -> None: ...
+
+class SavedNodes(Message):
+    @property
+    def nodes(self) -> RepeatedCompositeFieldContainer[EntrySlices]: ...
+    def __init__(
+        self,
+        *,
+        nodes: collections.abc.Iterable[EntrySlices] | None = ...,
+    ) -> None: ...
+
+class EntrySlices(Message):
+    key: builtins.bytes
+    @property
+    def value(self) -> RepeatedScalarFieldContainer[builtins.bytes]: ...
+    def __init__(
+        self,
+        *,
+        key: builtins.bytes | None = ...,
+        value: collections.abc.Iterable[builtins.bytes] | None = ...,
     ) -> None: ...
 
 class XSpace(Message):

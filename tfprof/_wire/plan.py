@@ -63,6 +63,9 @@ class Wire(enum.IntEnum):
     BITS_32 = 5
 
 
+MAX_DEPTH = 100
+"""Messages in messages, and groups in those, that protobuf reads."""
+
 _STRING, _MESSAGE, _BYTES = 9, 11, 12  # FieldDescriptor.TYPE_*
 _NUMBERS = {
     1: (Wire.BITS_64, Kind.FIXED64),  # double
@@ -225,7 +228,10 @@ class Plan:
         self.message = message
         self.tables: list[Table] = []
         self.levels: list[dict[int, Action]] = []
-        descriptor = private_pool().FindMessageTypeByName(message)
+        try:
+            descriptor = private_pool().FindMessageTypeByName(message)
+        except KeyError:
+            raise ValueError(f"there is no message {message!r}") from None
         self._add_table(descriptor, entries, "", -1)
         self.slots = np.array([table.n_slots for table in self.tables], np.int64)
         self.actions, self.spans = self._numbers()
@@ -276,8 +282,11 @@ class Plan:
         elif isinstance(entry, WantedRows):
             self._place_rows(table, level, found, entry)
         elif entry.form == "present":
-            inner = self._nested(level, found)
-            self.levels[level][found.number].slot = self.tables[table].add(entry.path, "present")
+            self._nested(level, found)
+            action = self.levels[level][found.number]
+            if action.slot >= 0:
+                raise ValueError(f"{found.full_name} is read twice")
+            action.slot = self.tables[table].add(entry.path, "present")
         else:
             if is_repeated(found):
                 raise ValueError(f"{found.full_name} is repeated: read its rows")
@@ -300,6 +309,8 @@ class Plan:
     def _place_oneof(
         self, table: int, level: int, descriptor: Descriptor, name: str, entry: Wanted
     ) -> None:
+        if name not in descriptor.oneofs_by_name:
+            raise ValueError(f"{descriptor.full_name} has no oneof {name!r}")
         members = descriptor.oneofs_by_name[name].fields
         which = self.tables[table].add(entry.path, "oneof")
         for member in members:
@@ -321,6 +332,8 @@ class Plan:
             action.table = self._add_table(found.message_type, entry.entries, name, table)
             action.level = self.tables[action.table].level
             return
+        if entry.entries:
+            raise ValueError(f"{found.full_name} holds values, which have no fields")
         action.kind, action.table = Kind.VALUES, len(self.tables)
         values = Table(name, table)
         self.tables.append(values)
@@ -354,8 +367,10 @@ class Plan:
         for place, level in enumerate(self.levels):
             size = max(level, default=0) + 1
             spans.append([len(table), size, depths[place]])
+            table += [level[n].numbers() if n in level else nothing for n in range(size)]
             for action in level.values():
                 if action.level >= 0:
                     depths[action.level] = depths[place] + 1
-            table += [level[n].numbers() if n in level else nothing for n in range(size)]
+        if max(depths) > MAX_DEPTH:
+            raise ValueError(f"{self.message} is read deeper than {MAX_DEPTH} messages")
         return np.array(table, np.int64).ravel(), np.array(spans, np.int64).ravel()

@@ -42,11 +42,17 @@ class Texts:
         start = int(self.start[place])
         return bytes(self.data[start : start + int(self.length[place])])
 
+    def take(self, places: Int64Array) -> Texts:
+        """Those at some places, in their order."""
+        return Texts(self.data, self.start[places], self.length[places])
+
     def __iter__(self) -> Iterator[bytes]:
         data = self.data
         ends = (self.start + self.length).tolist()
-        for start, end in zip(self.start.tolist(), ends, strict=True):
-            yield bytes(data[start:end])
+        bounds = zip(self.start.tolist(), ends, strict=True)
+        if isinstance(data, bytes):
+            return (data[start:end] for start, end in bounds)
+        return (bytes(data[start:end]) for start, end in bounds)
 
 
 class Columns:
@@ -66,6 +72,11 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def take(self, places: Int64Array, parent: Int64Array) -> Columns:
+        """The rows at some places, in their order, which stand in other rows now."""
+        rest = [slot[places] for slot in self._slots[1:]]
+        return Columns(self._data, self._columns, [parent, *rest])
 
     def number(self, path: str) -> Int64Array:
         """A column of numbers, bits, presence or members of oneofs, shape (n,)."""
@@ -114,6 +125,30 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
                 for table, slots in zip(plan.tables, found, strict=True)
             ]
     return scan_pure(plan, data)
+
+
+def reordered(plan: Plan, found: list[Columns], table: int, order: Int64Array) -> list[Columns]:
+    """The same with the rows of one table in another order, and what stands in them in theirs.
+
+    Args:
+        plan: What was read.
+        found: The columns of its tables.
+        table: The table.
+        order: The old place of each row.
+    """
+    result = list(found)
+    result[table] = found[table].take(order, found[table].parent[order])
+    orders = {table: order}
+    for place, inner in enumerate(plan.tables):
+        above = orders.get(inner.parent)
+        if above is None:
+            continue
+        new_places = np.empty(len(above), np.int64)
+        new_places[above] = np.arange(len(above))
+        parent = new_places[found[place].parent]
+        orders[place] = np.argsort(parent, kind="stable")
+        result[place] = found[place].take(orders[place], parent[orders[place]])
+    return result
 
 
 def scan_pure(plan: Plan, data: Data) -> list[Columns]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +10,12 @@ import numpy as np
 from tfprof._wire.native import is_native, native
 from tfprof._wire.scan import Texts
 
+_MANY_TIMES = 100
+"""As many texts for each known one are looked at together first."""
+_LONG = 256
+
 if TYPE_CHECKING:
-    from tfprof._wire.lockstep import Int64Array
+    from tfprof._wire.lockstep import BoolArray, Int64Array
 
 
 class TextIndex:
@@ -25,17 +30,20 @@ class TextIndex:
 
     def __init__(self) -> None:
         self._native = native.TextIndex() if is_native() else None
-        self._numbers: dict[bytes, int] = {}
-        self._texts: list[bytes] = []
+        self._numbers: defaultdict[bytes, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self._texts: list[bytes] = []  # the keys of the numbers, when last asked for
 
     def __len__(self) -> int:
-        return len(self._texts) if self._native is None else len(self._native)
+        return len(self._numbers) if self._native is None else len(self._native)
 
     def __getitem__(self, number: int) -> bytes:
         if self._native is not None:
             return bytes(self._native[number])
         if number < 0:
             raise IndexError(number)
+        if number >= len(self._texts):
+            self._texts = list(self._numbers)
         return self._texts[number]
 
     def extend(self, texts: list[str]) -> None:
@@ -44,9 +52,7 @@ class TextIndex:
             self._native.extend(texts)
             return
         for text in texts:
-            encoded = text.encode("utf-8", "surrogatepass")
-            self._numbers[encoded] = len(self._texts)
-            self._texts.append(encoded)
+            self._numbers[text.encode("utf-8", "surrogatepass")] = len(self._numbers)
 
     def find(self, texts: Texts) -> Int64Array:
         """Number of each text, -1 for one that is not there, shape (n,).
@@ -58,7 +64,24 @@ class TextIndex:
             return np.frombuffer(self._native.find(texts.data, texts.start, texts.length), np.int64)
         _check(texts)
         get = self._numbers.get
-        return np.array([get(text, -1) for text in texts], np.int64)
+        found = np.full(len(texts), -1, np.int64)
+        places = np.arange(len(texts))
+        if len(texts) > _MANY_TIMES * len(self._numbers):
+            places = np.flatnonzero(self._may_be_known(texts))
+        found[places] = [get(text, -1) for text in texts.take(places)]
+        return found
+
+    def _may_be_known(self, texts: Texts) -> BoolArray:
+        """Which texts have the length and the first byte of a known one."""
+        data = np.frombuffer(texts.data, np.uint8)
+        if not len(data):
+            return np.ones(len(texts), np.bool_)
+        known = np.zeros((_LONG + 1, 256), np.bool_)
+        for text in self._numbers:
+            known[min(len(text), _LONG), text[0] if text else 0] = True
+        first = data[np.minimum(texts.start, len(data) - 1)]
+        found: BoolArray = known[np.minimum(texts.length, _LONG), np.where(texts.length, first, 0)]
+        return found
 
     def intern(self, texts: Texts) -> Int64Array:
         """The same; texts that are not there get the next numbers.
@@ -70,14 +93,8 @@ class TextIndex:
             found = self._native.intern(texts.data, texts.start, texts.length)
             return np.frombuffer(found, np.int64)
         _check(texts)
-        ids = []
-        for text in texts:
-            number = self._numbers.get(text)
-            if number is None:
-                number = self._numbers[text] = len(self._texts)
-                self._texts.append(text)
-            ids.append(number)
-        return np.array(ids, np.int64)
+        numbers = self._numbers  # gives the next number to what it does not know
+        return np.array([numbers[text] for text in texts], np.int64)
 
 
 def _check(texts: Texts) -> None:

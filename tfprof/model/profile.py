@@ -151,7 +151,8 @@ class Profile:
         if not self.classic:
             runs = np.zeros(len(ops), np.int64)
             for detail in self.steps.details.values():
-                np.add.at(runs, detail.executions.rows, 1)
+                rows = detail.executions.rows
+                np.add.at(runs, rows[rows >= 0], 1)
             name_of_op = [ops.names.ids.get(text, -1) for text in ops.strings.values]
             own_name = np.array(name_of_op, np.int64)[ops.op_ids.array] == ops.name_ids.array
             self._covered.array[runs > own_name] = 1

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
@@ -36,6 +36,7 @@ CLASSES = {
     Format.PROFILE: "ProfileProto",
 }
 _DECOMPRESSORS: dict[bytes, Any] = {GZIP_MAGIC: gzip.open, XZ_MAGIC: lzma.open}
+_CHUNK_BYTES = 1 << 20
 _DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
@@ -190,7 +191,7 @@ def decompressed(data: bytes, label: str) -> bytes:
         return data
     try:
         with opener(io.BytesIO(data)) as stream:
-            unpacked: bytes = stream.read(MAX_MESSAGE_BYTES + 1)
+            unpacked = _read_up_to(stream, MAX_MESSAGE_BYTES + 1)
     except _DAMAGE as error:
         raise MalformedProfileError(
             f"{label}: the compressed data are damaged: {error}. Copy the file again"
@@ -200,6 +201,15 @@ def decompressed(data: bytes, label: str) -> bytes:
             f"{label}: unpacks to more than 2 GiB, the limit of a protobuf message"
         )
     return unpacked
+
+
+def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+    """What a stream holds, or so many bytes of it; asked for at once, they would be allocated."""
+    chunks = []
+    while most and (chunk := stream.read(min(most, _CHUNK_BYTES))):
+        chunks.append(chunk)
+        most -= len(chunk)
+    return b"".join(chunks)
 
 
 def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:

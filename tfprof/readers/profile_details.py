@@ -5,6 +5,7 @@ They take the place of what the nodes say about executions, and have to agree wi
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
+from tfprof._wire.plan import Plan, number, rows
+from tfprof._wire.scan import Columns, scan
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.executions import (
     ACCELERATOR,
@@ -26,6 +29,8 @@ from tfprof.model.executions import (
 from tfprof.model.profile import Profile
 from tfprof.model.steps import MEASURES
 from tfprof.readers.profile_damage import Damage
+from tfprof.readers.profile_fields import counts_of
+from tfprof.readers.profile_plan import Tables
 
 TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
 
@@ -67,33 +72,41 @@ class NumberMap:
         return found
 
 
-def read_details(profile: Profile, data: bytes, rows: NumberMap, damage: Damage) -> None:
+@functools.cache
+def _detail_plan() -> Plan:
+    tables = ("executions", "allocations", "allocator_levels")
+    columns = [rows(f"{table}.columns", [rows("values")]) for table in tables]
+    return Plan("tfprof.StepDetailColumns", [number("step"), *columns])
+
+
+def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage: Damage) -> None:
     """Put in the executions of a profile whose ops and records are there.
 
     Args:
         profile: The profile.
-        data: The message without its nodes.
-        rows: Rows by node id.
+        tables: What was read.
+        row_of_id: Rows by node id.
         damage: Takes reports of damage.
 
     Raises:
         MalformedProfileError: The executions are damaged or contradict the nodes.
     """
     try:
-        own = pb.ProfileProtoOwn.FromString(data)
-    except (DecodeError, RuntimeWarning) as error:
-        _report(damage, f"its single executions are unreadable ({error})")
+        texts = [text.decode() for text in tables["detail_strings"].text("value")]
+        found = [scan(_detail_plan(), data) for data in tables["step_details"].text("value")]
+    except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+        _report(damage, "its single executions are unreadable (fields 1001 and 1002)")
         return
-    intern = profile.steps.strings.intern
-    ids = np.array([intern(text) for text in own.detail_strings], np.int64)
+    ids = np.array([profile.steps.strings.intern(text) for text in texts], np.int64)
     strings = NumberMap(np.arange(len(ids)), ids)
-    for saved in own.step_details:
+    for saved in found:
+        step = int(saved[0].number("step")[0])
         try:
-            detail = _detail_of(profile, saved, rows, strings, damage)
+            detail = _detail_of(profile, saved, row_of_id, strings, damage)
         except _UnusableError as error:
-            _report(damage, f"step {saved.step}: {error}")
+            _report(damage, f"step {step}: {error}")
             continue
-        profile.steps.details[saved.step] = detail
+        profile.steps.details[step] = detail
 
 
 def note_lost_details(profile: Profile, data: bytes) -> None:
@@ -111,49 +124,50 @@ def _report(damage: Damage, problem: str) -> None:
 
 def _detail_of(
     profile: Profile,
-    saved: pb.StepDetailColumns,
-    rows: NumberMap,
+    saved: list[Columns],
+    row_of_id: NumberMap,
     strings: NumberMap,
     damage: Damage,
 ) -> StepDetail:
     """The executions of one step with rows and strings of the profile, checked."""
-    if saved.step not in profile.steps.records:
+    step = int(saved[0].number("step")[0])
+    if step not in profile.steps.records:
         raise _UnusableError("it has single executions, but no node has run in it")
-    runs = _table(Executions, saved.executions)
-    allocations = _table(Allocations, saved.allocations)
-    levels = _table(AllocatorLevels, saved.allocator_levels)
+    runs = _table(Executions, *saved[1:3])
+    allocations = _table(Allocations, *saved[3:5])
+    levels = _table(AllocatorLevels, *saved[5:7])
     if damage.recovers:  # nodes that are lost have no executions
-        runs = _of_nodes(runs, rows)
-        allocations, levels = _of_nodes(allocations, rows), _of_nodes(levels, rows)
+        runs = _of_nodes(runs, row_of_id)
+        allocations, levels = _of_nodes(allocations, row_of_id), _of_nodes(levels, row_of_id)
     detail = replace(
-        profile.steps.details[saved.step],
+        profile.steps.details[step],
         executions=replace(
             runs,
-            rows=rows.find_all(runs.rows, "op"),
+            rows=row_of_id.find_all(runs.rows, "op"),
             name_ids=strings.find_all(runs.name_ids, "name"),
             device_ids=strings.find_all(runs.device_ids, "device"),
         ),
         allocations=replace(
             allocations,
-            rows=rows.find_all(allocations.rows, "op"),
+            rows=row_of_id.find_all(allocations.rows, "op"),
             allocator_ids=strings.find_all(allocations.allocator_ids, "allocator"),
         ),
         levels=replace(
             levels,
-            rows=rows.find_all(levels.rows, "op"),
+            rows=row_of_id.find_all(levels.rows, "op"),
             device_ids=strings.find_all(levels.device_ids, "device"),
             allocator_ids=strings.find_all(levels.allocator_ids, "allocator"),
         ),
     )
-    _check_sums(profile, saved.step, detail.executions)
+    _check_sums(profile, step, detail.executions)
     return detail
 
 
-def _table(kind: type[TableT], saved: pb.IntColumns) -> TableT:
-    columns = [np.array(column.values, np.int64) for column in saved.columns]
-    if len(columns) != len(fields(kind)) or len({len(column) for column in columns}) > 1:
+def _table(kind: type[TableT], columns: Columns, values: Columns) -> TableT:
+    n_columns, counts = len(columns), counts_of(values, len(columns))
+    if n_columns != len(fields(kind)) or (counts != counts[0]).any():
         raise _UnusableError("the columns of its single executions have different lengths")
-    return kind(*columns)
+    return kind(*values.number("value").reshape(n_columns, -1))
 
 
 def _of_nodes(table: TableT, rows: NumberMap) -> TableT:

@@ -7,33 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tfprof._wire import messages as pb
-from tfprof._wire.lockstep import IrregularError, Occurrences
+from tfprof._wire.lockstep import IrregularError
+from tfprof._wire.scan import Columns
 from tfprof.model.columns import Int64Array
 from tfprof.model.frames import EMPTY_STACK, NO_STACK, Frame
 from tfprof.model.profile import Profile
-from tfprof.readers.profile_attrs import ATTRS, OUTPUT_SHAPES, SHAPE, read_attrs
+from tfprof.readers.profile_attrs import read_attrs
 from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_fields import (
     decode,
-    intern_payloads,
-    last,
-    map_entries,
-    number_payloads,
-    packed_numbers,
+    has_equal_neighbours,
+    intern_texts,
+    number_texts,
     parsed,
-    payloads,
-    repeated,
-    select,
 )
-
-# Fields of ProfileNode.
-_NAME, _INPUTS, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP = 1, 2, 5, 6, 8, 9
-_TRACE, EXECS, _SRC_OUTPUT_INDEX = 10, 12, 14
-_INPUT_PORTS, _FURTHER_RUNS = 1001, 1002  # of ProfileNodeOwn
-FIELDS = (
-    *(_NAME, _INPUTS, SHAPE, _OP_TYPES, _DEVICE, _FLOAT_OPS, _OP),
-    *(_TRACE, ATTRS, EXECS, _SRC_OUTPUT_INDEX, OUTPUT_SHAPES, _INPUT_PORTS, _FURTHER_RUNS),
-)
+from tfprof.readers.profile_plan import NODE, Tables
 
 _GAPS = 64
 """Missing inputs that a node may have in any case."""
@@ -44,26 +32,19 @@ class OpReader:
 
     Args:
         profile: An empty profile.
-        ids: Id of each node, shape (n,), ascending.
-        nodes: The fields ``FIELDS`` of the nodes.
-        strings: The profile's ``id_to_string``.
+        tables: What was read; the ids of the nodes ascend.
+        n_bytes: From how many bytes.
         damage: Takes reports of damage.
     """
 
-    def __init__(
-        self,
-        profile: Profile,
-        ids: Int64Array,
-        nodes: Occurrences,
-        strings: Mapping[int, str],
-        damage: Damage,
-    ) -> None:
+    def __init__(self, profile: Profile, tables: Tables, n_bytes: int, damage: Damage) -> None:
         self._profile = profile
-        self._ids = ids
-        self._nodes = nodes
-        self._strings = strings
+        self._tables = tables
+        self._nodes = tables["nodes"]
+        self._ids = self._nodes.number("key")
+        self._n_bytes = n_bytes
         self._damage = damage
-        self._names = [decode(payload) for payload in payloads(last(nodes, _NAME))]
+        self._names = [decode(name) for name in self._nodes.text("value.name")]
 
     def read(self) -> list[int]:
         """Read all; returns the places of the nodes that became rows.
@@ -74,17 +55,17 @@ class OpReader:
         """
         ops, nodes = self._profile.ops, self._nodes
         fresh = ops.add_named(self._names, *self._inputs())
-        ops.op_ids.array[:] = intern_payloads(last(nodes, _OP), ops.strings)[fresh]
-        devices = last(nodes, _DEVICE)
-        there = np.flatnonzero(devices.start < devices.end)
+        ops.op_ids.array[:] = intern_texts(nodes.text("value.op"), ops.strings)[fresh]
+        devices = nodes.text("value.canonical_device")
+        there = np.flatnonzero(devices.length)
         device_ids = np.full(len(self._names), -1, np.int64)
-        device_ids[there] = intern_payloads(select(devices, there), ops.strings)
+        device_ids[there] = intern_texts(devices.take(there), ops.strings)
         ops.device_ids.array[:] = device_ids[fresh]
-        ops.float_ops.array[:] = nodes.last_int(_FLOAT_OPS)[fresh]
-        ops.static_runs.array[:] = nodes.last_int(_FURTHER_RUNS)[fresh] + 1
+        ops.float_ops.array[:] = nodes.number("value.float_ops")[fresh]
+        ops.static_runs.array[:] = nodes.number("value.further_runs")[fresh] + 1
         ops.stack_ids.array[:] = self._stacks()[fresh]
         self._add_types(fresh)
-        read_attrs(ops, nodes, fresh)
+        read_attrs(ops, self._tables, fresh)
         return fresh
 
     def _place(self, node: int) -> str:
@@ -96,12 +77,11 @@ class OpReader:
         An input that the map leaves out keeps its place: its source is in no graph. What we have
         added to the format says more than the format can, see ``ProfileNodeOwn``.
         """
-        added_to, additions = repeated(self._nodes, _INPUT_PORTS)
-        owner, entries = map_entries(self._nodes, _INPUTS)
-        index, sources = _int32(entries.last_int(1)), entries.last_int(2)
+        inputs, added = self._tables[f"{NODE}.inputs"], self._tables[f"{NODE}.input_ports"]
+        owner, index, sources = inputs.parent, inputs.number("key"), inputs.number("value")
         # Gaps take memory, which must not grow faster than the file.
         n_nodes = len(self._ids)
-        allowed = _GAPS + len(self._nodes.messages.data) // (n_nodes or 1)
+        allowed = _GAPS + self._n_bytes // (n_nodes or 1)
         bad = (index < 0) | (index >= np.bincount(owner, minlength=n_nodes)[owner] + allowed)
         self._damage.report(
             "impossible-input",
@@ -117,18 +97,14 @@ class OpReader:
         owner, index, places, ports = owner[~bad], index[~bad], places[~bad], ports[~bad]
         counts = np.zeros(n_nodes, np.int64)
         np.maximum.at(counts, owner, index + 1)
-        added = [
-            (node, packed_numbers(payload))
-            for node, payload in zip(added_to.tolist(), payloads(additions), strict=True)
-        ]
-        for node, numbers in added:
-            counts[node] = max(counts[node], len(numbers))
+        n_added = np.bincount(added.parent, minlength=n_nodes)
+        counts = np.maximum(counts, n_added)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         table = np.full((2, int(offsets[-1])), -1, np.int64)
         table[1] = 0
         table[:, offsets[owner] + index] = places, ports
-        for node, numbers in added:
-            table[1, offsets[node] : offsets[node] + len(numbers)] = numbers
+        nth = np.arange(len(added)) - (np.cumsum(n_added) - n_added)[added.parent]
+        table[1, offsets[added.parent] + nth] = added.number("value")
         return counts, table[0], table[1]
 
     def _places(self, ids: Int64Array, naming: Callable[[int], str]) -> Int64Array:
@@ -152,8 +128,8 @@ class OpReader:
             owner: Place of the node of each input.
             sources: Place of the source of each input, or -1.
         """
-        port_owner, entries = map_entries(self._nodes, _SRC_OUTPUT_INDEX)
-        ids, ports = entries.last_int(1), _int32(entries.last_int(2))
+        entries = self._tables[f"{NODE}.src_output_index"]
+        port_owner, ids, ports = entries.parent, entries.number("key"), entries.number("value")
         port_sources = self._places(
             ids,
             lambda i: f"{self._place(int(port_owner[i]))}: src_output_index names node {ids[i]}",
@@ -162,20 +138,21 @@ class OpReader:
         known = port_owner * n_places + port_sources
         order = np.argsort(known, kind="stable")
         wanted = owner * n_places + sources
-        place = np.searchsorted(known[order], wanted)
-        found = np.append(known[order], -1)[place] == wanted
-        return np.where(found & (sources >= 0), np.append(ports[order], 0)[place], 0)
+        place = np.searchsorted(known[order], wanted, side="right")  # of two, the last counts
+        found = np.append(-1, known[order])[place] == wanted
+        return np.where(found & (sources >= 0), np.append(0, ports[order])[place], 0)
 
     def _stacks(self) -> Int64Array:
         """Call stacks; equal ones are decoded once."""
-        owner, traces = self._nodes.nested(_TRACE)
-        if (np.bincount(owner) > 1).any():
-            raise IrregularError
+        traces = self._tables[f"{NODE}.trace"]
+        owner = traces.parent
+        if has_equal_neighbours(owner):
+            raise IrregularError  # protobuf merges them
         # Every node of a loaded profile has a call stack in the original, maybe an empty one.
         missing = EMPTY_STACK if self._profile.classic else NO_STACK
         stacks = np.full(len(self._names), missing, np.int64)
-        reader = _StackReader(self._profile, self._strings)
-        numbers, distinct = number_payloads(traces)
+        reader = _StackReader(self._profile, _strings(self._tables["id_to_string"]))
+        numbers, distinct = number_texts(traces.text("value"))
         decoded = [reader.stack(payload) for payload in distinct]
         stacks[owner] = np.array([stack for stack, _ in decoded], np.int64)[numbers]
         unknown = [string_id for _, string_id in decoded]
@@ -197,11 +174,11 @@ class OpReader:
         is the one that its timeline label named.
         """
         ops = self._profile.ops
-        owner, elements = repeated(self._nodes, _OP_TYPES)
+        elements = self._tables[f"{NODE}.op_types"]
         row_of_node = np.full(len(self._names), -1, np.int64)
         row_of_node[fresh] = np.arange(len(fresh))
-        rows: Int64Array = row_of_node[owner]
-        types = intern_payloads(elements, ops.strings)
+        rows: Int64Array = row_of_node[elements.parent]
+        types = intern_texts(elements.text("value"), ops.strings)
         types, rows = types[rows >= 0], rows[rows >= 0]
         is_op = types == ops.op_ids.array[rows]
         names_op = np.zeros(len(ops), np.bool_)
@@ -248,6 +225,6 @@ class _StackReader:
         return self._stacks.frames.intern(frame), missing[0] if missing else None
 
 
-def _int32(values: Int64Array) -> Int64Array:
-    """As protobuf reads them: the lower half counts."""
-    return values.astype(np.int32).astype(np.int64)
+def _strings(entries: Columns) -> dict[int, str]:
+    texts = map(decode, entries.text("value"))
+    return dict(zip(entries.number("key").tolist(), texts, strict=True))

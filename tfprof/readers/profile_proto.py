@@ -9,11 +9,12 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
-from tfprof._wire.elements import split
 from tfprof._wire.lockstep import IrregularError
 from tfprof._wire.parsing import parse
+from tfprof._wire.scan import Texts
 from tfprof._wire.walk import WireError, walk
 from tfprof.errors import MalformedProfileError
+from tfprof.model.columns import Int64Array
 from tfprof.model.notices import Notices
 from tfprof.model.ops import SavedNodes
 from tfprof.model.profile import Profile
@@ -21,15 +22,16 @@ from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.readers.open import open_bytes
 from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_details import NumberMap, note_lost_details, read_details
-from tfprof.readers.profile_fields import fields_of, parsed, select, single_values
-from tfprof.readers.profile_ops import FIELDS, OpReader
+from tfprof.readers.profile_ops import OpReader
+from tfprof.readers.profile_plan import scan_profile
 from tfprof.readers.profile_steps import read_steps
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
-NODES = 1  # of ProfileProto
+_PADDING = bytes(16)
+"""Behind the nodes, as ``lockstep`` reads some bytes further."""
 
 
 def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Profile:
@@ -76,40 +78,38 @@ def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
         IrregularError: Protobuf has to read and write the data first.
         MalformedProfileError: As for ``read_profile``.
     """
-    try:
-        entries, others = split(data, NODES)
-    except WireError:
-        raise IrregularError from None
-    saved = parsed(pb.ProfileProto, others)
-    pairs = fields_of(entries, 1, 2)
-    ids, messages = pairs.last_int(1), single_values(pairs, 2)
-    order = np.argsort(ids)
-    ids = ids[order]
-    if (np.diff(ids) == 0).any():
-        raise IrregularError  # protobuf takes the last
-    nodes = fields_of(select(messages, order), *FIELDS)
-    fresh = OpReader(profile, ids, nodes, saved.id_to_string, damage).read()
+    tables, nodes = scan_profile(data)
+    ids = tables["nodes"].number("key")
+    fresh = np.array(OpReader(profile, tables, len(data), damage).read(), np.int64)
     rows = np.arange(len(fresh), dtype=np.int64)
-    of_rows = select(nodes.messages, np.array(fresh, np.int64))
-    profile.ops.definitions.append(SavedNodes(rows, of_rows.data, of_rows.start, of_rows.end))
-
+    profile.ops.definitions.append(_definitions(rows, nodes.take(fresh)))
     row_of_node = np.full(len(ids), -1, np.int64)
     row_of_node[fresh] = rows
-    read_steps(profile, row_of_node, nodes, damage)
+    read_steps(profile, row_of_node, tables, damage)
     nothing = np.zeros(0, np.int64)
-    for step in saved.steps:
+    for step in tables["steps"].number("value").tolist():
         if step not in profile.steps.records:
             values = np.zeros((len(MEASURES), 0), np.int64)
             profile.steps.add(step, StepRecords(nothing, values, np.zeros((2, 0), np.int64)))
     if not profile.classic:
-        read_details(profile, others, NumberMap(ids, row_of_node), damage)
-    profile.has_traces = saved.has_trace
+        read_details(profile, tables, NumberMap(ids, row_of_node), damage)
+    whole = tables[""]
+    profile.has_traces = bool(whole.number("has_trace")[0])
     # The original forgets this one; its notice is gone after loading.
-    profile.misses_accelerator_stream = saved.miss_accelerator_stream and not profile.classic
+    misses_stream = bool(whole.number("miss_accelerator_stream")[0])
+    profile.misses_accelerator_stream = misses_stream and not profile.classic
     profile.mark_loaded()
     for notice in damage.notices:
         profile.notices.add(notice.code, notice.text, notice.count)
     return profile
+
+
+def _definitions(rows: Int64Array, nodes: Texts) -> SavedNodes:
+    end = nodes.start + nodes.length
+    data = bytes(nodes.data)
+    if end.max(initial=0) + len(_PADDING) > len(data):
+        data += _PADDING
+    return SavedNodes(rows, data, nodes.start, end)
 
 
 def _readable_part(data: bytes, notices: Notices) -> bytes:

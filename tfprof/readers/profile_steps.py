@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tfprof._wire.lockstep import IrregularError, Occurrences
+from tfprof._wire.lockstep import IrregularError
 from tfprof.model.columns import Int64Array
 from tfprof.model.devices import Device
 from tfprof.model.executions import (
@@ -31,27 +31,12 @@ from tfprof.model.profile import Profile
 from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.model.strings import StringTable
 from tfprof.readers.profile_damage import Damage
-from tfprof.readers.profile_fields import (
-    fields_of,
-    first_two_numbers,
-    has_repeats,
-    intern_payloads,
-    last,
-    map_entries,
-    repeated,
-    single_values,
-)
-from tfprof.readers.profile_ops import EXECS
+from tfprof.readers.profile_fields import has_repeats, intern_texts
+from tfprof.readers.profile_plan import EXEC, NODE, Tables
 
-# Field numbers, by message.
-_RUN_COUNT, _START, _END, _DEVICES, _MEMORY_EXECS, _ALLOCATIONS = 1, 2, 3, 6, 7, 11  # ExecProfile
-_RECORD_FIELDS = (1, 2, 3, 4, 5, 6, 7, 11)
-_EXECS_OF_KIND = ((ACCELERATOR, 4), (HOST, 5))  # ExecProfile
-_TIMES = 1  # ExecTime
-_NUMBERS = 1  # Tuple
-_OUTPUT_MEMORY = 11  # ExecMemory
-_BYTES, _ADDRESS = 1, 2  # Memory
-_ALLOC_MICROS, _ALLOC_BYTES = 1, 2  # AllocationRecord
+_EXECS = f"{NODE}.execs"
+_TABLES_OF_KIND = ((ACCELERATOR, f"{EXEC}.accelerator_execs"), (HOST, f"{EXEC}.cpu_execs"))
+_USES = f"{EXEC}.memory_execs"
 
 _SIZES = tuple(MEMORY_FIELDS.index(name) for name in MEASURES[3:])
 _MICROS, _IN_USE = (
@@ -74,7 +59,7 @@ class _Records:
         steps: Step of each record.
         run_counts: Their run counts.
         window: Their starts and ends, shape (2, n).
-        fields: Their other fields.
+        tables: What was read.
         ops: The ops, for errors.
     """
 
@@ -82,7 +67,7 @@ class _Records:
     steps: Int64Array
     run_counts: Int64Array
     window: Int64Array
-    fields: Occurrences
+    tables: Tables
     ops: OpTable
 
     def place(self, record: int) -> str:
@@ -90,38 +75,39 @@ class _Records:
         return f"node {self.ops.name(int(self.rows[record]))!r}, step {self.steps[record]}"
 
 
-def read_steps(profile: Profile, rows: Int64Array, nodes: Occurrences, damage: Damage) -> None:
+def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damage) -> None:
     """Fill the steps of a profile whose ops are there.
 
     Args:
         profile: The profile. If it is not classic, negative durations count as 0 and are noted.
         rows: Row of each node, -1 for one without.
-        nodes: Fields of the nodes.
+        tables: What was read.
         damage: Takes reports of damage.
 
     Raises:
         IrregularError: Protobuf has to read the messages first.
         MalformedProfileError: A time has fewer than two numbers.
     """
-    owner, entries = map_entries(nodes, EXECS)
-    fields = fields_of(single_values(entries, 2), *_RECORD_FIELDS)
+    records = tables[_EXECS]
     found = _Records(
-        rows[owner],
-        entries.last_int(1),
-        fields.last_int(_RUN_COUNT),
-        np.stack([fields.last_int(_START), fields.last_int(_END)]),
-        fields,
+        rows[records.parent],
+        records.number("key"),
+        records.number("value.run_count"),
+        np.stack(
+            [records.number("value.all_start_micros"), records.number("value.latest_end_micros")]
+        ),
+        tables,
         profile.ops,
     )
-    if has_repeats(owner, found.steps):
+    if has_repeats(records.parent, found.steps):
         raise IrregularError  # of two entries with the same key, protobuf takes the last
     notices = None if profile.classic else profile.notices
     owners, detail = _read_detail(found, profile.steps.strings, damage, notices)
     steps, step_of_record = np.unique(found.steps, return_inverse=True)
     step_of_record = np.where(found.rows < 0, len(steps), step_of_record)
     parts = _split(detail, owners, step_of_record, len(steps))
-    records = _places(step_of_record, len(steps))
-    for step, chosen, part in zip(steps.tolist(), records, parts, strict=True):
+    of_steps = _places(step_of_record, len(steps))
+    for step, chosen, part in zip(steps.tolist(), of_steps, parts, strict=True):
         profile.steps.add(step, _sums(found, chosen, part), part)
 
 
@@ -168,7 +154,7 @@ def _read_executions(
     found: _Records, strings: StringTable, damage: Damage, notices: Notices | None
 ) -> tuple[Int64Array, Executions]:
     """Times by kind, device and order; devices without a time come last, and have none."""
-    parts = [_read_times(found, kind, field, strings, damage) for kind, field in _EXECS_OF_KIND]
+    parts = [_read_times(found, kind, table, strings, damage) for kind, table in _TABLES_OF_KIND]
     owner, device, kind, start, duration = np.concatenate(parts, axis=1)
     if notices is not None:
         negative = duration < 0
@@ -179,8 +165,8 @@ def _read_executions(
         )
         duration = np.where(negative, 0, duration)
 
-    record_of, elements = repeated(found.fields, _DEVICES)
-    listed = intern_payloads(elements, strings)
+    named = found.tables[f"{EXEC}.devices"]
+    record_of, listed = named.parent, intern_texts(named.text("value"), strings)
     n_names = len(strings) or 1
     timed = np.unique(owner * n_names + device)
     untimed = ~np.isin(record_of * n_names + listed, timed)
@@ -211,48 +197,47 @@ def _kind_of(device_name: str) -> int:
 
 
 def _read_times(
-    found: _Records, kind: int, field: int, strings: StringTable, damage: Damage
+    found: _Records, kind: int, table: str, strings: StringTable, damage: Damage
 ) -> Int64Array:
     """Record, device, kind, start and duration of each time, shape (5, n)."""
-    record_of, entries = map_entries(found.fields, field)
-    devices = intern_payloads(last(entries, 1), strings)
-    times = fields_of(single_values(entries, 2), _TIMES)
-    entry_of, tuples = repeated(times, _TIMES)
-    numbers, complete = first_two_numbers(single_values(fields_of(tuples, _NUMBERS), _NUMBERS))
-    owner = record_of[entry_of]
+    entries, times = found.tables[table], found.tables[f"{table}.value.times"]
+    devices = intern_texts(entries.text("key"), strings)
+    numbers = found.tables[f"{table}.value.times.int64_values"]
+    first, end = np.searchsorted(numbers.parent, [np.arange(len(times)), np.arange(len(times)) + 1])
+    complete = end - first >= 2
+    owner = entries.parent[times.parent]
     damage.report(
         "incomplete-time",
         ~complete,
         lambda time: f"{found.place(int(owner[time]))}: a time without start or duration",
         "executions were left out: the profile does not hold both start and duration",
     )
-    columns = [owner, devices[entry_of], np.full(len(owner), kind, np.int64), *numbers]
-    return np.stack(columns)[:, complete]
+    first, owner, device = first[complete], owner[complete], devices[times.parent[complete]]
+    values = numbers.number("value")
+    return np.stack([owner, device, np.full(len(owner), kind), values[first], values[first + 1]])
 
 
 def _read_memory(found: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers]:
-    owner, messages = repeated(found.fields, _MEMORY_EXECS)
-    numbers = range(1, len(MEMORY_FIELDS) + 1)
-    uses = fields_of(messages, *numbers, _OUTPUT_MEMORY)
-    values = np.stack([uses.last_int(number) for number in numbers])
-    use_of, entries = map_entries(uses, _OUTPUT_MEMORY)
-    slots = entries.last_int(1).astype(np.int32).astype(np.int64)
-    if has_repeats(use_of, slots):
+    uses, buffers = found.tables[_USES], found.tables[f"{_USES}.output_memory"]
+    values = np.stack([uses.number(name) for name in MEMORY_FIELDS])
+    slots = buffers.number("key")
+    if has_repeats(buffers.parent, slots):
         raise IrregularError
-    buffers = fields_of(single_values(entries, 2), _BYTES, _ADDRESS)
-    outputs = OutputBuffers(use_of, slots, buffers.last_int(_BYTES), buffers.last_int(_ADDRESS))
-    return owner, MemoryUses(found.rows[owner], values), outputs
+    outputs = OutputBuffers(
+        buffers.parent, slots, buffers.number("value.bytes"), buffers.number("value.ptr")
+    )
+    return uses.parent, MemoryUses(found.rows[uses.parent], values), outputs
 
 
 def _read_allocations(found: _Records, strings: StringTable) -> tuple[Int64Array, Allocations]:
-    owner, messages = repeated(found.fields, _ALLOCATIONS)
-    numbers = fields_of(messages, _ALLOC_MICROS, _ALLOC_BYTES)
+    allocations = found.tables[f"{EXEC}.allocations"]
+    owner = allocations.parent
     name = strings.intern(_GPU_ALLOCATOR) if len(owner) else 0
     return owner, Allocations(
         found.rows[owner],
         np.full(len(owner), name, np.int64),
-        numbers.last_int(_ALLOC_MICROS),
-        numbers.last_int(_ALLOC_BYTES),
+        allocations.number("alloc_micros"),
+        allocations.number("alloc_bytes"),
     )
 
 

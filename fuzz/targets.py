@@ -1,0 +1,126 @@
+"""What is fuzzed: one function takes bytes, and may raise nothing but tfprof's own errors."""
+
+from __future__ import annotations
+
+import functools
+import random
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tests._wire.engines import by_messages, by_native, by_pure
+from tests._wire.random_messages import random_plan
+from tfprof._wire.plan import Plan
+from tfprof._wire.text_index import TextIndex
+from tfprof.errors import TfprofError
+from tfprof.model.runs import KnownNames
+from tfprof.readers.checkpoint import open_checkpoint
+from tfprof.readers.graphdef import read_graph
+from tfprof.readers.oplog import read_op_log
+from tfprof.readers.profile_proto import read_profile
+from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.readers.xspace import read_xspace
+
+RECORDED = Path(__file__).resolve().parent.parent / "tests/readers/checkpoint/recorded"
+
+
+def one_input(data: bytes) -> None:
+    """Let the first byte pick a target, and give it the others.
+
+    Raises:
+        Exception: Whatever a reader should not raise.
+    """
+    if not data:
+        return
+    targets = list(TARGETS.values())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            targets[data[0] % len(targets)](data[1:])
+    except TfprofError:
+        pass
+
+
+def _run_metadata(data: bytes) -> None:
+    index = TextIndex()
+    index.extend(["a", "b"])
+    known = np.array([True, True, False])
+    read_run_metadata(data, KnownNames(index.find, known, known))
+
+
+def _profile(data: bytes) -> None:
+    try:
+        read_profile(data, classic=False)
+    except TfprofError:
+        read_profile(data, classic=False, recover=True)
+
+
+def _sniff(data: bytes) -> None:
+    name = sniff(data, "file").format
+    for expected in Format:
+        try:
+            check_expected(data, expected, "file")
+        except TfprofError:
+            continue
+    assert name in Format
+
+
+def _checkpoint_index(data: bytes) -> None:
+    """The index of a bundle whose values are there."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "x.index").write_bytes(data)
+        for stem in ("objects", "types"):
+            values = next(RECORDED.glob(f"{stem}.data-*"))
+            shutil.copy(values, folder / values.name.replace(stem, "x"))
+            _read_all(folder / "x")
+
+
+def _checkpoint_v1(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "x"
+        path.write_bytes(data)
+        _read_all(path)
+
+
+def _read_all(path: Path) -> None:
+    checkpoint = open_checkpoint(path)
+    for variable in checkpoint.variables:
+        for verify in (True, False):
+            try:
+                checkpoint.read(variable.name, verify=verify)
+            except TfprofError:
+                continue
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(seed: int) -> Plan:
+    return random_plan(random.Random(seed))
+
+
+def _scan(data: bytes) -> None:
+    """All engines agree; the first byte is a plan's seed."""
+    if data:
+        plan, data = _plan(data[0]), data[1:]
+        expected = by_messages(plan, data)
+        assert by_pure(plan, data) == expected
+        assert by_native(plan, data) in (expected, None)
+
+
+TARGETS: dict[str, Callable[[bytes], object]] = {
+    "graph": read_graph,
+    "run_metadata": _run_metadata,
+    "op_log": read_op_log,
+    "profile": _profile,
+    "checkpoint_index": _checkpoint_index,
+    "checkpoint_v1": _checkpoint_v1,
+    "sniff": _sniff,
+    "scan": _scan,
+    "xspace": read_xspace,
+}
+"""By name; inputs know them by their place here."""
