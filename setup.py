@@ -1,6 +1,6 @@
-"""Build entry: the native scanner. All metadata lives in pyproject.toml.
+"""Build entry: the native readers. All metadata lives in pyproject.toml.
 
-The extension is optional: without a C compiler the package installs all the same, and reads with
+The extensions are optional: without a C compiler the package installs all the same, and reads with
 Python (``tfprof doctor`` says which). ``TFPROF_NATIVE=0`` leaves it out on purpose, ``1`` makes a
 failed build an error.
 """
@@ -15,6 +15,14 @@ WANTED = os.environ.get("TFPROF_NATIVE", "")
 SCANNER = Extension(
     "tfprof._wire._scan_native",
     ["tfprof/_wire/_scan_native.pyx"],
+    extra_compile_args=[] if os.name == "nt" else ["-O3"],
+    optional=WANTED != "1",
+)
+
+WALKS = Extension(
+    "tfprof._wire._xspace_native",
+    ["tfprof/_wire/_xspace_native.pyx"],
+    depends=["tfprof/_wire/_varints.pxi"],
     extra_compile_args=[] if os.name == "nt" else ["-O3"],
     optional=WANTED != "1",
 )
@@ -36,4 +44,4 @@ class BuildNative(build_ext):
             )
 
 
-setup(ext_modules=[] if WANTED == "0" else [SCANNER], cmdclass={"build_ext": BuildNative})
+setup(ext_modules=[] if WANTED == "0" else [SCANNER, WALKS], cmdclass={"build_ext": BuildNative})

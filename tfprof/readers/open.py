@@ -136,7 +136,7 @@ def as_binary(data: bytes, wanted: Format, label: str) -> bytes:
     """
     if not check_expected(data, wanted, label):
         return data
-    return _parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString()
+    return parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString()
 
 
 def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Opened:
@@ -159,11 +159,16 @@ def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
     is_text = check_expected(data, kind, label)
     message_class = getattr(pb, CLASSES[kind])
     if is_text:
-        return Opened(kind, _parse_text(message_class, data, label), label)
+        return Opened(kind, parse_text(message_class, data, label), label)
     return Opened(kind, parse(message_class, data, source=label), label, data)
 
 
-def _parse_text(message_class: type[Message], data: bytes, label: str) -> Message:
+def parse_text(message_class: type[Message], data: bytes, label: str) -> Message:
+    """Parse the text form of a message.
+
+    Raises:
+        MalformedProfileError: It is none.
+    """
     from google.protobuf import text_format
 
     try:

@@ -1,0 +1,63 @@
+"""Walks of an XSpace, natively where the extension was built.
+
+They cut a plane into lines and the events of lines into chunks, count these, and write columns
+that the caller has made. All but ``elements`` may run in several threads at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof._wire import _xspace_pure
+from tfprof._wire._xspace_pure import ALL_OFFSETS, CHANGED, HEADER, MISFIT, prefix_places
+from tfprof._wire.native import is_native
+
+__all__ = [
+    "ALL_OFFSETS",
+    "CHANGED",
+    "HEADER",
+    "MISFIT",
+    "Elements",
+    "elements",
+    "prefix_places",
+    "walks",
+]
+
+_native: Any
+try:
+    _native = importlib.import_module("tfprof._wire._xspace_native")
+except ImportError:  # built without a compiler
+    _native = None
+
+
+def walks() -> Any:
+    """The module whose ``split``, ``count`` and ``read`` are to be used."""
+    return _native if _native is not None and is_native() else _xspace_pure
+
+
+class Elements(NamedTuple):
+    """The fields of a message, in its order.
+
+    Attributes:
+        number: Field number, shape (n,).
+        tag: First byte of each field.
+        start: First byte of its value.
+        stop: The byte behind it.
+        end: Where the fields end, or break: then the last one may be cut off.
+    """
+
+    number: Any
+    tag: Any
+    start: Any
+    stop: Any
+    end: int
+
+
+def elements(data: memoryview, start: int, stop: int) -> Elements:
+    """List the fields of a message of any length."""
+    found, end = walks().elements(data, start, stop)
+    number, tag, first, behind = np.frombuffer(found, np.int64).reshape(-1, 4).T
+    return Elements(number, tag, first, behind, end)

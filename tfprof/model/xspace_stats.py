@@ -1,0 +1,283 @@
+"""Stats of planes, events and metadata of an XSpace, as columns."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.model.columns import BoolArray, Int64Array, no_rows
+
+Buffer: TypeAlias = bytes | memoryview
+IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+ByteArray: TypeAlias = npt.NDArray[np.uint8]
+StatValue: TypeAlias = float | int | str | bytes | None
+
+_DENSE = 1 << 20
+"""Largest id for which a table of all ids is made."""
+
+
+class StatKind(enum.IntEnum):
+    """What the value of a stat is: the field number of its oneof."""
+
+    NONE = 0
+    DOUBLE = 2
+    UINT64 = 3
+    INT64 = 4
+    STR = 5
+    BYTES = 6
+    REF = 7
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Texts as places in a buffer.
+
+    Attributes:
+        data: The buffer.
+        start: First byte of each, shape (n,).
+        length: In bytes, shape (n,).
+    """
+
+    data: Buffer
+    start: Int64Array
+    length: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, row: int) -> str:
+        return str(self.octets(row), "utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.all)
+
+    def octets(self, row: int) -> bytes:
+        """The bytes of one text."""
+        start = int(self.start[row])
+        return bytes(self.data[start : start + int(self.length[row])])
+
+    @cached_property
+    def all(self) -> list[str]:
+        """Every text; equal ones are one object. Bytes that are no UTF-8 become U+FFFD."""
+        known: dict[bytes, str] = {}
+        return [
+            known.setdefault(octets, str(octets, "utf-8", "replace"))
+            for octets in map(self.octets, range(len(self)))
+        ]
+
+    def take(self, rows: Any) -> Texts:
+        """Some of them."""
+        return Texts(self.data, self.start[rows], self.length[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class StatTable:
+    """Stats of events, of event metadata or of a plane, those of one owner one after the other.
+
+    Attributes:
+        first: The first stat of each owner, and the number of stats, shape (n owners + 1,).
+        metadata_ids: Key in the plane's stat metadata, shape (n stats,).
+        kinds: ``StatKind`` of each.
+        values: The number, the bits of a double, the key that a reference is to, or the place
+            in ``data`` where the length of a text stands, right before the text.
+        data: What texts are read from.
+    """
+
+    first: IntArray
+    metadata_ids: IntArray
+    kinds: ByteArray
+    values: Int64Array
+    data: Buffer = b""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def owners(self) -> Int64Array:
+        """The owner of each stat, shape (n stats,)."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def rows_of(self, owner: int) -> range:
+        """The stats of one owner."""
+        return range(int(self.first[owner]), int(self.first[owner + 1]))
+
+    def octets(self, row: int) -> bytes:
+        """The bytes of a text."""
+        return text_at(self.data, int(self.values[row]))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, without the texts."""
+        columns = (self.first, self.metadata_ids, self.kinds, self.values)
+        return sum(column.nbytes for column in columns)
+
+
+def text_at(data: Buffer, place: int) -> bytes:
+    """The text whose length stands at a place."""
+    length = shift = 0
+    while True:
+        octet = data[place]
+        length |= (octet & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if octet < 0x80:
+            return bytes(data[place : place + length])
+
+
+def no_stats(n_owners: int = 0) -> StatTable:
+    """No stats of so many owners."""
+    return StatTable(np.zeros(n_owners + 1, np.int64), no_rows(), np.zeros(0, np.uint8), no_rows())
+
+
+class Keys:
+    """Rows by key."""
+
+    def __init__(self, keys: Int64Array) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._sorted = keys[self._order]
+        self._dense: Int64Array | None = None
+        if len(keys) and self._sorted[0] >= 0 and self._sorted[-1] <= 4 * len(keys) + _DENSE:
+            self._dense = np.full(int(self._sorted[-1]) + 2, -1, np.int32)
+            self._dense[keys] = np.arange(len(keys))
+
+    def rows(self, wanted: IntArray) -> IntArray:
+        """The row of each key, -1 for one that is not there."""
+        if self._dense is not None:
+            # -1 stands behind the largest key, for whatever is out of range.
+            last = len(self._dense) - 1
+            return self._dense[np.where((wanted < 0) | (wanted > last), last, wanted)]
+        if not len(self._sorted):
+            return np.full(len(wanted), -1, np.int32)
+        place = np.searchsorted(self._sorted, wanted).clip(max=len(self._sorted) - 1)
+        return np.where(self._sorted[place] == wanted, self._order[place], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class StatMetadata:
+    """Names of stats; of texts, too, that stats refer to.
+
+    Attributes:
+        keys: Key of each entry, shape (n,); none twice.
+        names: Its name.
+    """
+
+    keys: Int64Array
+    names: Texts
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def by_key(self) -> Keys:
+        """Rows by key."""
+        return Keys(self.keys)
+
+    @cached_property
+    def name_of(self) -> dict[int, str]:
+        """Names by key."""
+        return dict(zip(self.keys.tolist(), self.names.all, strict=True))
+
+    def keys_of(self, name: str) -> list[int]:
+        """The keys that have this name."""
+        return [key for key, found in self.name_of.items() if found == name]
+
+
+@dataclass(frozen=True, eq=False)
+class StatColumn:
+    """One stat of all events of a plane.
+
+    Attributes:
+        kinds: ``StatKind`` of each event's value, 0 where it has none, shape (n events,).
+        values: As in ``StatTable``.
+        inherited: Whether it comes from the event's metadata.
+        tables: What texts of inherited values (at 1) and of others (at 0) are read from.
+        names: What references are to.
+    """
+
+    kinds: ByteArray
+    values: Int64Array
+    inherited: BoolArray
+    tables: tuple[Buffer, Buffer]
+    names: StatMetadata
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def present(self) -> BoolArray:
+        """Which events have the stat."""
+        found: BoolArray = self.kinds != StatKind.NONE
+        return found
+
+    @property
+    def unsigned(self) -> npt.NDArray[np.uint64]:
+        """Integers, signed or not, as one unsigned number: what ids are; else 0."""
+        return self.signed.view(np.uint64)
+
+    @property
+    def signed(self) -> Int64Array:
+        """Integers, signed or not, as one signed number; 0 where there is none."""
+        is_integer = (self.kinds == StatKind.UINT64) | (self.kinds == StatKind.INT64)
+        return np.where(is_integer, self.values, 0)
+
+    @property
+    def floats(self) -> npt.NDArray[np.float64]:
+        """Numbers of any kind; NaN where there is none."""
+        found = np.full(len(self), np.nan)
+        for kind, type_ in (
+            (StatKind.DOUBLE, "f8"),
+            (StatKind.UINT64, "u8"),
+            (StatKind.INT64, "i8"),
+        ):
+            rows = self.kinds == kind
+            found[rows] = self.values[rows].view(type_)
+        return found
+
+    def value(self, row: int) -> StatValue:
+        """The value of one event; None if it has none."""
+        data = self.tables[int(self.inherited[row])]
+        return value_of(self.kinds[row], int(self.values[row]), data, self.names)
+
+    def text(self, row: int) -> str:
+        """The text of one event; empty if it has none."""
+        value = self.value(row)
+        if isinstance(value, bytes):
+            return str(value, "utf-8", "replace")
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def texts(self) -> tuple[IntArray, list[str]]:
+        """Number of each event's text, -1 without one, and the texts."""
+        is_text = np.isin(self.kinds, (StatKind.STR, StatKind.BYTES, StatKind.REF))
+        rows = np.flatnonzero(is_text)
+        # The same value of the same kind is the same text, and mostly there are few.
+        source = self.kinds[rows].astype(np.int64) * 2 + self.inherited[rows]
+        order = np.lexsort((self.values[rows], source))
+        values, source = self.values[rows][order], source[order]
+        is_new = np.ones(len(rows), np.bool_)
+        is_new[1:] = (np.diff(values) != 0) | (np.diff(source) != 0)
+        numbers: dict[str, int] = {}
+        found = [
+            numbers.setdefault(self.text(row), len(numbers)) for row in rows[order[is_new]].tolist()
+        ]
+        ids = np.full(len(self), -1, np.int32)
+        ids[rows[order]] = np.array(found, np.int32)[np.cumsum(is_new) - 1]
+        return ids, list(numbers)
+
+
+def value_of(kind: int, value: int, data: Buffer, names: StatMetadata) -> StatValue:
+    """What a stat says; of a reference, the text that it is to."""
+    if kind == StatKind.REF:
+        return names.name_of.get(value, "")
+    if kind in (StatKind.STR, StatKind.BYTES):
+        octets = text_at(data, value)
+        return octets if kind == StatKind.BYTES else str(octets, "utf-8", "replace")
+    if kind == StatKind.DOUBLE:
+        return float(np.array(value).view(np.float64))
+    if kind == StatKind.UINT64:
+        return value % 2**64
+    return value if kind == StatKind.INT64 else None
