@@ -30,6 +30,8 @@ EXIT_STATUS = {
 ENVIRONMENT = {
     "TFPROF_CLASSIC": "If set to anything but 0, reproduce the original tfprof where it is wrong, "
     "as with --classic.",
+    "TFPROF_THREADS": "How many threads read a capture of TensorFlow 2; by default one for each "
+    "core, up to four.",
     "TFPROF_PURE": "If set to anything but 0, read files without the compiled reader.",
     "TFPROF_HISTORY": "The file in which tfprof shell remembers lines; empty means none.",
     "XDG_STATE_HOME": "The folder of the user's state, where the history is by default. On "

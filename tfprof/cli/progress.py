@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -28,12 +29,27 @@ def progress() -> Iterator[Watch]:
     line = ProgressLine()
     timer = threading.Timer(SHOW_AFTER_SECONDS, line.show)
     timer.daemon = True
-    timer.start()
+    _start_uninterrupted(timer)
     try:
         yield line
     finally:
         timer.cancel()
         line.close()
+
+
+def _start_uninterrupted(thread: threading.Thread) -> None:
+    """Start a thread, and its own threads, that leave Ctrl-C to the one that reads.
+
+    A system may give a signal to any thread; the read of the main thread would go on.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        thread.start()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        thread.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class ProgressLine:

@@ -20,6 +20,7 @@ from tfprof.model.notices import Notice
 from tfprof.model.xspace import Plane, XSpace
 from tfprof.readers.open import LoadedFile, decompressed, parse_text
 from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.readers.threads import number_of_threads
 from tfprof.readers.xspace_plane import Damage, PlaneReader
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 MAX_PLANES = 10_000
 """Real captures hold some dozens. Every plane costs some kilobytes, however small it is."""
 
-_MAX_THREADS = 4
 _SMALL = 1 << 20
 """Bytes below which threads cost more than they bring."""
 
@@ -56,7 +56,7 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
         MalformedProfileError: It is damaged and ``strict`` is set, compressed and damaged, or
             it was written to while it was read.
     """
-    n_threads = _threads(threads)
+    n_threads = number_of_threads(threads)
     data, label = _open(source)
     damage = Damage()
     top = elements(data, 0, len(data))
@@ -149,19 +149,6 @@ def _judge(
         f"{len(planes)} planes with {n_events} events were read. Copy or record the file again"
     )
     return (Notice("damaged-xspace", text, damage.count),)
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        wanted = os.environ.get("TFPROF_THREADS", "")
-        if not wanted:
-            return min(_MAX_THREADS, os.cpu_count() or 1)
-        if not wanted.isdecimal() or int(wanted) < 1:
-            raise UsageError(f"TFPROF_THREADS must be a number from 1 on; got {wanted!r}")
-        return int(wanted)
-    if threads < 1:
-        raise UsageError(f"threads must be 1 or more; got {threads}")
-    return threads
 
 
 def _open(source: Source) -> tuple[memoryview, str]:

@@ -1,0 +1,28 @@
+"""How many threads read."""
+
+from __future__ import annotations
+
+import os
+
+from tfprof.errors import UsageError
+
+MOST = 4
+"""More bring nothing where nobody asks for them."""
+
+
+def number_of_threads(threads: int | None) -> int:
+    """The number that was asked for, else that of ``TFPROF_THREADS``, else one for each core.
+
+    Raises:
+        UsageError: It is no number from 1 on.
+    """
+    if threads is None:
+        wanted = os.environ.get("TFPROF_THREADS", "")
+        if not wanted:
+            return min(MOST, os.cpu_count() or 1)
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise UsageError(f"TFPROF_THREADS must be a number from 1 on; got {wanted!r}")
+        return int(wanted)
+    if threads < 1:
+        raise UsageError(f"threads must be 1 or more; got {threads}")
+    return threads
