@@ -73,7 +73,7 @@ class Screen:
         return self
 
     def wait_for_prompt(self, prompt="tfprof>"):
-        """Wait until the last line is an empty prompt."""
+        """Wait until the last line is an empty prompt, or another given one."""
         end = time.monotonic() + 30
         while not (self.lines and self.lines[-1] == prompt):
             assert time.monotonic() < end, f"no prompt:\n{self.text}"

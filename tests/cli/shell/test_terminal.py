@@ -62,7 +62,8 @@ def test_lines_are_remembered_over_sessions(screen, tmp_path):
     second = screen("--demo", TFPROF_HISTORY=history).wait_for_prompt()
     second.type_until(UP, "tfprof> set -max_depth 7")  # the file is read in a thread
     second.type(CTRL_C).wait_for_prompt()
-    second.type("set -m").wait_for("tfprof> set -max_depth 7")  # the rest is a suggestion
+    # The rest is a suggestion. The line dropped above it has the same text: wait for the last one.
+    second.type("set -m").wait_for_prompt("tfprof> set -max_depth 7")
     second.type(RIGHT + "\r").wait_for_prompt()
     second.type("\r").wait_for("-max_depth                  7")
 
