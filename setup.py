@@ -1,31 +1,32 @@
-"""Build entry: the native readers. All metadata lives in pyproject.toml.
+"""Build entry: the native parts. All metadata lives in pyproject.toml.
 
-The extensions are optional: without a C compiler the package installs all the same, and reads with
-Python (``tfprof doctor`` says which). ``TFPROF_NATIVE=0`` leaves it out on purpose, ``1`` makes a
-failed build an error.
+The extensions are optional: without a C compiler the package installs all the same, and does with
+Python what they do (``tfprof doctor`` says which). ``TFPROF_NATIVE=0`` leaves them out on purpose,
+``1`` makes a failed build an error.
 """
 
 import os
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 WANTED = os.environ.get("TFPROF_NATIVE", "")
 
-SCANNER = Extension(
-    "tfprof._wire._scan_native",
-    ["tfprof/_wire/_scan_native.pyx"],
-    extra_compile_args=[] if os.name == "nt" else ["-O3"],
-    optional=WANTED != "1",
-)
+FOLDER = Path("tfprof/_wire")
 
-WALKS = Extension(
-    "tfprof._wire._xspace_native",
-    ["tfprof/_wire/_xspace_native.pyx"],
-    depends=["tfprof/_wire/_varints.pxi"],
-    extra_compile_args=[] if os.name == "nt" else ["-O3"],
-    optional=WANTED != "1",
-)
+INCLUDED = sorted(str(path) for path in FOLDER.glob("*.px[id]"))
+
+NATIVE = [
+    Extension(
+        f"tfprof._wire.{source.stem}",
+        [str(source)],
+        depends=INCLUDED,
+        extra_compile_args=[] if os.name == "nt" else ["-O3"],
+        optional=WANTED != "1",
+    )
+    for source in sorted(FOLDER.glob("_*_native.pyx"))
+]
 
 
 class BuildNative(build_ext):
@@ -44,4 +45,4 @@ class BuildNative(build_ext):
             )
 
 
-setup(ext_modules=[] if WANTED == "0" else [SCANNER, WALKS], cmdclass={"build_ext": BuildNative})
+setup(ext_modules=[] if WANTED == "0" else NATIVE, cmdclass={"build_ext": BuildNative})

@@ -1,4 +1,4 @@
-"""The compiled part, where it was built, and whether it is to be used."""
+"""The compiled parts, where they were built, and whether they are to be used."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import importlib
 import os
 from typing import Any
 
-native: Any
-try:
-    native = importlib.import_module("tfprof._wire._scan_native")
-except ImportError:  # built without a compiler
-    native = None
+
+def native_module(name: str) -> Any:
+    """A compiled module of this package; None where it was not built, for want of a compiler."""
+    try:
+        return importlib.import_module(f"tfprof._wire.{name}")
+    except ImportError:
+        return None
+
+
+native: Any = native_module("_scan_native")
 
 
 def is_native() -> bool:
-    """Whether the native scanner is there, and not turned off by ``TFPROF_PURE=1``."""
+    """Whether the compiled parts are there, and not turned off by ``TFPROF_PURE=1``."""
     return native is not None and os.environ.get("TFPROF_PURE", "") in ("", "0")

@@ -6,14 +6,13 @@ that the caller has made. All but ``elements`` may run in several threads at onc
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfprof._wire import _xspace_pure
 from tfprof._wire._xspace_pure import ALL_OFFSETS, CHANGED, HEADER, MISFIT, prefix_places
-from tfprof._wire.native import is_native
+from tfprof._wire.native import is_native, native_module
 
 __all__ = [
     "ALL_OFFSETS",
@@ -26,11 +25,7 @@ __all__ = [
     "walks",
 ]
 
-_native: Any
-try:
-    _native = importlib.import_module("tfprof._wire._xspace_native")
-except ImportError:  # built without a compiler
-    _native = None
+_native: Any = native_module("_xspace_native")
 
 
 def walks() -> Any:
