@@ -1,0 +1,48 @@
+"""The shared captures and the reference's answers."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(os.environ.get("TFPROF_SHARED", "")) / "data" / "xplane"
+
+needs_shared = pytest.mark.skipif(
+    not os.environ.get("TFPROF_SHARED"), reason="TFPROF_SHARED is not set"
+)
+
+CAPTURES = (
+    "cpu-custom-loop-py", "cpu-keras-fit", "cpu-memory-bfc", "cpu-multi-worker", "cpu-no-steps",
+    "cpu-xla", "gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "gpu-synthetic",
+    "gpu-v100-bert-modernized", "gpu-v100-bert-tf23", "tpu-synthetic", "tpu-v6e-jax",
+)  # fmt: skip
+
+
+def folder(capture):
+    return SHARED / capture
+
+
+def answer(capture, name):
+    """What the reference says; None if it was not asked."""
+    path = folder(capture) / "oracle" / name
+    if path.is_file():
+        return json.loads(path.read_text())
+    packed = path.with_name(path.name + ".gz")
+    if packed.is_file():
+        return json.loads(gzip.decompress(packed.read_bytes()))
+    return None
+
+
+def preprocessed(capture, host):
+    """The reference's XSpace after grouping, packed."""
+    oracle = folder(capture) / "oracle"
+    path = oracle / f"preprocessed.{host}.xplane.pb.gz"
+    return path if path.is_file() else oracle / "preprocessed.xplane.pb.gz"
+
+
+def rows(table):
+    """Rows of a chart table as dicts."""
+    ids = [column["id"] for column in table["cols"]]
+    return [dict(zip(ids, [cell["v"] for cell in row["c"]], strict=True)) for row in table["rows"]]

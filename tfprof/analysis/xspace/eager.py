@@ -1,0 +1,31 @@
+"""Which ops ran eagerly, one by one, and which inside a compiled function."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.analysis.xspace.grouping import Forest
+from tfprof.analysis.xspace.names import EAGER_EXECUTE
+from tfprof.model.columns import BoolArray, Int64Array
+
+
+def ran_eagerly(forest: Forest) -> BoolArray:
+    """Whether the nearest ``EagerExecute`` above each event ran an op and no function, (n,).
+
+    False where there is none. Above are what encloses an event, and what leads to it from other
+    threads (``group_events.cc``, ``IsEager``).
+    """
+    timeline, nesting, links = forest.timeline, forest.nesting, forest.links
+    of_function = timeline.stat("is_func").dense(len(timeline))
+    is_execute = timeline.named(EAGER_EXECUTE.__eq__)
+    own: Int64Array = np.where(is_execute, (of_function == 0).astype(np.int64), -1)
+    found = nesting.nearest(own)
+    while True:
+        is_new = (found[links.targets] < 0) & (found[links.sources] >= 0)
+        if not is_new.any():
+            result: BoolArray = found > 0
+            return result
+        # Of several that lead to an event the first one counts: it is written last.
+        rows = np.flatnonzero(is_new)[::-1]
+        found[links.targets[rows]] = found[links.sources[rows]]
+        found = nesting.nearest(found)

@@ -1,0 +1,200 @@
+"""What one event leads to on another thread or on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT
+from tfprof.analysis.xspace.threadpool import Regions
+from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.model.columns import BoolArray, Int64Array
+
+_MOST_PAIRS = 64
+"""With that many producers and that many consumers of one id, the id ties nothing together."""
+
+_THREADPOOL_CONTEXT = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairs of events, the one that leads first.
+
+    Attributes:
+        sources: Ascending, shape (n,).
+        targets: Shape (n,); of a source, in the order in which they were found.
+        n_events: Number of events of the timeline.
+    """
+
+    sources: Int64Array
+    targets: Int64Array
+    n_events: int
+
+    @cached_property
+    def first(self) -> Int64Array:
+        """The first link of each event, and the number of links, shape (n_events + 1,)."""
+        counts = np.bincount(self.sources, minlength=self.n_events)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def sources_of(self) -> dict[int, list[int]]:
+        """What leads to an event."""
+        found: dict[int, list[int]] = {}
+        for source, target in zip(self.sources.tolist(), self.targets.tolist(), strict=True):
+            found.setdefault(target, []).append(source)
+        return found
+
+
+def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
+    """Links of several kinds together."""
+    if not pairs:
+        nothing = np.zeros(0, np.int64)
+        return Links(nothing, nothing, n_events)
+    sources = np.concatenate([source for source, _ in pairs])
+    targets = np.concatenate([target for _, target in pairs])
+    order = np.argsort(sources, kind="stable")
+    return Links(sources[order], targets[order], n_events)
+
+
+def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
+    """All links of a host and its devices (``group_events.cc``).
+
+    Args:
+        timeline: The events.
+        regions: Regions of thread pools to be tied to who gave them the work; the reference
+            leaves them alone.
+    """
+    pairs = [
+        _executor_to_input(timeline),
+        _launch_to_kernel(timeline),
+        _producers_to_consumers(timeline, regions),
+        *_legacy(timeline),
+    ]
+    return joined(pairs, len(timeline))
+
+
+def _executor_to_input(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+    """The executor's event of a step leads to the input op of the step."""
+    stats = (timeline.stat("id"), timeline.stat("iter_num"))
+    executors = _keys(stats, timeline.named(EXECUTOR.__eq__))
+    inputs = _keys(stats, timeline.named(GET_NEXT.__contains__))
+    return last_match(executors, inputs)
+
+
+def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+    stat = timeline.stat("correlation_id")
+    return last_match(_keys((stat,), timeline.on_host), _keys((stat,), timeline.on_device))
+
+
+def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
+    """Links of TPU runtimes, which are told by stats of their own."""
+    named = timeline.named
+    if "EnqueueRequestLocked" not in timeline.names and "TpuExecuteOp" not in timeline.names:
+        return []
+    step = (timeline.stat("id"), timeline.stat("iter_num"))
+    queue = (timeline.stat("request_id"), timeline.stat("queue_addr"))
+    return [
+        all_matches(_keys(step, named(EXECUTOR.__eq__)), _keys(step, named("TpuExecuteOp".__eq__))),
+        all_matches(
+            _keys(queue, named("EnqueueRequestLocked".__eq__)), _keys(queue, named(_is_request))
+        ),
+    ]
+
+
+_REQUESTS = frozenset(
+    ("RunProgramRequest", "HostCallbackRequest", "TransferH2DRequest",
+     "TransferPreprocessedH2DRequest", "TransferD2HRequest", "OnDeviceSendRequest",
+     "OnDeviceRecvRequest", "OnDeviceSendRecvLocalRequest", "CustomWait",
+     "OnDeviceSendRequestMulti", "OnDeviceRecvRequestMulti", "PjrtAsyncWait")
+)  # fmt: skip
+
+
+def _is_request(name: str) -> bool:
+    return name in _REQUESTS
+
+
+Keyed = tuple[Int64Array, Int64Array]
+"""Events, shape (n,), and what they are matched by, shape (n, number of stats)."""
+
+
+def _keys(stats: Sequence[SparseStat], chosen: BoolArray) -> Keyed:
+    """Chosen events that have all of some integer stats, and their values."""
+    events = np.flatnonzero(chosen)
+    columns = []
+    for stat in stats:
+        whole = stat.only(stat.is_integer())
+        place = np.searchsorted(whole.events, events).clip(max=max(len(whole) - 1, 0))
+        if not len(whole):
+            return np.zeros(0, np.int64), np.zeros((0, len(stats)), np.int64)
+        has_stat = whole.events[place] == events
+        events, place = events[has_stat], place[has_stat]
+        columns = [column[has_stat] for column in columns]
+        columns.append(whole.values[place])
+    return events, np.stack(columns, axis=1)
+
+
+def _numbered(*sides: Keyed) -> list[Int64Array]:
+    """A number for each distinct key, the same on all sides."""
+    keys = np.concatenate([side[1] for side in sides])
+    if not len(keys):
+        return [np.zeros(0, np.int64) for _ in sides]
+    order = np.lexsort(keys.T)
+    is_new = np.ones(len(keys), np.int64)
+    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
+    return np.split(numbers, bounds)
+
+
+def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
+    """For each child the last parent of the same key."""
+    above, below = _numbered(parents, children)
+    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    last = np.full(size, -1, np.int64)
+    last[above] = parents[0]  # the last one stays
+    found = last[below]
+    return found[found >= 0], children[0][found >= 0]
+
+
+def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Array, Int64Array]:
+    """Every parent with every child of the same key.
+
+    Args:
+        parents: Events that lead.
+        children: Events that follow.
+        most: Leave out keys with so many of both; 0 for none.
+    """
+    above, below = _numbered(parents, children)
+    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    n_above, n_below = (np.bincount(side, minlength=size) for side in (above, below))
+    is_kept = (n_above > 0) & (n_below > 0)
+    if most:
+        is_kept &= (n_above < most) | (n_below < most)
+    by_key = np.argsort(below, kind="stable")
+    first_below = np.concatenate([[0], np.cumsum(n_below)])
+    leading = np.flatnonzero(is_kept[above]) if len(above) else np.zeros(0, np.int64)
+    leading = leading[np.argsort(above[leading], kind="stable")]
+    repeats = n_below[above[leading]]
+    starts = np.repeat(first_below[above[leading]] - (np.cumsum(repeats) - repeats), repeats)
+    rows = by_key[starts + np.arange(len(starts))]
+    return np.repeat(parents[0][leading], repeats), children[0][rows]
+
+
+def _producers_to_consumers(
+    timeline: Timeline, regions: Regions | None
+) -> tuple[Int64Array, Int64Array]:
+    everything = np.ones(len(timeline), np.bool_)
+    producers = _keys((timeline.stat("_pt"), timeline.stat("_p")), everything)
+    consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")), everything)
+    if regions is not None and len(regions.events):
+        types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
+        keys = np.stack([types, regions.consumers], axis=1)
+        consumers = (
+            np.concatenate([consumers[0], regions.events]),
+            np.concatenate([consumers[1], keys]),
+        )
+    return all_matches(producers, consumers, _MOST_PAIRS)

@@ -1,0 +1,77 @@
+"""Names of planes, lines and events that mean something (``xplane_schema.cc``)."""
+
+from __future__ import annotations
+
+import re
+
+HOST_PLANE = "/host:CPU"
+
+MERGED_PLANES = (
+    HOST_PLANE, "/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime",
+    "/host:NVTX-CUPTI",
+)  # fmt: skip
+"""Planes whose lines are host threads; the recorder merges the others into the first."""
+
+METADATA_PLANE = "/host:metadata"
+TASK_PLANE = "Task Environment"
+
+GPU_PREFIX = "/device:GPU:"
+TPU_PREFIX = "/device:TPU:"
+CUSTOM_PREFIX = "/device:CUSTOM:"
+
+DEVICE_PREFIXES = (GPU_PREFIX, TPU_PREFIX, CUSTOM_PREFIX)
+
+TENSOR_CORE = re.compile(r"/device:TPU:\d+")
+"""A TensorCore, to be matched as a whole: SparseCores have more behind the number."""
+
+DERIVED_BASE = 0xDEADBEEF - (1 << 32)
+"""Id of the first line that converters add; as unsigned number it is written, too."""
+
+DERIVED_LINES = 1 << 20
+"""How many ids from there on belong to derived lines."""
+
+LOOP_EVENTS = frozenset(
+    ("WhileOp-EvalCond", "WhileOp-StartBody", "ForOp", "ParallelForOp", "ForeverOp")
+)
+
+TF_DATA_FUNCTIONS = frozenset(
+    "InstantiatedCapturedFunction::" + name
+    for name in ("Run", "RunWithBorrowedArgs", "RunInstantiated", "RunAsync")
+)
+"""Their ``id`` is that of a function that runs inside an input pipeline."""
+
+GET_NEXT = frozenset(("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"))
+
+EXECUTOR = "ExecutorState::Process"
+EAGER_EXECUTE = "EagerExecute"
+
+IMPLICIT_ROOTS = frozenset(("FunctionRun", "SessionRun", "RunGraph", EXECUTOR))
+"""Roots that no user has named: their names are not shown for steps."""
+
+TRACE_CONTEXT = frozenset(("TraceContext", "Trace"))
+
+_STAGES = ("Prefetch", "ParallelInterleave", "ParallelMap", "MapAndBatch", "ParseExample")
+
+PRODUCE = frozenset(f"{stage}Produce" for stage in (*_STAGES, "ParallelBatch"))
+CONSUME = frozenset(f"{stage}Consume" for stage in (*_STAGES, "ParallelBatch"))
+
+INTERNAL_EVENTS = frozenset(
+    ("MemoryAllocation", "MemoryDeallocation", "ParallelInterleaveInitializeInput",
+     *(stage + end for stage in _STAGES for end in ("Produce", "Consume")))
+)  # fmt: skip
+"""Events that the reference's trace viewer hides."""
+
+INTERNAL_STATS = frozenset(("_pt", "_p", "_ct", "_c", "_r", "flops", "program_id", "symbol_id"))
+"""Stats that the reference does not show as arguments."""
+
+
+def is_derived(line_id: int) -> bool:
+    """Whether a converter has added a line of this id, and no recorder."""
+    if line_id >= 1 << 31:  # written as an unsigned number
+        line_id -= 1 << 32
+    return DERIVED_BASE <= line_id < DERIVED_BASE + DERIVED_LINES
+
+
+def is_device(plane_name: str) -> bool:
+    """Whether a plane is a device."""
+    return plane_name.startswith(DEVICE_PREFIXES)

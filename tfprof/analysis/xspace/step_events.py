@@ -1,0 +1,256 @@
+"""What the events of a step are spent on: waiting for input, computing, copying …
+
+The kinds and their order are those of ``event_span.h``: where events overlap, the larger number
+wins.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.analysis.xspace.grouping import Forest, Groups, device_events
+from tfprof.analysis.xspace.names import GPU_PREFIX
+from tfprof.analysis.xspace.op_names import OpKind
+from tfprof.analysis.xspace.timeline import Timeline
+from tfprof.model.columns import BoolArray, Int64Array
+
+
+class Spent(enum.IntEnum):
+    """What time is spent on."""
+
+    UNKNOWN = 0
+    HOST_COMPUTE = 10
+    HOST_COMPILE = 60
+    HOST_TO_HOST = 70
+    HOST_TO_DEVICE = 80
+    HOST_PREPARE = 90
+    DEVICE_COLLECTIVES = 100
+    HOST_WAIT_INPUT = 110
+    DEVICE_TO_DEVICE = 120
+    DEVICE_TO_HOST = 130
+    DEVICE_COMPUTE_32 = 140
+    DEVICE_COMPUTE_16 = 150
+    DEVICE_WAIT_DEVICE = 160
+    DEVICE_WAIT_HOST = 170
+
+
+DEVICE_COMPUTE = (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)
+
+_IGNORED = -1
+_MARKER = -2
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvents:
+    """Events of steps, each with what it is spent on.
+
+    Attributes:
+        group: Group of each, shape (n,).
+        spent: What on, a ``Spent`` number.
+        start_ps: Start.
+        end_ps: End.
+    """
+
+    group: Int64Array
+    spent: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+
+    def only(self, chosen: BoolArray) -> StepEvents:
+        """Some of them."""
+        columns = (self.group, self.spent, self.start_ps, self.end_ps)
+        return StepEvents(*(column[chosen] for column in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Spans that tell when a step began and ended.
+
+    Attributes:
+        group: Group of each, shape (n,).
+        start_ps: Start.
+        end_ps: End.
+        is_device: Whether a device tells it.
+    """
+
+    group: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+    is_device: BoolArray
+
+
+def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers]:
+    """Events and markers of several parts of a host."""
+    columns = [
+        (e.group, e.spent, e.start_ps, e.end_ps, m.group, m.start_ps, m.end_ps, m.is_device)
+        for e, m in parts
+    ]
+    whole = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    return StepEvents(*whole[:4]), Markers(*whole[4:])
+
+
+def host_step_events(
+    forest: Forest, groups: Groups, *, has_device: bool
+) -> tuple[StepEvents, Markers]:
+    """What the threads of a host did in steps (``xplane_to_step_events.cc``).
+
+    Args:
+        forest: Its events.
+        groups: Its steps.
+        has_device: Whether launches are for a device.
+    """
+    timeline = forest.timeline
+    spent_of_kind = np.array(
+        [_spent_of_name(name, op.kind, op.type) for name, op in
+         zip(timeline.names, timeline.ops, strict=True)], np.int64
+    )  # fmt: skip
+    wanted = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
+    wanted &= groups.of_event >= 0
+    events = np.flatnonzero(wanted)
+    spent = spent_of_kind[timeline.kinds[events]]
+    shown = np.array(sorted(groups.step_names), np.int64)
+    is_marker = (spent == _MARKER) | np.isin(events, shown)
+    spent[is_marker] = _MARKER
+    computes = spent == Spent.HOST_COMPUTE
+    if has_device:
+        prepares = timeline.kind_mask(_prepares(timeline))
+        prepares[timeline.stat("correlation_id").events] = True
+        spent[prepares[events] & (computes | (spent == Spent.HOST_WAIT_INPUT))] = Spent.HOST_PREPARE
+        computes = spent == Spent.HOST_COMPUTE
+    spent[np.isin(events, _root_stages(forest)) & computes] = Spent.HOST_WAIT_INPUT
+    starts, ends = timeline.starts_ps[events], timeline.ends_ps[events]
+    group = groups.of_event[events]
+    kept = spent >= 0
+    markers = Markers(
+        group[is_marker], starts[is_marker], ends[is_marker],
+        np.zeros(int(is_marker.sum()), np.bool_),
+    )  # fmt: skip
+    return StepEvents(group, spent, starts, ends).only(kept), markers
+
+
+_MARKER_NAMES = ("train", "test", "TraceContext")
+_CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
+
+
+def _spent_of_name(name: str, kind: OpKind, op_type: str) -> int:
+    if name.startswith(_MARKER_NAMES) and "/" not in name:
+        return _MARKER
+    if name.startswith(_CONTAINERS):
+        return _IGNORED
+    is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
+    if is_enqueue or kind is OpKind.COPY_H2D:
+        return Spent.HOST_TO_DEVICE
+    if kind is OpKind.COPY_H2H:
+        return Spent.HOST_TO_HOST
+    if name.lower().startswith("iteratorgetnext"):
+        return Spent.HOST_WAIT_INPUT
+    return Spent.HOST_COMPUTE
+
+
+def _prepares(timeline: Timeline) -> BoolArray:
+    return np.array(
+        [name.lower().startswith("executorstate::process") for name in timeline.names], np.bool_
+    )
+
+
+def _root_stages(forest: Forest) -> Int64Array:
+    """Stages of instrumented input pipelines that no other stage waits for.
+
+    Such a stage lies in no other of its line, and what it consumes nobody has produced.
+    """
+    timeline = forest.timeline
+    stages = timeline.stat("_ipl_stage_name").events
+    if not len(stages):
+        return stages
+    is_stage = np.full(len(timeline), -1, np.int64)
+    is_stage[stages] = stages
+    parents = forest.nesting.parents[stages]
+    around = np.where(parents >= 0, forest.nesting.nearest(is_stage)[parents], -1)
+    return stages[(around < 0) & ~np.isin(stages, forest.links.targets)]
+
+
+def gpu_step_events(
+    timeline: Timeline, groups: Groups, *, classic: bool
+) -> tuple[StepEvents, Markers]:
+    """What the GPUs of a host did in steps.
+
+    Args:
+        timeline: The events of the host and its GPUs.
+        groups: Its steps.
+        classic: Take copies for computation, as the reference does, which does not know the
+            names that CUPTI gives them; and bfloat16 for 32 bits.
+    """
+    spent_of_kind = np.array([_device_kind(name, classic) for name in timeline.names], np.int64)
+    is_16_bit = timeline.kind_mask([_is_16_bit(name, classic) for name in timeline.names])
+    shapes = timeline.stat("shape")
+    has_shape = shapes.only(shapes.is_text())
+    wide = np.array([_is_16_bit(text, classic, shape=True) for text in shapes.texts] or [False])
+    is_16_bit[has_shape.events] = wide[has_shape.values]
+    launched = np.zeros(len(timeline), np.bool_)
+    launched[timeline.stat("correlation_id").events] = True
+    parts = []
+    for number, plane in enumerate(timeline.space.planes):
+        if not plane.name.startswith(GPU_PREFIX):
+            continue
+        markers = _device_markers(timeline, groups, number)
+        events = device_events(timeline, number)
+        events = events[launched[events] & (groups.of_event[events] >= 0)]
+        spent = spent_of_kind[timeline.kinds[events]]
+        spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
+        found = StepEvents(
+            groups.of_event[events], spent, timeline.starts_ps[events], timeline.ends_ps[events]
+        )
+        parts.append((found, markers))
+    return joined(parts)
+
+
+_HALF = ("half", "fp16")
+_BRAIN = ("bf16", "bfloat16")
+
+
+def _is_16_bit(text: str, classic: bool, *, shape: bool = False) -> bool:
+    """Whether a kernel's name, or the shape of what it works on, tells of 16-bit numbers."""
+    words = ("half",) if shape else _HALF
+    return any(word in text for word in (words if classic else (*words, "f16", *_BRAIN)))
+
+
+def _device_kind(name: str, classic: bool) -> int:
+    lower = name.lower()
+    if lower.startswith("nccl") or (lower.startswith("rccl") and not classic):
+        return Spent.DEVICE_COLLECTIVES
+    spellings = ("{}to{}",) if classic else ("{}to{}", "{}2{}")
+    for source, target, spent in (
+        ("h", "d", Spent.HOST_TO_DEVICE),
+        ("d", "h", Spent.DEVICE_TO_HOST),
+        ("d", "d", Spent.DEVICE_TO_DEVICE),
+    ):
+        if any(lower.startswith("memcpy" + form.format(source, target)) for form in spellings):
+            return spent
+    if lower.startswith("memcpyp2p") and not classic:
+        return Spent.DEVICE_TO_DEVICE
+    return Spent.DEVICE_COMPUTE_32
+
+
+def _device_markers(timeline: Timeline, groups: Groups, plane: int) -> Markers:
+    """Spans of steps on a device: those of the file, or of consecutive events of one step."""
+    if groups.are_given:
+        steps = timeline.of_lines(
+            lambda line: line.plane == plane and line.is_derived and line.name == "Steps"
+        )
+        events = np.flatnonzero(steps & (groups.of_event >= 0))
+        group, start = groups.of_event[events], timeline.starts_ps[events]
+        return Markers(group, start, timeline.ends_ps[events], np.ones(len(events), np.bool_))
+    events = device_events(timeline, plane)
+    events = events[groups.of_event[events] >= 0]
+    group = groups.of_event[events]
+    if not len(events):
+        nothing = np.zeros(0, np.int64)
+        return Markers(nothing, nothing, nothing, np.zeros(0, np.bool_))
+    begins = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+    ends = np.maximum.reduceat(timeline.ends_ps[events], begins)
+    return Markers(
+        group[begins], timeline.starts_ps[events][begins], ends, np.ones(len(begins), np.bool_)
+    )

@@ -1,0 +1,98 @@
+"""Time that a thread pool worked on something: from a start event to the stop event behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.analysis.xspace.timeline import Timeline
+from tfprof.model.columns import Int64Array
+
+START, STOP = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
+REGION = "ThreadpoolListener::Region"
+
+
+class Regions(NamedTuple):
+    """Regions that were added to a timeline.
+
+    Attributes:
+        events: Their places, shape (n,).
+        consumers: The id that ties each to who gave the work, shape (n,).
+    """
+
+    events: Int64Array
+    consumers: Int64Array
+
+
+def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
+    """Add an event for each region (``preprocess_xplane.cc``, threadpool lines).
+
+    A region begins with the last start before its stop, if that tells a consumer.
+    """
+    is_start, is_stop = timeline.named(START.__eq__), timeline.named(STOP.__eq__)
+    nothing = np.zeros(0, np.int64)
+    if not (is_start.any() and is_stop.any()):
+        return timeline, Regions(nothing, nothing)
+    consumer = timeline.stat("_c")
+    has_consumer = np.zeros(len(timeline), np.bool_)
+    has_consumer[consumer.events] = True
+    ends_of_region = np.flatnonzero(is_stop)
+    starts_of_region = np.flatnonzero(is_start & has_consumer)
+    before = np.searchsorted(starts_of_region, ends_of_region) - 1
+    stops = ends_of_region[before >= 0]
+    starts = starts_of_region[before[before >= 0]]
+    same_line = timeline.line_of[starts] == timeline.line_of[stops]
+    starts, stops = starts[same_line], stops[same_line]
+    begin = timeline.starts_ps[starts]
+    duration = timeline.starts_ps[stops] - begin
+    lines = timeline.line_of[starts]
+    places = _insertion_places(timeline, lines.astype(np.int64), begin, duration)
+    order = np.lexsort((-duration, begin, places))
+    ids = consumer.dense(len(timeline))[starts][order]
+    return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
+        places[order] + np.arange(len(order)), ids
+    )
+
+
+def _insertion_places(
+    timeline: Timeline, lines: Int64Array, begin: Int64Array, duration: Int64Array
+) -> Int64Array:
+    """Where each region belongs: before what starts later, or with it and is shorter."""
+    places = np.zeros(len(lines), np.int64)
+    for line in np.unique(lines).tolist():
+        events = timeline.events_of(line)
+        rows = np.flatnonzero(lines == line)
+        places[rows] = np.searchsorted(timeline.starts_ps[events], begin[rows]) + events.start
+    waiting = np.arange(len(lines))
+    while len(waiting):
+        at = places[waiting]
+        inside = at < timeline.first[lines[waiting] + 1]
+        waiting, at = waiting[inside], at[inside]
+        is_before = (timeline.starts_ps[at] == begin[waiting]) & (
+            timeline.durations_ps[at] >= duration[waiting]
+        )
+        waiting = waiting[is_before]
+        places[waiting] += 1
+    return places
+
+
+def _inserted(
+    timeline: Timeline,
+    places: Int64Array,
+    lines: Int64Array,
+    begin: Int64Array,
+    duration: Int64Array,
+) -> Timeline:
+    counts = np.bincount(lines, minlength=len(timeline.lines))
+    return replace(
+        timeline,
+        first=timeline.first + np.concatenate([[0], np.cumsum(counts)]),
+        starts_ps=np.insert(timeline.starts_ps, places, begin),
+        durations_ps=np.insert(timeline.durations_ps, places, duration),
+        kinds=np.insert(timeline.kinds, places, len(timeline.names)),
+        names=[*timeline.names, REGION],
+        display_names=[*timeline.display_names, ""],
+        sources=np.insert(timeline.sources, places, -1),
+    )

@@ -1,0 +1,408 @@
+"""All timed events of a host and its devices, line by line and in order of time.
+
+Planes keep events as they were written. Here lines of several planes that are one thread become
+one line, times are on one axis, and the events of a line are in the order in which they nest:
+by start, those that take longer first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, is_device
+from tfprof.analysis.xspace.op_names import OpName, parse_op_name
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace import Plane, XSpace
+from tfprof.model.xspace_stats import IntArray, StatKind, StatTable, StatValue, value_of
+
+_NEW_NVTX_ID = 1 << 32
+
+
+class Line(NamedTuple):
+    """A thread, a stream, or what was derived from one.
+
+    Attributes:
+        plane: Place of its plane in the space; of several that were merged, the first.
+        id: Thread or stream.
+        name: What it is called.
+        display_id: Its place in the display, 0 for none.
+        is_host: It is a thread of the host.
+        is_device: It belongs to a device.
+        is_derived: A converter has added it.
+    """
+
+    plane: int
+    id: int
+    name: str
+    display_id: int
+    is_host: bool
+    is_device: bool
+    is_derived: bool
+
+
+class SparseStat(NamedTuple):
+    """A stat of those events that have it.
+
+    Attributes:
+        events: Their places in the timeline, ascending, shape (n,).
+        kinds: ``StatKind`` of each value.
+        values: Numbers or the bits of a double; of texts the number of one in ``texts``.
+        texts: The texts.
+    """
+
+    events: Int64Array
+    kinds: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    values: Int64Array
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def only(self, chosen: BoolArray) -> SparseStat:
+        """Those of some events."""
+        return SparseStat(self.events[chosen], self.kinds[chosen], self.values[chosen], self.texts)
+
+    def is_integer(self) -> BoolArray:
+        """Whether each value is an integer, signed or not."""
+        found: BoolArray = (self.kinds == StatKind.INT64) | (self.kinds == StatKind.UINT64)
+        return found
+
+    def is_text(self) -> BoolArray:
+        """Whether each value is a text."""
+        return ~self.is_integer() & (self.kinds != StatKind.DOUBLE)
+
+    def dense(self, n_events: int, missing: int = 0) -> Int64Array:
+        """The integers of all events, shape (n_events,)."""
+        found = np.full(n_events, missing, np.int64)
+        chosen = self.is_integer()
+        found[self.events[chosen]] = self.values[chosen]
+        return found
+
+    def text_ids(self, n_events: int) -> IntArray:
+        """The number of each event's text, -1 without one, shape (n_events,)."""
+        found = np.full(n_events, -1, np.int32)
+        chosen = self.is_text()
+        found[self.events[chosen]] = self.values[chosen]
+        return found
+
+    def floats(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """The numbers as doubles, shape (n,); NaN for texts."""
+        found = np.full(len(self), np.nan)
+        is_double = self.kinds == StatKind.DOUBLE
+        found[is_double] = self.values[is_double].view(np.float64)
+        is_signed, is_unsigned = self.kinds == StatKind.INT64, self.kinds == StatKind.UINT64
+        found[is_signed] = self.values[is_signed]
+        found[is_unsigned] = self.values[is_unsigned].view(np.uint64)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Events of a space that have a start.
+
+    Attributes:
+        space: Where they are from.
+        lines: The lines that hold some, those of the host first.
+        first: The first event of each line, and the number of events, shape (n lines + 1,).
+        starts_ps: When each began, since ``space.base_ns``, shape (n,).
+        durations_ps: How long it took.
+        kinds: What it is: a place in ``names``.
+        names: Name of each kind of event, once for each plane.
+        display_names: What to show instead; empty for most.
+        sources: Number of each event among all of the space, planes one after the other; -1 for
+            one that is not in the space.
+    """
+
+    space: XSpace
+    lines: tuple[Line, ...]
+    first: Int64Array
+    starts_ps: Int64Array
+    durations_ps: Int64Array
+    kinds: IntArray
+    names: Sequence[str]
+    display_names: Sequence[str]
+    sources: IntArray
+
+    def __len__(self) -> int:
+        return len(self.starts_ps)
+
+    @cached_property
+    def ends_ps(self) -> Int64Array:
+        """When each event ended, shape (n,)."""
+        return self.starts_ps + self.durations_ps
+
+    @cached_property
+    def line_of(self) -> IntArray:
+        """The line of each event, shape (n,)."""
+        return np.repeat(np.arange(len(self.lines), dtype=np.int32), np.diff(self.first))
+
+    @cached_property
+    def ops(self) -> list[OpName]:
+        """What the name of each kind says about an op."""
+        known: dict[str, OpName] = {}
+        for name in self.names:
+            if name not in known:
+                known[name] = parse_op_name(name)
+        return [known[name] for name in self.names]
+
+    @cached_property
+    def on_host(self) -> BoolArray:
+        """Whether each event is one of the host, shape (n,)."""
+        return self.of_lines(lambda line: line.is_host)
+
+    @cached_property
+    def on_device(self) -> BoolArray:
+        """Whether each event is one of a device, shape (n,)."""
+        return self.of_lines(lambda line: line.is_device)
+
+    def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
+        """Whether the line of each event is wanted, shape (n,)."""
+        chosen = np.array([wanted(line) for line in self.lines], np.bool_)
+        return np.repeat(chosen, np.diff(self.first))
+
+    def named(self, wanted: Callable[[str], bool]) -> BoolArray:
+        """Whether the name of each event is wanted, shape (n,)."""
+        return self.kind_mask([wanted(name) for name in self.names])
+
+    def kind_mask(self, chosen: Sequence[bool] | BoolArray) -> BoolArray:
+        """Whether the kind of each event is chosen, shape (n,)."""
+        if not len(self.names):
+            return np.zeros(0, np.bool_)
+        found: BoolArray = np.asarray(chosen, np.bool_)[self.kinds]
+        return found
+
+    def events_of(self, line: int) -> slice:
+        """The events of a line."""
+        return slice(int(self.first[line]), int(self.first[line + 1]))
+
+    def name(self, event: int) -> str:
+        """Name of an event."""
+        return self.names[int(self.kinds[event])]
+
+    def stat(self, name: str) -> SparseStat:
+        """A stat, of those events that have it; own stats win over those of the metadata."""
+        found = self._stats.get(name)
+        if found is None:
+            found = self._stats[name] = _sparse_stat(self, name)
+        return found
+
+    def stats_of(self, event: int) -> dict[str, StatValue]:
+        """All stats of one event by name."""
+        source = int(self.sources[event])
+        if source < 0:
+            return {}
+        plane = int(np.searchsorted(self._first_source, source, side="right")) - 1
+        return self.space.planes[plane].stats_of(source - int(self._first_source[plane]))
+
+    @cached_property
+    def _stats(self) -> dict[str, SparseStat]:
+        return {}
+
+    @cached_property
+    def _first_source(self) -> Int64Array:
+        sizes = [len(plane.events) for plane in self.space.planes]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
+    def _place_of_source(self) -> IntArray | None:
+        """Place of each event of the space, -1 if it is not here; None if it is its number."""
+        n_sources = int(self._first_source[-1])
+        if n_sources == len(self) and bool((np.diff(self.sources) == 1).all()):
+            return None
+        found = np.full(n_sources, -1, np.int32 if len(self) < 1 << 31 else np.int64)
+        known = np.flatnonzero(self.sources >= 0)
+        found[self.sources[known]] = known
+        return found
+
+
+def build_timeline(space: XSpace) -> Timeline:
+    """Put the events of a space in order. Aggregated events, which have no start, are left out."""
+    lines, pieces = _merged_lines(space)
+    kinds_before = np.cumsum([0] + [len(plane.event_metadata) + 1 for plane in space.planes])
+    sources_before = np.cumsum([0] + [len(plane.events) for plane in space.planes])
+    narrow = np.int32 if sources_before[-1] < 1 << 31 else np.int64
+    base = space.base_ns
+    starts_of_plane = [plane.starts_ps(base) for plane in space.planes]
+    starts, durations, kinds, sources, sizes = [], [], [], [], []
+    for parts in pieces:
+        n_before = len(starts)
+        for number, line in parts:
+            plane = space.planes[number]
+            events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
+            is_aggregated = plane.events.is_aggregated[events]
+            kept: slice | Int64Array = events
+            if is_aggregated.any():
+                kept = np.flatnonzero(~is_aggregated) + events.start
+            starts.append(starts_of_plane[number][kept])
+            durations.append(plane.events.durations_ps[kept])
+            kinds.append(plane.metadata_rows[kept] + np.int32(kinds_before[number] + 1))
+            places = np.arange(events.start, events.stop, dtype=narrow)
+            sources.append(
+                (places if kept is events else kept.astype(narrow)) + narrow(sources_before[number])
+            )
+        sizes.append(sum(map(len, starts[n_before:])))
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    columns = [_joined(parts) for parts in (starts, durations, kinds, sources)]
+    order = _time_order(columns[0], columns[1], first)
+    if order is not None:
+        columns = [column[order] for column in columns]
+    names: list[str] = []
+    shown: list[str] = []
+    for plane in space.planes:
+        names += ["", *plane.event_metadata.names.all]
+        shown += ["", *plane.event_metadata.display_names.all]
+    return Timeline(
+        space, tuple(lines), first, columns[0], columns[1], columns[2], names, shown, columns[3]
+    )
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:  # type: ignore[type-arg]
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _merged_lines(space: XSpace) -> tuple[list[Line], list[list[tuple[int, int]]]]:
+    """The lines that hold events, and the (plane, line) pairs that each is made of."""
+    places: dict[tuple[str, int], int] = {}
+    lines: list[Line] = []
+    pieces: list[list[tuple[int, int]]] = []
+    hosts = [n for n, plane in enumerate(space.planes) if plane.name in MERGED_PLANES]
+    hosts.sort(key=lambda n: space.planes[n].name != HOST_PLANE)
+    others = [n for n in range(len(space.planes)) if n not in set(hosts)]
+    for number in [*hosts, *others]:
+        plane = space.planes[number]
+        is_host = plane.name in MERGED_PLANES
+        for line in np.flatnonzero(np.diff(plane.events.first)).tolist():
+            line_id = int(plane.lines.ids[line])
+            place = places.get((HOST_PLANE, line_id)) if is_host else None
+            if place is not None and plane.name.startswith("/host:NVTX"):
+                line_id, place = _free_id(places), None
+            if place is not None and lines[place].plane != number:
+                pieces[place].append((number, line))
+                continue
+            if is_host:
+                places.setdefault((HOST_PLANE, line_id), len(lines))
+            lines.append(_line(plane, number, line, line_id, is_host=is_host))
+            pieces.append([(number, line)])
+    return lines, pieces
+
+
+def _free_id(places: dict[tuple[str, int], int]) -> int:
+    found = _NEW_NVTX_ID
+    while (HOST_PLANE, found) in places:
+        found += 1
+    return found
+
+
+def _line(plane: Plane, number: int, line: int, line_id: int, *, is_host: bool) -> Line:
+    return Line(
+        number,
+        line_id,
+        plane.lines.display_names[line] or plane.lines.names[line],
+        int(plane.lines.display_ids[line]),
+        is_host,
+        is_device(plane.name),
+        is_derived(line_id),
+    )
+
+
+def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) -> IntArray | None:
+    """The order by line, start, and duration from long to short; None if it is that already."""
+    if len(starts) < 2:
+        return None
+    earlier = np.diff(starts)
+    is_wrong = (earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1]))
+    borders = first[1:-1]
+    is_wrong[borders[(borders > 0) & (borders < len(starts))] - 1] = False
+    wrong = np.flatnonzero(is_wrong)
+    if not len(wrong):
+        return None
+    order = np.arange(len(starts))
+    for line in np.unique(np.searchsorted(first, wrong, side="right") - 1).tolist():
+        events = slice(int(first[line]), int(first[line + 1]))
+        order[events] = np.lexsort((-durations[events], starts[events])) + events.start
+    return order
+
+
+def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
+    numbers: dict[str, int] = {}
+    parts = []
+    place_of = timeline._place_of_source
+    for number, plane in enumerate(timeline.space.planes):
+        if not len(plane.events):
+            continue
+        keys = np.array(plane.stat_metadata.keys_of(name), np.int64)
+        if not len(keys):
+            continue
+        events, rows, is_own = _events_with(plane, keys)
+        kinds, values = _values(plane, rows, is_own, numbers)
+        places = events + int(timeline._first_source[number])
+        if place_of is not None:
+            places = place_of[places].astype(np.int64)
+        parts.append((places, kinds, values))
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return SparseStat(nothing, np.zeros(0, np.uint8), nothing, [])
+    places, kinds, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    chosen = np.argsort(places, kind="stable")
+    chosen = chosen[places[chosen] >= 0]
+    return SparseStat(places[chosen], kinds[chosen], values[chosen], list(numbers))
+
+
+def _events_with(plane: Plane, keys: Int64Array) -> tuple[Int64Array, Int64Array, BoolArray]:
+    """Events that have a stat, the stat's row, and whether it is their own."""
+    events, rows = last_of(plane.events.stats, keys)
+    is_own = np.ones(len(events), np.bool_)
+    entries, shared = last_of(plane.event_metadata.stats, keys)
+    if len(entries):
+        row_of_entry = np.full(len(plane.event_metadata) + 1, -1, np.int64)  # -1: unknown
+        row_of_entry[entries] = shared
+        inherited = row_of_entry[plane.metadata_rows]
+        inherited[events] = -1
+        heirs = np.flatnonzero(inherited >= 0)
+        events = np.concatenate([events, heirs])
+        rows = np.concatenate([rows, inherited[heirs]])
+        is_own = np.concatenate([is_own, np.zeros(len(heirs), np.bool_)])
+    return events, rows, is_own
+
+
+def last_of(table: StatTable, keys: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Owners that have a stat of these keys, and the last such stat of each."""
+    if len(keys) == 1:  # not widened to int64
+        rows = np.flatnonzero(table.metadata_ids == keys[0])
+    else:
+        rows = np.flatnonzero(np.isin(table.metadata_ids, keys))
+    owners = np.searchsorted(table.first, rows, side="right") - 1
+    is_last = np.ones(len(rows), np.bool_)
+    is_last[:-1] = owners[1:] != owners[:-1]
+    return owners[is_last], rows[is_last]
+
+
+def _values(
+    plane: Plane, rows: Int64Array, is_own: BoolArray, numbers: dict[str, int]
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint8]], Int64Array]:
+    """Kinds and values of stats; texts get numbers, equal ones the same."""
+    kinds, values = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.int64)
+    for own, table in ((True, plane.events.stats), (False, plane.event_metadata.stats)):
+        chosen = np.flatnonzero(is_own == own)
+        kinds[chosen] = table.kinds[rows[chosen]]
+        values[chosen] = table.values[rows[chosen]]
+        texts = chosen[np.isin(kinds[chosen], (StatKind.STR, StatKind.BYTES, StatKind.REF))]
+        if not len(texts):
+            continue
+        # The same value of the same kind is the same text, and mostly there are few.
+        pairs = values[texts] * 8 + kinds[texts]
+        distinct, place = np.unique(pairs, return_inverse=True)
+        found = []
+        for pair in distinct.tolist():
+            value = value_of(pair % 8, pair // 8, table.data, plane.stat_metadata)
+            text = str(value, "utf-8", "replace") if isinstance(value, bytes) else str(value)
+            found.append(numbers.setdefault(text, len(numbers)))
+        values[texts] = np.array(found, np.int64)[place]
+    return kinds, values

@@ -1,0 +1,183 @@
+"""A captured run: the files of all its hosts, and what is worked out of them, once for all tools.
+
+>>> from tfprof.tools.run import open_run
+>>> run = open_run("logs")                                             # doctest: +SKIP
+>>> [host.name for host in run.hosts], len(run.hosts[0].groups())      # doctest: +SKIP
+(['worker0'], 12)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
+from tfprof.analysis.xspace.threadpool import Regions, with_regions
+from tfprof.analysis.xspace.timeline import Timeline, build_timeline
+from tfprof.errors import EmptyProfileError, TfprofError, UsageError
+from tfprof.model.xspace import XSpace
+from tfprof.readers.run_folder import host_name, run_files
+from tfprof.readers.xspace import read_xspace
+from tfprof.tools.result import Note
+
+if TYPE_CHECKING:
+    from tfprof.readers.open import Source
+
+T = TypeVar("T")
+
+
+class Memo:
+    """Answers that are worked out once, also when several threads ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._answers: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The answer of a key."""
+        with self._lock:
+            if key not in self._answers:
+                self._answers[key] = make()
+            answer: T = self._answers[key]
+            return answer
+
+
+class Host:
+    """What one host has captured.
+
+    Args:
+        name: Name of its file, up to ``.xplane.pb``; unique in a run.
+        space: Its events.
+
+    Attributes:
+        name: The same.
+        space: The same.
+        memo: What tools have worked out of it.
+    """
+
+    def __init__(self, name: str, space: XSpace) -> None:
+        self.name, self.space = name, space
+        self.memo = Memo()
+
+    @property
+    def machine(self) -> str:
+        """Name of the machine; workers on one machine have the same."""
+        return self.space.hostnames[0] if self.space.hostnames else "localhost"
+
+    @property
+    def timeline(self) -> Timeline:
+        """Its events in order of time, regions of thread pools among them."""
+        return self._with_regions()[0]
+
+    def forest(self, *, classic: bool = False) -> Forest:
+        """Its events with what encloses and what leads to them.
+
+        Args:
+            classic: Leave regions of thread pools alone, as the reference does.
+        """
+        timeline, regions = self._with_regions()
+        linked = None if classic else regions
+        return self.memo.once(("forest", classic), lambda: build_forest(timeline, linked))
+
+    def groups(self, *, classic: bool = False) -> Groups:
+        """Its steps."""
+        forest = self.forest(classic=classic)
+        return self.memo.once(("groups", classic), lambda: find_groups(forest, classic=classic))
+
+    def _with_regions(self) -> tuple[Timeline, Regions]:
+        return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The hosts of a run.
+
+    Attributes:
+        name: Folder of the run; empty for files and bytes.
+        hosts: In the order of their names.
+        notes: What could not be read, and what was chosen.
+        memo: What tools have worked out of all hosts together.
+    """
+
+    name: str
+    hosts: tuple[Host, ...]
+    notes: tuple[Note, ...]
+    memo: Memo
+
+    def chosen(self, host: str | None) -> tuple[Host, ...]:
+        """One host by the name of its file or machine; all for None.
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        if host is None:
+            return self.hosts
+        found = tuple(h for h in self.hosts if h.name == host)
+        found = found or tuple(h for h in self.hosts if h.machine == host)
+        if not found:
+            names = ", ".join(h.name for h in self.hosts)
+            raise UsageError(f"no host {host!r} in this run; it has: {names}")
+        return found
+
+
+def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Run:
+    """Open what the TensorFlow 2 profiler has captured.
+
+    Files are read at once; what tools need of them is worked out when the first one asks.
+
+    Args:
+        source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
+            or message of an XSpace; or a list of files.
+        run: Which run of a log folder; by default the latest.
+
+    Raises:
+        InputError: A path can not be read.
+        EmptyProfileError: There is no capture in a folder.
+        UsageError: There is no such run.
+        MalformedProfileError: None of the files can be read.
+    """
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not sources:
+        raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
+    notes: list[Note] = []
+    name, files = "", sources
+    if len(sources) == 1 and isinstance(sources[0], (str, Path)) and Path(sources[0]).is_dir():
+        name, found, others = run_files(Path(sources[0]), run)
+        files = list(found)
+        if others:
+            listed = ", ".join(others[-5:])
+            notes.append(
+                Note("info", f"{len(others)} other runs are in this folder, the latest {listed}")
+            )
+    elif run is not None:
+        raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
+    hosts, damage = _hosts(files)
+    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+
+
+def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
+    """The hosts that can be read, and what is said of the others."""
+    hosts: list[Host] = []
+    notes: list[Note] = []
+    errors: list[TfprofError] = []
+    names: set[str] = set()
+    for number, file in enumerate(files):
+        label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
+        try:
+            space = read_xspace(file)
+        except TfprofError as error:
+            errors.append(error)
+            notes.append(Note("warning", f"not read, and in no number: {error}", label))
+            continue
+        name, again = label, 2
+        while name in names:
+            name, again = f"{label} ({again})", again + 1
+        names.add(name)
+        hosts.append(Host(name, space))
+        notes += [Note("warning", notice.text, name) for notice in space.notices]
+    if not hosts:
+        raise errors[0]
+    return hosts, notes

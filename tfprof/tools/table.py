@@ -1,0 +1,97 @@
+"""Tables of the tools, and their form in the reference's JSON (Google's chart tables)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Cell = str | int | float | bool | None
+
+Row = dict[str, Cell]
+"""A row by column id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        id: Its name in JSON and CSV; the reference's where it has such a column.
+        label: What people read.
+        type: Of its cells; None stands for "unknown" in each.
+        unit: ``us``, ``ms``, ``bytes``, ``fraction`` (of one, shown as a percentage), ``percent``,
+            ``gflops_per_s``, ``gib_per_s`` …; empty for texts and plain numbers.
+        role: ``tooltip`` for what the reference shows when pointed at.
+    """
+
+    id: str
+    label: str
+    type: Literal["string", "number", "boolean"] = "number"
+    unit: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells.
+
+    Attributes:
+        name: Unique in a result: ``steps``, ``host_ops`` …
+        columns: What the cells are.
+        rows: A tuple of cells for each row, in the order of the columns.
+        properties: The reference's custom properties, always texts.
+        title: What people read above it.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Cell, ...]] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_rows(self) -> list[Row]:
+        """The rows as dicts by column id."""
+        ids = [column.id for column in self.columns]
+        return [dict(zip(ids, row, strict=True)) for row in self.rows]
+
+    def column(self, column_id: str) -> list[Cell]:
+        """The cells of a column.
+
+        Raises:
+            KeyError: There is none of this id.
+        """
+        for place, column in enumerate(self.columns):
+            if column.id == column_id:
+                return [row[place] for row in self.rows]
+        raise KeyError(f"table {self.name} has no column {column_id!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Columns, rows and properties as plain data."""
+        columns = [
+            {"id": column.id, "label": column.label, "type": column.type, "unit": column.unit}
+            for column in self.columns
+        ]
+        found: dict[str, Any] = {"columns": columns, "rows": self.to_rows()}
+        return found | ({"properties": dict(self.properties)} if self.properties else {})
+
+    def to_gviz(self) -> dict[str, Any]:
+        """The table as the reference writes it: numbers are floats, there are no units."""
+        columns = []
+        for column in self.columns:
+            entry: dict[str, Any] = {"id": column.id, "label": column.label, "type": column.type}
+            columns.append(entry | ({"p": {"role": column.role}} if column.role else {}))
+        rows = [
+            {
+                "c": [
+                    {"v": float(cell) if column.type == "number" and cell is not None else cell}
+                    for column, cell in zip(self.columns, row, strict=True)
+                ]
+            }
+            for row in self.rows
+        ]
+        found = {"cols": columns, "rows": rows}
+        return found | ({"p": dict(self.properties)} if self.properties else {})
