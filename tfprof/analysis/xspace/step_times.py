@@ -38,6 +38,13 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.groups)
 
+    def take(self, rows: slice) -> StepTimes:
+        """Some of the steps."""
+        return StepTimes(
+            self.groups[rows], self.start_ps[rows], self.duration_ps[rows], self.spent_ps[rows],
+            self.compute_ps,
+        )  # fmt: skip
+
     def of(self, *kinds: Spent) -> Int64Array:
         """Time of each step that was spent on some kinds together, shape (n,)."""
         columns = [SPENT_COLUMN[kind] for kind in kinds]

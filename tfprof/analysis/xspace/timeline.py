@@ -191,6 +191,17 @@ class Timeline:
             found = self._stats[name] = _sparse_stat(self, name)
         return found
 
+    def offsets_ps(self, events: Int64Array) -> Int64Array:
+        """When events began, since the timestamps of their lines as written, shape (n,)."""
+        found = np.zeros(len(events), np.int64)
+        sources = self.sources[events]
+        planes = np.searchsorted(self._first_source, sources, side="right") - 1
+        for plane in np.unique(planes).tolist():
+            chosen = (planes == plane) & (sources >= 0)
+            offsets = self.space.planes[plane].events.offsets_ps
+            found[chosen] = offsets[sources[chosen] - self._first_source[plane]]
+        return found
+
     def stats_of(self, event: int) -> dict[str, StatValue]:
         """All stats of one event by name."""
         source = int(self.sources[event])

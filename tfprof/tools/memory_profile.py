@@ -1,0 +1,338 @@
+"""Memory profile: what allocators held over time, and what it was at the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof.analysis.xspace.memory import (
+    LiveMemory,
+    MemoryEvents,
+    Peak,
+    dtype_name,
+    live_at,
+    memory_events,
+    peak_of,
+    sampled,
+)
+from tfprof.analysis.xspace.names import TENSOR_CORE
+from tfprof.errors import UsageError
+from tfprof.tools.result import Chart, Note, ToolResult
+from tfprof.tools.run import Host, Run
+from tfprof.tools.table import Cell, Column, Table
+
+TOOL = "memory"
+
+_PREALLOCATED = "unused preallocated device memory"
+
+SUMMARY = (
+    Column("host", "Host", "string"),
+    Column("allocator", "Allocator", "string"),
+    Column("allocations", "Allocations"),
+    Column("deallocations", "Deallocations"),
+    Column("capacity_bytes", "Capacity", unit="bytes"),
+    Column("peak_lifetime_bytes", "Peak since start of the program", unit="bytes"),
+    Column("peak_bytes", "Peak in the capture", unit="bytes"),
+    Column("peak_time_ms", "Time of the peak", unit="ms"),
+    Column("stack_bytes", "Stack at the peak", unit="bytes"),
+    Column("heap_bytes", "Heap at the peak", unit="bytes"),
+    Column("free_bytes", "Free at the peak", unit="bytes"),
+    Column("fragmentation", "Fragmentation at the peak", unit="fraction"),
+)
+
+BREAKDOWN = (
+    Column("host", "Host", "string"),
+    Column("allocator", "Allocator", "string"),
+    Column("op", "Op", "string"),
+    Column("allocation_bytes", "Allocated", unit="bytes"),
+    Column("requested_bytes", "Requested", unit="bytes"),
+    Column("occurrences", "Occurrences"),
+    Column("region", "Region", "string"),
+    Column("dtype", "Data type", "string"),
+    Column("shape", "Shape", "string"),
+)
+
+
+class _Allocator(NamedTuple):
+    host: Host
+    name: str
+    events: MemoryEvents
+    peak: Peak
+    live: LiveMemory
+
+
+def memory(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """What each allocator held over time, and what was in use at its peak.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Has no effect: memory is that of the whole capture.
+        classic: The reference's numbers: at the peak only what the peak's own step allocated is
+            named, and times count from the beginning of each thread.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    del step
+    hosts = run.chosen(host)
+    found = [
+        allocator
+        for one in hosts
+        for allocator in one.memo.once(
+            ("memory", classic), lambda one=one: _allocators(one, classic=classic)
+        )
+    ]
+    notes = list(run.notes)
+    if not found:
+        notes.append(
+            Note("warning", "no allocations in this capture: only GPU and TPU allocators tell "
+                 "them, and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
+        )  # fmt: skip
+    return ToolResult(
+        TOOL,
+        "Memory profile",
+        verdict=tuple(_sentence(allocator) for allocator in found),
+        tables={
+            "summary": Table("summary", SUMMARY, list(map(_summary, found)), title="Allocators"),
+            "peak": Table(
+                "peak", BREAKDOWN, [row for allocator in found for row in _rows(allocator)],
+                title="In use at the peak",
+            ),
+        },
+        charts=tuple(map(_chart, found)),
+        notes=tuple(notes),
+        gviz=lambda: _reference_json(run, hosts, found, classic=classic),
+    )  # fmt: skip
+
+
+def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
+    groups = host.groups(classic=classic)
+    found = []
+    for name, events in memory_events(host.timeline, groups, classic=classic).items():
+        peak = peak_of(events, classic=classic)
+        only_step = None
+        if classic:
+            highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
+            only_step = int(events.step[highest[-1]])
+        found.append(
+            _Allocator(host, name, events, peak, live_at(events, peak.place, only_step=only_step))
+        )
+    return found
+
+
+def _sentence(allocator: _Allocator) -> str:
+    events, peak = allocator.events, allocator.peak
+    used = int(events.used_bytes[peak.place])
+    share = used / peak.capacity_bytes if peak.capacity_bytes else 0.0
+    return (
+        f"{allocator.name} on {allocator.host.name} held at most {used / 2**30:.2f} GiB, "
+        f"{share:.1%} of its {peak.capacity_bytes / 2**30:.2f} GiB, at "
+        f"{events.time_ps[peak.place] / 1e9:,.3f} ms."
+    )
+
+
+def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
+    events, peak = allocator.events, allocator.peak
+    at = peak.place
+    n_allocations = int(events.is_allocation.sum())
+    return (
+        allocator.host.name, allocator.name, n_allocations, len(events) - n_allocations,
+        peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
+        float(events.time_ps[at] / 1e9), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
+        int(events.free_bytes[at]), float(events.fragmentation[at]),
+    )  # fmt: skip
+
+
+class _Entry(NamedTuple):
+    """What is in use at the peak, in the order in which it is shown."""
+
+    allocation_bytes: int
+    requested_bytes: int
+    op: str
+    region: str
+    dtype: str
+    shape: str
+    place: int
+    """The allocation; -1 and -2 for what no allocation of the capture is."""
+
+    def key(self) -> tuple[int, int, str, str, str, str]:
+        return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
+
+
+def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
+    """What is in use at the peak, equal things together with their number."""
+    events, at = allocator.events, allocator.peak.place
+    entries = []
+    for row in allocator.live.rows.tolist():
+        op, region, shape = (events.texts[place] for place in events.text[row].tolist())
+        entries.append(
+            _Entry(
+                int(events.allocated_bytes[row]), int(events.requested_bytes[row]), op, region,
+                dtype_name(int(events.dtype[row])), shape, row,
+            )
+        )  # fmt: skip
+    rest, stack = allocator.live.unknown_bytes, int(events.stack_bytes[at])
+    special = -1
+    if rest > 0:
+        entries.append(
+            _Entry(rest, rest, _PREALLOCATED, "persist/dynamic", "INVALID", "unknown", special)
+        )
+        special -= 1
+    if stack > 0:
+        entries.append(_Entry(stack, stack, "stack", "stack", "INVALID", "unknown", special))
+    entries.sort(key=_Entry.key)
+    merged: list[tuple[_Entry, int]] = []
+    for entry in entries:
+        if merged and merged[-1][0].key() == entry.key():
+            merged[-1] = (merged[-1][0], merged[-1][1] + 1)
+        else:
+            merged.append((entry, 1))
+    return merged
+
+
+def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:
+    names = {_PREALLOCATED: "(allocated before the capture began)", "stack": "(stack)"}
+    return [
+        (
+            allocator.host.name, allocator.name,
+            names.get(entry.op, entry.op) if entry.place < 0 else entry.op or "(unknown op)",
+            entry.allocation_bytes, entry.requested_bytes, number,
+            entry.region, entry.dtype, entry.shape,
+        )
+        for entry, number in _entries(allocator)
+    ]  # fmt: skip
+
+
+def _chart(allocator: _Allocator) -> Chart:
+    events = allocator.events
+    rows = sampled(events.used_bytes)
+    return Chart(
+        f"timeline {allocator.host.name} {allocator.name}",
+        "stacked_area",
+        f"Memory of {allocator.name} on {allocator.host.name}",
+        "time, ms",
+        "bytes",
+        tuple((events.time_ps[rows] / 1e9).tolist()),
+        {
+            "stack": tuple(events.stack_bytes[rows].astype(float).tolist()),
+            "heap": tuple(events.heap_bytes[rows].astype(float).tolist()),
+            "free": tuple(events.free_bytes[rows].astype(float).tolist()),
+        },
+    )
+
+
+def _reference_json(
+    run: Run, hosts: Sequence[Host], found: Sequence[_Allocator], *, classic: bool
+) -> dict[str, Any]:
+    """The reference's answer, which is about one host."""
+    if len(hosts) > 1:
+        names = ", ".join(host.name for host in hosts)
+        raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
+    return {
+        "memoryProfilePerAllocator": {
+            allocator.name: _allocator_json(allocator) for allocator in found
+        },
+        "numHosts": len(run.hosts) if classic else len({host.machine for host in run.hosts}),
+        "memoryIds": [allocator.name for allocator in found],
+        "version": 1,
+        "hloModules": _modules(hosts[0]),
+    }
+
+
+def _allocator_json(allocator: _Allocator) -> dict[str, Any]:
+    events, peak = allocator.events, allocator.peak
+    at = peak.place
+    entries = _entries(allocator)
+    kept = [entry for entry, _ in entries if entry.place >= 0]
+    stats = _aggregation(events, at)
+    stats["peakBytesInUse"] = str(int(events.used_bytes[at]))
+    special = [entry for entry, _ in entries if entry.place < 0]
+    special.sort(key=lambda entry: -entry.place)
+    index = {entry.place: number for number, entry in enumerate(kept)}
+    step = str(int(events.step[at]))
+    return {
+        "profileSummary": {
+            "memoryCapacity": str(peak.capacity_bytes),
+            "peakBytesUsageLifetime": str(peak.lifetime_bytes),
+            "peakStats": stats,
+            "peakStatsTimePs": str(int(events.time_ps[at])),
+        },
+        "memoryProfileSnapshots": [_snapshot(events, entry.place) for entry in kept],
+        "activeAllocations": [
+            {
+                "snapshotIndex": str(index.get(entry.place, entry.place)),
+                "specialIndex": str(-1 - entry.place if entry.place < 0 else -1),
+                "numOccurrences": str(number),
+            }
+            for entry, number in entries
+        ],
+        "specialAllocations": [
+            {
+                "address": "0", "allocationBytes": str(entry.allocation_bytes),
+                "dataType": entry.dtype, "memoryActivity": "ALLOCATION",
+                "regionType": entry.region, "requestedBytes": str(entry.requested_bytes),
+                "stepId": step, "tensorShape": entry.shape, "tfOpName": entry.op,
+            }
+            for entry in special
+        ],
+        "sampledTimelineSnapshots": [
+            _snapshot(events, row) for row in sampled(events.used_bytes).tolist()
+        ],
+    }  # fmt: skip
+
+
+def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
+    return {
+        "stackReservedBytes": str(int(events.stack_bytes[row])),
+        "heapAllocatedBytes": str(int(events.heap_bytes[row])),
+        "freeMemoryBytes": str(int(events.free_bytes[row])),
+        "fragmentation": float(events.fragmentation[row]),
+        "peakBytesInUse": str(int(events.peak_bytes[row])),
+    }
+
+
+def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
+    op, region, shape = (events.texts[place] for place in events.text[row].tolist())
+    activity = "ALLOCATION" if events.is_allocation[row] else "DEALLOCATION"
+    return {
+        "timeOffsetPs": str(int(events.time_ps[row])),
+        "aggregationStats": _aggregation(events, row),
+        "activityMetadata": {
+            "memoryActivity": activity,
+            "requestedBytes": str(int(events.requested_bytes[row])),
+            "allocationBytes": str(int(events.allocated_bytes[row])),
+            "address": str(int(events.address[row]) % 2**64),
+            "tfOpName": op,
+            "stepId": str(int(events.step[row])),
+            "regionType": region,
+            "dataType": dtype_name(int(events.dtype[row])),
+            "tensorShape": shape,
+        },
+    }
+
+
+def _modules(host: Host) -> list[dict[str, str]]:
+    """Every run of a program on a TPU."""
+    timeline = host.timeline
+    found = []
+    for number, line in enumerate(timeline.lines):
+        plane = timeline.space.planes[line.plane].name
+        if line.name != "XLA Modules" or not TENSOR_CORE.fullmatch(plane):
+            continue
+        events = range(timeline.events_of(number).start, timeline.events_of(number).stop)
+        found += [
+            {
+                "id": str(place),
+                "name": timeline.name(event),
+                "planeName": plane.removeprefix("/device:"),
+                "startTimePs": str(int(timeline.starts_ps[event])),
+                "endTimePs": str(int(timeline.ends_ps[event])),
+            }
+            for place, event in enumerate(events, len(found))
+        ]
+    return found

@@ -1,0 +1,171 @@
+"""Pod viewer: what each worker spent each step on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfprof.tools.environment import environment
+from tfprof.tools.result import Chart, Note, ToolResult
+from tfprof.tools.run import Run
+from tfprof.tools.steps import CATEGORIES, HostSteps, RunSteps, run_steps
+from tfprof.tools.table import Cell, Column, Table
+
+TOOL = "pod"
+
+_PS_PER_US = 1e6
+
+COLUMNS = (
+    Column("step", "Step", "string"),
+    Column("host", "Host", "string"),
+    Column("core", "Core"),
+    Column("total_us", "Step time", unit="us"),
+    *(Column(f"{category.key}_us", category.name, unit="us") for category in CATEGORIES),
+    Column("bottleneck", "Bottleneck", "string"),
+)
+
+
+def pod(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """What each worker spent each step on.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Only one step: its place, from 0.
+        classic: The reference's numbers.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    steps = run_steps(run, classic=classic)
+    chosen = {one.name for one in run.chosen(host)}
+    shown = [one for one in steps.hosts if one.host.name in chosen]
+    places = [place for place in range(steps.n_steps) if step is None or place == step]
+    rows = [_row(one, place, classic=classic) for place in places for one in shown]
+    table = Table("workers", COLUMNS, rows, title="Steps of all workers")
+    return ToolResult(
+        TOOL,
+        "Pod viewer",
+        verdict=_verdict(steps, classic=classic),
+        tables={"workers": table},
+        charts=_charts(steps, classic=classic),
+        notes=(*run.notes, *steps.notes),
+        gviz=lambda: _reference_json(run, steps, classic=classic),
+    )
+
+
+def _amounts_us(steps: HostSteps, place: int, *, classic: bool) -> list[float]:
+    return [
+        float(steps.of(category, classic=classic)[place]) / _PS_PER_US for category in CATEGORIES
+    ]
+
+
+def _bottleneck(amounts: list[float]) -> str:
+    """Name of the largest category; of equal ones the last by name."""
+    names = [category.name for category in CATEGORIES]
+    return max(zip(amounts, names, strict=True))[1]
+
+
+def _row(steps: HostSteps, place: int, *, classic: bool) -> tuple[Cell, ...]:
+    amounts = _amounts_us(steps, place, classic=classic)
+    duration = float(steps.times.duration_ps[place]) / _PS_PER_US
+    return (
+        steps.names[place], steps.host.name, steps.core_id, duration, *amounts,
+        _bottleneck(amounts),
+    )  # fmt: skip
+
+
+def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
+    if not steps.n_steps:
+        return ("No steps, so nothing to compare.",)
+    means = [float(one.times.duration_ps.mean()) / 1e9 for one in steps.hosts]
+    said = []
+    for one, mean in zip(steps.hosts, means, strict=True):
+        amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
+        largest = CATEGORIES[int(np.argmax(amounts))].name
+        share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
+        said.append(f"{one.host.name}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
+    if len(means) > 1:
+        slow = int(np.argmax(means))
+        ratio = means[slow] / max(min(means), 1e-12)
+        said.insert(
+            0, f"{steps.hosts[slow].host.name} is the slowest worker: its steps take "
+            f"{ratio:.2f} times as long as those of the fastest."
+        )  # fmt: skip
+    return tuple(said)
+
+
+def _charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+    """The average step of each worker."""
+    if not steps.n_steps:
+        return ()
+    series = {
+        category.name: tuple(
+            float(one.of(category, classic=classic).mean()) / 1e9 for one in steps.hosts
+        )
+        for category in CATEGORIES
+    }
+    hosts = tuple(one.host.name for one in steps.hosts)
+    chart = Chart("workers", "stacked_bar", "Average step", "worker", "ms", hosts, series)
+    return (chart,)
+
+
+def _reference_json(run: Run, steps: RunSteps, *, classic: bool) -> dict[str, Any]:
+    known = environment(run, classic=classic)
+    return {
+        "deviceType": known.device_type,
+        "podStatsSequence": {
+            "podStatsMap": [
+                {
+                    "stepNum": _step_number(steps, place),
+                    "podStatsPerCore": {
+                        str(one.core_id): _core(one, steps, place, classic=classic)
+                        for one in steps.hosts
+                    },
+                    "channelDb": [],
+                    "coreIdToReplicaIdMap": {},
+                    "allReduceOpDb": [],
+                }
+                for place in range(steps.n_steps)
+            ]
+        },
+        "stepBreakdownEvents": [
+            {"id": category.id, "name": category.name} for category in CATEGORIES
+        ],
+        "diagnostics": diagnostics_json((*run.notes, *steps.notes), classic=classic),
+    }
+
+
+def _step_number(steps: RunSteps, place: int) -> int:
+    """The group of the step; steps of several hosts are counted from 0."""
+    return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
+
+
+def _core(one: HostSteps, steps: RunSteps, place: int, *, classic: bool) -> dict[str, Any]:
+    amounts = _amounts_us(one, place, classic=classic)
+    return {
+        "hostName": one.host.machine if classic else one.host.name,
+        "chipId": 0,
+        "nodeId": 0,
+        "stepNum": _step_number(steps, place),
+        "totalDurationUs": float(one.times.duration_ps[place]) / _PS_PER_US,
+        "stepBreakdownUs": {
+            str(category.id): amount for category, amount in zip(CATEGORIES, amounts, strict=True)
+        },
+        "bottleneck": _bottleneck(amounts),
+    }
+
+
+def diagnostics_json(notes: tuple[Note, ...], *, classic: bool) -> dict[str, list[str]]:
+    """Notes as the reference sorts them; in its way there are no remarks."""
+    return {
+        key: [
+            note.message
+            for note in notes
+            if note.severity == severity and not (classic and severity == "info")
+        ]
+        for key, severity in (("errors", "error"), ("warnings", "warning"), ("info", "info"))
+    }

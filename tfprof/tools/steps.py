@@ -1,0 +1,276 @@
+"""Steps of all hosts of a run together, and the nine categories that people see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.analysis.xspace.grouping import Groups
+from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
+from tfprof.analysis.xspace.step_events import (
+    Markers,
+    Spent,
+    gpu_step_events,
+    host_step_events,
+    joined,
+)
+from tfprof.analysis.xspace.step_times import StepTimes, step_times
+from tfprof.model.columns import Int64Array
+from tfprof.tools.result import Note
+from tfprof.tools.run import Host, Run
+
+Float64Array = npt.NDArray[np.float64]
+
+
+class Category(NamedTuple):
+    """What people see of what time was spent on.
+
+    Attributes:
+        id: Its number in the reference.
+        name: Its name there.
+        column: Its column in the step table.
+        key: Its prefix in properties.
+        kinds: What it is made of.
+    """
+
+    id: int
+    name: str
+    column: str
+    key: str
+    kinds: tuple[Spent, ...]
+
+
+CATEGORIES = (
+    Category(1, "Device compute", "deviceComputeTimeMs", "device_compute",
+             (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)),
+    Category(2, "Device to device", "deviceToDeviceTimeMs", "device_to_device",
+             (Spent.DEVICE_TO_DEVICE, Spent.DEVICE_WAIT_DEVICE)),
+    Category(3, "Device collective communication", "deviceCollectivesTimeMs",
+             "device_collectives", (Spent.DEVICE_COLLECTIVES,)),
+    Category(4, "Host compute", "hostComputeTimeMs", "host_compute", (Spent.HOST_COMPUTE,)),
+    Category(5, "Kernel launch", "kernelLaunchTimeMs", "kernel_launch", (Spent.HOST_PREPARE,)),
+    Category(6, "Input", "infeedTimeMs", "infeed",
+             (Spent.HOST_WAIT_INPUT, Spent.HOST_TO_DEVICE, Spent.DEVICE_WAIT_HOST)),
+    Category(7, "Output", "outfeedTimeMs", "outfeed", (Spent.DEVICE_TO_HOST,)),
+    Category(8, "Compilation", "compileTimeMs", "compile", (Spent.HOST_COMPILE,)),
+    Category(9, "All others", "otherTimeMs", "other", (Spent.UNKNOWN,)),
+)  # fmt: skip
+"""The categories of ``step_breakdown`` in the reference. In its way copies from host to host are
+in none of them; by default they count as host computation."""
+
+
+def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
+    """What a category is made of."""
+    if classic or category.key != "host_compute":
+        return category.kinds
+    return (*category.kinds, Spent.HOST_TO_HOST)
+
+
+@dataclass(frozen=True, eq=False)
+class HostSteps:
+    """Steps of a host.
+
+    Attributes:
+        host: The host.
+        core_id: What the reference calls it: 1, 1001, 2001, ….
+        times: Of each step.
+        names: What each step is called.
+        is_implicit: No step was marked; each call of a function counts as one.
+    """
+
+    host: Host
+    core_id: int
+    times: StepTimes
+    names: Sequence[str]
+    is_implicit: bool
+
+    def slice(self, rows: slice) -> HostSteps:
+        """Some of the steps."""
+        return replace(self, times=self.times.take(rows), names=self.names[rows])
+
+    def of(self, category: Category, *, classic: bool) -> Int64Array:
+        """Time of a category in each step, ps."""
+        return self.times.of(*kinds_of(category, classic=classic))
+
+
+@dataclass(frozen=True, eq=False)
+class RunSteps:
+    """Steps that all hosts have.
+
+    Attributes:
+        hosts: The hosts with the aligned steps; those without any are left out.
+        n_steps: How many steps.
+        has_device: Whether there are GPUs.
+        notes: What was left out, or guessed.
+    """
+
+    hosts: tuple[HostSteps, ...]
+    n_steps: int
+    has_device: bool
+    notes: tuple[Note, ...]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each step is called on the first host."""
+        return self.hosts[0].names if self.hosts else ()
+
+    def slowest_ps(self) -> Int64Array:
+        """Duration of each step on the host that took the longest, shape (n_steps,)."""
+        return np.max([steps.times.duration_ps for steps in self.hosts], axis=0)  # type: ignore[no-any-return]
+
+
+def has_gpu(host: Host) -> bool:
+    """Whether a host has GPUs, active or not."""
+    return any(plane.name.startswith(GPU_PREFIX) for plane in host.space.planes)
+
+
+def has_tpu(host: Host) -> bool:
+    """Whether a host has TensorCores."""
+    return any(TENSOR_CORE.fullmatch(plane.name) for plane in host.space.planes)
+
+
+def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
+    """The steps of a host, worked out once.
+
+    With GPUs the reference looks at these alone; by default what the host does meanwhile counts,
+    too, as it did when the profiler's guide was written.
+    """
+    return host.memo.once(("steps", core_id, classic), lambda: _host_steps(host, core_id, classic))
+
+
+def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
+    forest, groups = host.forest(classic=classic), host.groups(classic=classic)
+    with_gpu = has_gpu(host)
+    parts = []
+    if with_gpu:
+        parts.append(gpu_step_events(host.timeline, groups, classic=classic))
+    if not (with_gpu and classic):
+        parts.append(host_step_events(forest, groups, has_device=with_gpu))
+    events, markers = joined(parts)
+    is_implicit = not classic and not len(markers.group) and len(groups) > 0
+    if is_implicit:
+        markers = _roots_as_markers(host, groups)
+    times = step_times(events, markers, has_device=with_gpu)
+    numbers = times.groups.tolist()
+    names = [groups.names.get(group, str(group)) for group in numbers]
+    if with_gpu and classic:
+        names = list(map(str, numbers))
+    return HostSteps(host, core_id, times, names, is_implicit)
+
+
+def _roots_as_markers(host: Host, groups: Groups) -> Markers:
+    """Calls of functions in place of steps that nobody has marked."""
+    timeline = host.timeline
+    known = [(group, root) for group, root in groups.roots.items() if root >= 0]
+    group = np.array([group for group, _ in known], np.int64)
+    roots = np.array([root for _, root in known], np.int64)
+    return Markers(
+        group, timeline.starts_ps[roots], timeline.ends_ps[roots], np.zeros(len(roots), np.bool_)
+    )
+
+
+MOST_KEPT_WHOLE = 5
+"""The reference leaves out the first and the last step where there are more."""
+
+
+def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> RunSteps:
+    """The steps of all hosts, aligned; worked out once.
+
+    Args:
+        run: The run.
+        classic: As the reference.
+        inner_only: Leave out the first and the last of more than five steps of each host, as the
+            reference does in some tools.
+    """
+    key = ("steps", classic, inner_only)
+    return run.memo.once(key, lambda: _run_steps(run, classic, inner_only))
+
+
+def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
+    with_gpu = [has_gpu(host) for host in run.hosts]
+    notes: list[Note] = []
+    found = []
+    for number, host in enumerate(run.hosts):
+        if any(with_gpu) and not with_gpu[number]:
+            # A coordinator: it gives work to hosts that have devices.
+            notes.append(
+                Note("info", "has no device, but others have: its steps do not count", host.name)
+            )
+            continue
+        steps = host_steps(host, number * 1000 + 1, classic=classic)
+        if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
+            steps = steps.slice(slice(1, len(steps.times) - 1))
+        found.append(steps)
+    if len(found) == 1:
+        notes += _remarks(found)
+        return RunSteps(tuple(found), len(found[0].times), any(with_gpu), tuple(notes))
+    alignment = _alignment(found, notes, classic=classic)
+    aligned = [
+        steps.slice(slice(first, first + alignment.n_steps))
+        for number, (steps, first) in enumerate(zip(found, alignment.first, strict=True))
+        if number not in alignment.without_steps
+    ]
+    notes += _remarks(found)
+    return RunSteps(tuple(aligned), alignment.n_steps, any(with_gpu), tuple(notes))
+
+
+def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
+    """By the numbers of steps if users gave them, by time otherwise."""
+    alignment = None
+    if not classic:
+        numbers = [_numbers(steps) for steps in found]
+        if all(own is not None for own in numbers):
+            alignment = align_by_number([own for own in numbers if own is not None])
+    if alignment is None:
+        bases = [steps.host.space.base_ns for steps in found]
+        lowest = min(bases, default=0)
+        shifts = [(base - lowest) * 1000 for base in bases]
+        starts = [steps.times.start_ps + shift for steps, shift in zip(found, shifts, strict=True)]
+        ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
+        alignment = align_by_time(starts, ends)
+    without = alignment.without_steps
+    if alignment.n_steps == 0 and len(without) < len(found):
+        notes.append(
+            Note("warning", "the hosts have no step in common: were they captured together?")
+        )
+    for number, steps in enumerate(found):
+        if number in without and len(without) < len(found):
+            notes.append(Note("warning", "has no steps, and is in no number", steps.host.name))
+        elif len(steps.times) > alignment.n_steps > 0:
+            left_out = len(steps.times) - alignment.n_steps
+            notes.append(
+                Note("info", f"{left_out} steps that other hosts do not have are left out",
+                     steps.host.name)
+            )  # fmt: skip
+    return alignment
+
+
+def _numbers(steps: HostSteps) -> Int64Array | None:
+    """Numbers at the ends of the names, if users gave names: ``train 17``."""
+    parts = [name.rpartition(" ") for name in steps.names]
+    if not all(text and number.lstrip("-").isdigit() for text, _, number in parts):
+        return None
+    return np.array([int(number) for _, _, number in parts], np.int64)
+
+
+def _remarks(found: Sequence[HostSteps]) -> list[Note]:
+    """What the reader of steps should know."""
+    notes = []
+    if not any(len(steps.times) for steps in found):
+        notes.append(
+            Note("warning", "no steps were found: none was marked, or the capture is shorter than "
+                 "a step. Mark steps with tf.profiler.experimental.Trace('train', step_num=i, "
+                 "_r=1), or capture longer")
+        )  # fmt: skip
+    notes += [
+        Note("info", "no step was marked; each call of a tf.function counts as one. Mark steps "
+             "with tf.profiler.experimental.Trace to be sure", steps.host.name)
+        for steps in found
+        if steps.is_implicit and len(steps.times)
+    ]  # fmt: skip
+    return notes

@@ -1,0 +1,276 @@
+"""tf.data bottleneck analysis: which iterator makes the slowest calls of a pipeline slow."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.analysis.xspace.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
+from tfprof.tools.iterator_advice import suggestion
+from tfprof.tools.result import Advice, Note, ToolResult
+from tfprof.tools.run import Host, Run
+from tfprof.tools.table import Cell, Column, Table
+
+TOOL = "tf-data"
+
+_PS_PER_US = 1_000_000
+
+GRAPH = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("rank", "Rank"),
+    Column("name", "Name", "string"),
+    Column("parent", "Parent", "string"),
+    Column("type", "Type"),
+)
+PIPELINES = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("min", "Min (us)", unit="us"),
+    Column("mean", "Avg (us)", unit="us"),
+    Column("max", "Max (us)", unit="us"),
+    Column("num_calls", "# calls"),
+    Column("num_slow_calls", "# slow calls"),
+)
+BOTTLENECKS = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("max_latency", "Max Latency (us)", unit="us"),
+    Column("bottleneck", "Bottleneck", "string"),
+    Column("suggestion", "Suggestion", "string"),
+)
+ITERATORS = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input pipeline", "string"),
+    Column("iterator", "Iterator", "string"),
+    Column("self_us", "Self time", unit="us"),
+    Column("total_us", "Total time", unit="us"),
+    Column("calls", "Calls"),
+    Column("role", "Role", "string"),
+    Column("long_name", "Long name", "string"),
+)
+
+_SLOW = (
+    "Some input pipelines took longer than 50 µs for an element. For each of them the iterator "
+    "that held it up is named, with what helps."
+)
+_FAST = (
+    "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
+    "the program is input-bound, other hosts may be the cause: capture them, too."
+)
+_NONE = "No tf.data activity is in this capture. If the program uses tf.data, capture longer."
+
+
+class _Slow(NamedTuple):
+    """A pipeline of a host, and its slowest call."""
+
+    host: Host
+    data: TfData
+    pipeline: Pipeline
+
+    @property
+    def call(self) -> Call:
+        return self.pipeline.calls[0]
+
+    @property
+    def bottleneck(self) -> int | None:
+        return self.call.bottleneck
+
+
+def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
+    """The pipelines of a host, worked out once."""
+    forest = host.forest(classic=classic)
+    return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
+
+
+def tf_data(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """Find what makes input pipelines slow.
+
+    Args:
+        run: The run.
+        host: Only of one host.
+        step: Has no effect: pipelines run ahead of steps.
+        classic: The reference's numbers: iterators whose ids are written as unsigned numbers
+            are one.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    del step
+    hosts = run.chosen(host)
+    found = [
+        _Slow(one, data, pipeline)
+        for one in hosts
+        for data in (pipelines_of(one, classic=classic),)
+        for pipeline in data.pipelines
+    ]
+    of_hosts = sorted(
+        (slow for slow in found if not slow.pipeline.feeds_device),
+        key=lambda slow: -slow.pipeline.max_ps,
+    )
+    is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
+    message = _SLOW if is_bound else _FAST if found else _NONE
+    slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
+    properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
+    tables = {
+        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties),
+        "pipelines": _pipelines(found, classic=classic),
+        "iterators": _iterators(found),
+    }
+    graph = Table("graph", GRAPH, [row for one in found for row in _graph(one, classic=classic)])
+    notes = list(run.notes)
+    if not found:
+        notes.append(Note("warning", _NONE))
+    return ToolResult(
+        TOOL,
+        "tf.data bottleneck analysis",
+        verdict=(message, *(_sentence(one) for one in slow)),
+        tables=tables,
+        advice=tuple(advice for one in slow for advice in _advice(one)),
+        notes=tuple(notes),
+        gviz=lambda: [
+            _graph_json(graph, found),
+            _pipelines(found, classic=classic).to_gviz(),
+            _bottlenecks(of_hosts, properties).to_gviz(),
+        ],
+    )
+
+
+def _micros(ps: int) -> int:
+    return ps // _PS_PER_US
+
+
+def _host_name(host: Host, classic: bool) -> str:
+    return host.machine if classic else host.name
+
+
+def _sentence(slow: _Slow) -> str:
+    pipeline = slow.pipeline
+    iterator = slow.bottleneck
+    held_up = ""
+    if iterator is not None:
+        times = slow.call.times[iterator]
+        held_up = (
+            f", {_micros(times.self_ps):,} µs of it in {slow.data.iterators[iterator].type} itself"
+        )
+    return (
+        f"{pipeline.name} on {slow.host.name}: the slowest of {len(pipeline.calls)} calls took "
+        f"{_micros(pipeline.max_ps):,} µs{held_up}; {pipeline.n_slow} took longer than 50 µs."
+    )
+
+
+def _advice(slow: _Slow) -> list[Advice]:
+    iterator = slow.bottleneck
+    if iterator is None:
+        return []
+    found, times = slow.data.iterators[iterator], slow.call.times[iterator]
+    rule, text = suggestion(found.type)
+    evidence = {
+        "host": slow.host.name,
+        "pipeline": slow.pipeline.name,
+        "iterator": found.long_name,
+        "self_us": _micros(times.self_ps),
+        "call_us": _micros(slow.call.duration_ps),
+        "slow_calls": slow.pipeline.n_slow,
+    }
+    return [Advice(f"tf-data/{rule}", f"{found.type}: {text}", evidence)]
+
+
+def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _host_name(one.host, classic),
+            one.pipeline.name,
+            _micros(one.pipeline.min_ps),
+            _micros(one.pipeline.mean_ps),
+            _micros(one.pipeline.max_ps),
+            len(one.pipeline.calls),
+            one.pipeline.n_slow,
+        )
+        for one in found
+    ]
+    return Table("pipelines", PIPELINES, rows, title="Input pipelines")
+
+
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in slow:
+        iterator = one.bottleneck
+        cell, advised = "", ""
+        if iterator is not None:
+            found = one.data.iterators[iterator]
+            times = one.call.times[iterator]
+            cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"
+            advised = suggestion(found.type)[1]
+        host = one.host.machine
+        rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
+    return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
+
+
+def _iterators(found: Sequence[_Slow]) -> Table:
+    """The slowest call of each pipeline, iterator by iterator."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        order = sorted(one.call.times.items(), key=lambda item: (-item[1].self_ps, item[0]))
+        for iterator, times in order:
+            known = one.data.iterators.get(iterator)
+            role = "blocking" if times.is_blocking else ""
+            rows.append((
+                one.host.name,
+                one.pipeline.name,
+                known.type if known else str(iterator),
+                times.self_ps / _PS_PER_US,
+                times.duration_ps / _PS_PER_US,
+                times.n_calls,
+                "bottleneck" if iterator == one.bottleneck else role,
+                known.long_name if known else "",
+            ))  # fmt: skip
+    return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
+
+
+def _graph(slow: _Slow, *, classic: bool) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for rank, call in enumerate(slow.pipeline.calls):
+        worst = call.bottleneck
+        for iterator in sorted(call.times):
+            known = slow.data.iterators.get(iterator)
+            parent = known.parent_id if known else 0
+            kind = 2 if iterator == worst else int(call.times[iterator].is_blocking)
+            rows.append((
+                _host_name(slow.host, classic),
+                slow.pipeline.name,
+                rank,
+                _shown_id(iterator, classic),
+                _shown_id(parent, classic) if parent else "",
+                kind,
+            ))  # fmt: skip
+    return rows
+
+
+def _shown_id(iterator: int, classic: bool) -> str:
+    """An id as a number; the reference shows large ones as negative."""
+    return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
+
+
+def _graph_json(table: Table, found: Sequence[_Slow]) -> dict[str, object]:
+    """The table, with a label for each iterator."""
+    whole = table.to_gviz()
+    places = [
+        (slow, call, iterator)
+        for slow in found
+        for call in slow.pipeline.calls
+        for iterator in sorted(call.times)
+    ]
+    for row, (slow, call, iterator) in zip(whole["rows"], places, strict=True):
+        times = call.times[iterator]
+        known = slow.data.iterators.get(iterator)
+        start = times.start_ps + slow.host.space.base_ns * 1000
+        row["c"][3]["f"] = (
+            f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
+            f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
+            f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
+        )
+    return whole
