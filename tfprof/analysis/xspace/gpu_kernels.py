@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.analysis.xspace.hlo_events import hlo_keys
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import parse_op_name
 from tfprof.analysis.xspace.timeline import Timeline
@@ -43,6 +44,10 @@ class Kernel(NamedTuple):
     op_name: str
 
 
+OpOfHlo = Callable[[int | None, str, str], str | None]
+"""Program id, module and instruction → name of the framework's op; None if it is not known."""
+
+
 class KernelTimes(NamedTuple):
     """Runs of a kernel.
 
@@ -65,7 +70,7 @@ class KernelTimes(NamedTuple):
 
 def gpu_kernels(
     timeline: Timeline,
-    op_of_hlo: Callable[[Int64Array], list[str]] | None = None,
+    op_of_hlo: OpOfHlo | None = None,
     *,
     classic: bool = False,
 ) -> list[KernelTimes]:
@@ -73,8 +78,7 @@ def gpu_kernels(
 
     Args:
         timeline: The events.
-        op_of_hlo: The framework's op of events that an HLO program launched, empty for others;
-            where it is unknown, ``tf_op`` tells.
+        op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` tells.
         classic: Know tensor cores as the reference does, which misses those of Hopper, Blackwell
             and AMD.
     """
@@ -94,7 +98,7 @@ def gpu_kernels(
     ops = op_stat.text_ids(len(timeline))[events]
     told = [parse_op_name(text).name for text in op_stat.texts]
     if op_of_hlo is not None:
-        ops = _with_hlo(ops, told, op_of_hlo(events))
+        ops = _with_hlo(ops, told, timeline, events, op_of_hlo)
     equations = equation_stat.text_ids(len(timeline))[events]
     has_op = op_stat.text_ids(len(timeline))[events] >= 0
     columns = np.stack([
@@ -119,16 +123,21 @@ def gpu_kernels(
     return sorted_kernels(found.values())
 
 
-def _with_hlo(ops: Int64Array, told: list[str], names: list[str]) -> Int64Array:
-    numbers = {name: number for number, name in reversed(list(enumerate(told)))}
-    found = ops.astype(np.int64)
-    for row, name in enumerate(names):
-        if name:
-            if name not in numbers:
-                numbers[name] = len(told)
-                told.append(name)
-            found[row] = numbers[name]
-    return found
+def _with_hlo(
+    ops: Int64Array, told: list[str], timeline: Timeline, events: Int64Array, op_of_hlo: OpOfHlo
+) -> Int64Array:
+    """The op of each event, that of its instruction where it has one."""
+    keys, place = hlo_keys(timeline, events)
+    numbers = []
+    for key in keys:
+        name = None if key is None else op_of_hlo(*key)
+        if name is None:
+            numbers.append(-1)
+            continue
+        numbers.append(len(told))
+        told.append(name)
+    found = np.array(numbers, np.int64)[place]
+    return np.where(found >= 0, found, ops)
 
 
 def sorted_kernels(kernels: Iterable[KernelTimes]) -> list[KernelTimes]:

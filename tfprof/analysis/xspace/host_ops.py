@@ -75,6 +75,8 @@ def host_op_times(timeline: Timeline, eager: BoolArray, *, classic: bool = False
             that ended last on the first thread.
     """
     spans, ops = _op_spans(timeline)
+    if classic:  # only events that are named as ops of TensorFlow tell it there
+        eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
     durations = spans.end_ps - spans.start_ps
     if classic:
         is_counted, inside = _by_stack(spans)

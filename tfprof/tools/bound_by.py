@@ -1,0 +1,39 @@
+"""Which limit of a device an op comes closest to."""
+
+from __future__ import annotations
+
+from tfprof.analysis.xspace.device_ops import Traffic
+from tfprof.analysis.xspace.device_peaks import Peaks, device_peaks
+from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.tools.environment import device_type
+from tfprof.tools.run import Run
+
+_GIB = 2**30
+
+
+def run_peaks(run: Run) -> Peaks:
+    """Upper limits of the devices of a run; zeros without any."""
+    tpus = [p for host in run.hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
+    gpus = [p for host in run.hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
+    for plane in tpus or gpus:
+        return device_peaks(plane, amd_model=device_type(plane).rpartition(" ")[2])
+    return Peaks()
+
+
+def bound_by(flops: int, traffic: Traffic, time_ps: int, peaks: Peaks) -> str:
+    """The resource of which an op uses the largest part: ``Compute``, ``HBM``, …
+
+    ``Unknown`` if it uses none that is known.
+    """
+    if not time_ps:
+        return "Unknown"
+    seconds = time_ps / 1e12
+    main = traffic.main_bytes or traffic.all_bytes
+    used = [("Compute", flops / seconds / 1e9, peaks.gflops)]
+    used.append(("HBM", main / seconds / 1e9, peaks.hbm_gb))
+    best, most = "Unknown", 0.0
+    for name, rate, peak in used:
+        part = rate / peak if peak else 0.0
+        if part > most:
+            best, most = name, part
+    return best

@@ -1,0 +1,80 @@
+"""Ops of the devices of all hosts, worked out once for all tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tfprof.analysis.hlo.cost import Cost, costs_of
+from tfprof.analysis.hlo.opcodes import category_of
+from tfprof.analysis.hlo.reference_cost import reference_costs_of
+from tfprof.analysis.hlo.text import expression
+from tfprof.analysis.xspace.device_ops import (
+    DeviceOp,
+    DeviceOps,
+    OpKey,
+    Traffic,
+    gpu_ops,
+    merged,
+)
+from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.model.hlo import HloModule, Instruction
+from tfprof.readers.hlo import HloProgram, find_program
+from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.run import Host
+from tfprof.tools.steps import has_gpu
+
+
+class Programs:
+    """Describes instructions of the programs that a host's capture brought along."""
+
+    def __init__(self, programs: list[HloProgram], *, classic: bool) -> None:
+        self._programs, self._classic = programs, classic
+        self._costs: dict[int, Mapping[Instruction, Cost]] = {}
+
+    def describe(self, program_id: int | None, module: str, name: str) -> DeviceOp | None:
+        """What one run of an instruction costs; None if the capture does not have it."""
+        program = find_program(self._programs, program_id, module)
+        if program is None:
+            return None
+        known = program.module()
+        instruction = known.find(name)
+        if instruction is None:
+            return None
+        costs = self._costs.get(program.id)
+        if costs is None:
+            make = reference_costs_of if self._classic else costs_of
+            costs = self._costs[program.id] = make(known)
+        return _described(program, known, instruction, costs[instruction])
+
+
+def _described(
+    program: HloProgram, module: HloModule, instruction: Instruction, cost: Cost
+) -> DeviceOp:
+    file, line = module.source(instruction)
+    stack = "\n".join(f"{f.file}:{f.line}:{f.column}" for f in module.stack(instruction))
+    main = cost.main_read_bytes + cost.main_write_bytes
+    return DeviceOp(
+        OpKey(program.id, instruction.name),
+        category_of(instruction),
+        instruction.tf_op,
+        expression(instruction),
+        instruction.deduplicated_name,
+        (file, line, stack),
+        flops=cost.device_flops,
+        model_flops=cost.flops,
+        traffic=Traffic(cost.bytes_accessed, main),
+        is_known=cost.is_known,
+    )
+
+
+def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+    """The ops of the devices of a host."""
+
+    def make() -> DeviceOps:
+        if not has_gpu(host):
+            return merged(())
+        eager = ran_eagerly(host.forest(classic=classic))
+        programs = Programs(programs_of(host), classic=classic)
+        return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
+
+    return host.memo.once(("device_ops", classic), make)
