@@ -1,0 +1,484 @@
+"""Overview: how long steps take, what they wait for, and what to look at next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
+from tfprof.analysis.xspace.gpu_kernels import tensor_core_share
+from tfprof.analysis.xspace.host_ops import IDLE
+from tfprof.tools.bottleneck import Bottleneck
+from tfprof.tools.environment import Environment, environment
+from tfprof.tools.gpu_kernels import host_kernels
+from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.host_op_db import host_ops
+from tfprof.tools.input_pipeline_analyzer import (
+    InputAnalysis,
+    analyze_input,
+    diagnostics,
+    step_table,
+)
+from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, gflops_per_s, in_order
+from tfprof.tools.result import Advice, Chart, ToolResult
+from tfprof.tools.run import Host, Run
+from tfprof.tools.statistics import percent, summary
+from tfprof.tools.steps import CATEGORIES, run_steps
+from tfprof.tools.table import Cell, Column, Table
+
+TOOL = "overview"
+
+_TOP_OPS = 10
+_LOW_PRECISION = 0.1
+_MUCH_EAGER = 0.1
+_MUCH_TRACING = 0.2
+_WORST_FUNCTIONS = 3
+
+_ANALYSIS = (
+    Column("selfTimePercent", "Time (%)", unit="fraction"),
+    Column("cumulativeTimePercent", "Cumulative time (%)", unit="fraction"),
+    Column("category", "Category", "string"),
+    Column("operation", "Operation", "string"),
+)
+_TENSOR_CORES = (
+    Column("tcEligibility", "TensorCore eligibility", "boolean"),
+    Column("tcUtilization", "Op is using TensorCore", "boolean"),
+)
+_SUMMARY = (
+    Column("category", "Category", "string"),
+    Column("average_ms", "Average", unit="ms"),
+    Column("deviation_ms", "Deviation", unit="ms"),
+    Column("share", "Share of the step", unit="fraction"),
+)
+_ENVIRONMENT = (Column("what", "What", "string"), Column("value", "Value", "string"))
+_FUNCTIONS = (
+    Column("function", "Function", "string"),
+    Column("calls", "Calls"),
+    Column("traced_calls", "Calls that traced"),
+    Column("n_traces", "Traces"),
+    Column("self_us", "Self time", unit="us"),
+    Column("expensive_share", "Tracing and eager calls", unit="fraction"),
+    Column("compiler", "Compiler", "string"),
+)
+
+
+class _Shares(NamedTuple):
+    """What the overview says of ops, as fractions.
+
+    Attributes:
+        host_ops: Of all runs of ops, those on the host.
+        host_eager: Of the time of ops on the host, that of eager ones.
+        device_eager: The same on devices.
+        narrow: Of the computation of devices, that with 16 bits.
+        wide: That with 32 bits.
+    """
+
+    host_ops: float
+    device_ops: float
+    host_eager: float
+    device_eager: float
+    narrow: float
+    wide: float
+
+
+class _Overview(NamedTuple):
+    run: Run
+    hosts: Sequence[Host]
+    input: InputAnalysis
+    environment: Environment
+    on_host: list[Op]
+    on_device: list[Op]
+    shares: _Shares
+    functions: list[FunctionCalls]
+    classic: bool
+
+
+def overview(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """The most important of all tools on one page.
+
+    Args:
+        run: The run.
+        host: Ops of one host only.
+        step: Only one step in the table: its place, from 0.
+        classic: The reference's numbers: with GPUs the host's part of steps is left out, and
+            the first and the last of more than five steps are.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    found = _collected(run, run.chosen(host), classic)
+    steps = step_table(run, found.input, classic=classic, step=step)
+    notes = (*run.notes, *found.input.steps.notes)
+    tables = {
+        "performance": _performance(found),
+        "top_ops": _top_ops(found),
+        "environment": _environment_table(found),
+        "steps": steps,
+    }
+    if found.functions:
+        tables["tf_functions"] = _function_table(found.functions)
+    return ToolResult(
+        TOOL,
+        "Overview",
+        verdict=tuple(_verdict(found)),
+        tables={name: table for name, table in tables.items() if len(table)},
+        charts=_charts(found),
+        advice=tuple(_advice(found)),
+        notes=notes,
+        gviz=lambda: [
+            _top_ops(found).to_gviz(),
+            steps.to_gviz(),
+            _environment_json(found),
+            _recommendations(found),
+            Table("latency", _LATENCY).to_gviz(),
+            {},
+            diagnostics(notes, classic=classic),
+        ],
+    )
+
+
+_LATENCY = (
+    Column("percentile", "percentile", "string"),
+    Column("hostTimeMs", "Host time (in ms)"),
+    Column("deviceTimeMs", "Device time (in ms)"),
+    Column("communicationTimeMs", "Host-device communication time (in ms)"),
+    Column("totalTimeMs", "Total latency (in ms)"),
+)
+"""The reference's table of serving, which it fills in closed builds only."""
+
+
+def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
+    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
+    on_device, _ = all_device_ops(hosts, classic=classic)
+    analysis = analyze_input(run, hosts, classic=classic)
+    return _Overview(
+        run,
+        hosts,
+        analysis,
+        environment(run),
+        on_host,
+        on_device,
+        _shares(on_host, on_device, run, classic),
+        _functions(hosts),
+        classic,
+    )
+
+
+def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> _Shares:
+    runs_on_host = sum(op.occurrences for op in on_host)
+    runs_on_device = sum(op.occurrences for op in on_device)
+    wide, narrow = _computed(run, classic)
+    return _Shares(
+        _part(runs_on_host, runs_on_host + runs_on_device),
+        _part(runs_on_device, runs_on_host + runs_on_device),
+        _eager(on_host),
+        _eager(on_device),
+        _part(narrow, narrow + wide),
+        _part(wide, narrow + wide),
+    )
+
+
+def _computed(run: Run, classic: bool) -> tuple[int, int]:
+    steps = run_steps(run, classic=classic)
+    return (
+        sum(one.times.compute_ps[0] for one in steps.hosts),
+        sum(one.times.compute_ps[1] for one in steps.hosts),
+    )
+
+
+def _part(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _eager(ops: list[Op]) -> float:
+    running = [op for op in ops if op.type != IDLE]
+    return _part(
+        sum(op.self_ps for op in running if op.is_eager), sum(op.self_ps for op in running)
+    )
+
+
+def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
+    """Calls of functions of all hosts, those whose tracing costs the most first."""
+    calls = [
+        call
+        for host in hosts
+        for call in host.memo.once("tf_functions", lambda host=host: function_calls(host.timeline))
+    ]
+    return sorted(calls, key=lambda call: (-call.expensive_share, call.name))
+
+
+def _top_ops(found: _Overview) -> Table:
+    running = [op for op in found.on_device if op.type != IDLE]
+    total = sum(op.self_ps for op in running)
+    with_gpu = found.environment.hardware == "GPU"
+    kernels = [times for host in found.hosts for times in host_kernels(host, classic=found.classic)]
+    on_cores = tensor_core_share(kernels)
+    eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
+    rows: list[tuple[Cell, ...]] = []
+    so_far = 0.0
+    for op in in_order(running)[:_TOP_OPS]:
+        share = _part(op.self_ps, total)
+        so_far += share
+        rate = gflops_per_s(op.flops, op.time_ps)
+        cores: tuple[Cell, ...] = ()
+        if with_gpu:
+            cores = (op.name in eligible, on_cores.get(op.name, (0, 0))[0] > 0)
+        rows.append((share, so_far, op.type, op.name, rate, *cores))
+    label = "GFLOPs/Sec" if with_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
+    columns = (*_ANALYSIS, Column("flopRate", label, unit="gflops_per_s"))
+    if with_gpu:
+        columns += _TENSOR_CORES
+    return Table("top_ops", columns, rows, _analysis_properties(found), title="Top device ops")
+
+
+def _analysis_properties(found: _Overview) -> dict[str, str]:
+    shares = found.shares
+    properties = {
+        "device_op_time_eager_percent": percent(shares.device_eager),
+        "host_op_time_eager_percent": percent(shares.host_eager),
+        "device_tf_op_percent": percent(shares.device_ops),
+        "host_tf_op_percent": percent(shares.host_ops),
+        "hbm_utilization_percent": _of_host_planes(found, "hbm_utilization_percent"),
+        "mxu_utilization_percent": _of_host_planes(found, "matrix_unit_utilization_percent"),
+        "host_trace_level": "0",
+        "remark_text": "",
+        "remark_color": "",
+    }
+    if found.environment.hardware == "GPU":
+        return properties | {
+            "device_compute_16bit_percent": percent(shares.narrow),
+            "device_compute_32bit_percent": percent(shares.wide),
+        }
+    return properties | {
+        "device_idle_time_percent": "0.0%",
+        "host_idle_time_percent": "0.0%",
+        "device_duty_cycle_percent": "0.0%",
+        "device_duty_cycle_high_confidence_percent": "0.0%",
+        "flop_rate_utilization_relative_to_roofline": "0.0%",
+        "memory_bw_utilization_relative_to_hw_limit": "0.0%",
+    }
+
+
+def _of_host_planes(found: _Overview, stat: str) -> str:
+    values = []
+    for host in found.hosts:
+        for plane in host.space.planes:
+            value = plane.own_stats().get(stat) if plane.name == "/host:CPU" else None
+            if isinstance(value, (int, float)):
+                values.append(float(value))
+    return f"{summary(values).average:.1f}%"
+
+
+def _performance(found: _Overview) -> Table:
+    steps = found.input.steps
+    rows: list[tuple[Cell, ...]] = []
+    if steps.n_steps:
+        slowest = [ps / 1e9 for ps in steps.slowest_ps().tolist()]
+        whole = summary(slowest)
+        rows.append(("Step time", whole.average, whole.deviation, 1.0))
+        total = sum(int(one.times.duration_ps.sum()) for one in steps.hosts)
+        for category in CATEGORIES:
+            values = [
+                ps / 1e9
+                for one in steps.hosts
+                for ps in one.of(category, classic=found.classic).tolist()
+            ]
+            of_category = summary(values)
+            share = _part(int(sum(values) * 1e9), total)
+            rows.append((category.name, of_category.average, of_category.deviation, share))
+    return Table("performance", _SUMMARY, rows, title="Average step")
+
+
+def _environment_table(found: _Overview) -> Table:
+    known = found.environment
+    rows: list[tuple[Cell, ...]] = [
+        ("Hardware", known.hardware),
+        ("Device type", known.device_type),
+        ("Device cores", str(known.n_cores)),
+        ("Machines", str(known.n_machines)),
+        ("Workers", str(known.n_tasks)),
+        ("Steps", str(found.input.steps.n_steps)),
+    ]
+    return Table("environment", _ENVIRONMENT, rows, title="Run environment")
+
+
+def _environment_json(found: _Overview) -> dict[str, Any]:
+    known = found.environment
+    names = ("host_id", "command_line", "start_time", "bns_address")
+    columns = tuple(Column(name, name, "string") for name in names)
+    per_machine = known.n_tasks // known.n_machines if known.n_machines else 0
+    properties = {
+        "host_count": str(known.n_machines),
+        "task_count": f"{known.n_tasks} (num tasks per host = {per_machine})",
+        "device_type": known.device_type,
+        "device_core_count": str(known.n_cores),
+        "is_training": str(_trains(found)).lower(),
+    }
+    return Table("run_environment", columns, (), properties).to_gviz()
+
+
+def _trains(found: _Overview) -> bool:
+    """Whether a compiled program computes gradients."""
+    return any(
+        "gradient" in instruction.op_name
+        for host in found.hosts
+        for program in programs_of(host)
+        for instruction in program.module().instructions()
+    )
+
+
+def _function_table(functions: Sequence[FunctionCalls]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            call.name,
+            sum(call.calls.values()),
+            call.calls.get("traced", 0),
+            call.n_traces,
+            sum(call.self_ps.values()) / 1e6,
+            call.expensive_share,
+            call.compiler,
+        )
+        for call in functions
+    ]
+    return Table("tf_functions", _FUNCTIONS, rows, title="Calls of tf.function")
+
+
+def _verdict(found: _Overview) -> list[str]:
+    judged = found.input.bottleneck
+    said = [judged.statement]
+    steps = found.input.steps
+    if steps.n_steps:
+        slowest = [ps / 1e9 for ps in steps.slowest_ps().tolist()]
+        whole = summary(slowest)
+        said.append(
+            f"A step takes {whole.average:,.3f} ms on average ({steps.n_steps} steps, "
+            f"{whole.minimum:,.3f} to {whole.maximum:,.3f} ms)."
+        )
+    said += [
+        text for _, text in (judged.kernel_launch, judged.all_other, judged.device_collectives)
+        if text
+    ]  # fmt: skip
+    return said + [advice.message for advice in _statements(found)]
+
+
+def _statements(found: _Overview) -> list[Advice]:
+    """What the ops tell: precision, eager execution, tracing."""
+    shares = found.shares
+    said = []
+    if (shares.narrow or shares.wide) and shares.narrow < _LOW_PRECISION:
+        said.append(
+            Advice(
+                "precision/mixed",
+                f"Only {shares.narrow:.1%} of the devices' computation uses 16-bit numbers. "
+                "Mixed precision (mixed_float16 or mixed_bfloat16) makes most models faster.",
+                {"share_16bit": shares.narrow},
+            )
+        )
+    for where, share in (("host", shares.host_eager), ("device", shares.device_eager)):
+        if share > _MUCH_EAGER:
+            said.append(
+                Advice(
+                    "tf-function/eager",
+                    f"{share:.1%} of the time of ops on the {where} is that of ops that run "
+                    "eagerly. Put the training step into a tf.function.",
+                    {"where": where, "share": share},
+                )
+            )
+    traced = [call for call in found.functions if call.expensive_share >= _MUCH_TRACING]
+    said += [
+        Advice(
+            "tf-function/retracing",
+            f"{call.expensive_share:.1%} of the time of {call.name} went to calls that traced it "
+            "or ran it eagerly. Give it tensors of the same shape and type, or an "
+            "input_signature.",
+            {"function": call.name, "share": call.expensive_share, "traces": call.n_traces},
+        )
+        for call in traced[:_WORST_FUNCTIONS]
+    ]
+    return said
+
+
+def _advice(found: _Overview) -> list[Advice]:
+    judged = found.input.bottleneck
+    advice = []
+    if judged.kind in ("host", "both"):
+        advice.append(
+            Advice(
+                "input-pipeline/bound",
+                "Look at the input first: `tfprof input-pipeline` tells what its time goes to, "
+                "`tfprof tf-data` which iterator holds it up.",
+                {"share_of_step": judged.input_percent / 100.0},
+                judged.input_percent / 100.0 or None,
+            )
+        )
+    elif judged.kind == "device":
+        advice.append(
+            Advice(
+                "device/ops",
+                "Look at the ops: `tfprof op-stats` tells which take the most time, "
+                "`tfprof kernel-stats` and `tfprof op-profile` how well they use the device.",
+                {},
+            )
+        )
+    return advice + _statements(found)
+
+
+def _charts(found: _Overview) -> tuple[Chart, ...]:
+    steps = found.input.steps
+    if not steps.n_steps:
+        return ()
+    one = steps.hosts[0]
+    series = {
+        category.name: tuple((one.of(category, classic=found.classic) / 1e9).tolist())
+        for category in CATEGORIES
+    }
+    chart = Chart(
+        "step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
+        tuple(steps.names), series,
+    )  # fmt: skip
+    return (chart,)
+
+
+_TIP_COLUMNS = (
+    Column("tip_type", "tip_type", "string"),
+    Column("link", "link", "string"),
+    Column("description", "description", "string"),
+)
+
+_HIDDEN_TIPS = {"host": "device", "device": "host"}
+
+
+def _recommendations(found: _Overview) -> dict[str, Any]:
+    judged = found.input.bottleneck
+    tips: list[tuple[Cell, ...]] = [
+        ("faq", "TensorFlow's guide to the profiler", "If something is missing"),
+        ("host", "input_pipeline_analyzer: what the input's time goes to", "Less time on the host"),
+        ("host", "trace_viewer: the threads of the host", "Less time on the host"),
+        ("device", "framework_op_stats: the ops that take the most", "Less time on the device"),
+        ("device", "trace_viewer: the streams of the device", "Less time on the device"),
+        ("doc", "TensorFlow's guide to tf.data performance analysis", "To read"),
+        ("doc", "TensorFlow's guide to tf.data performance", "To read"),
+    ]
+    low = [a.message for a in _statements(found) if a.rule == "precision/mixed"]
+    properties = {
+        "bottleneck": judged.kind,
+        "statement": judged.statement,
+        "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
+        "precision_statement": low[0] if low else "",
+        **_levels(judged),
+    }
+    return Table("recommendations", _TIP_COLUMNS, tips, properties).to_gviz()
+
+
+def _levels(judged: Bottleneck) -> dict[str, str]:
+    found = {}
+    for key, (level, statement) in (
+        ("kernel_launch", judged.kernel_launch),
+        ("all_other", judged.all_other),
+        ("device_collectives", judged.device_collectives),
+    ):
+        found[f"{key}_bottleneck"] = level
+        found[f"{key}_statement"] = statement
+    return found
