@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from tfprof.analysis.hlo.memory_breakdown import CMEM, VMEM
 from tfprof.analysis.xspace.device_ops import Traffic
 from tfprof.analysis.xspace.device_peaks import Peaks, device_peaks
 from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.tools.environment import device_type
 from tfprof.tools.run import Run
-
-_GIB = 2**30
 
 
 def run_peaks(run: Run) -> Peaks:
@@ -29,11 +28,19 @@ def bound_by(flops: int, traffic: Traffic, time_ps: int, peaks: Peaks) -> str:
         return "Unknown"
     seconds = time_ps / 1e12
     main = traffic.main_bytes or traffic.all_bytes
-    used = [("Compute", flops / seconds / 1e9, peaks.gflops)]
-    used.append(("HBM", main / seconds / 1e9, peaks.hbm_gb))
+    spaces = {space: (read, written) for space, read, written in traffic.by_space}
+    cmem, vmem = spaces.get(CMEM, (0, 0)), spaces.get(VMEM, (0, 0))
+    used = (
+        ("Compute", flops, peaks.gflops),
+        ("HBM", main, peaks.hbm_gb),
+        ("CMEM Read", cmem[0], peaks.cmem_read_gb),
+        ("CMEM Write", cmem[1], peaks.cmem_write_gb),
+        ("VMEM Read", vmem[0], peaks.vmem_read_gb),
+        ("VMEM Write", vmem[1], peaks.vmem_write_gb),
+    )
     best, most = "Unknown", 0.0
-    for name, rate, peak in used:
-        part = rate / peak if peak else 0.0
+    for name, amount, peak in used:
+        part = amount / seconds / 1e9 / peak if peak else 0.0
         if part > most:
             best, most = name, part
     return best

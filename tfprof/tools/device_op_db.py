@@ -14,14 +14,14 @@ from tfprof.analysis.xspace.device_ops import (
     OpKey,
     Traffic,
     gpu_ops,
-    merged,
 )
 from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.analysis.xspace.tpu_ops import tpu_ops
 from tfprof.model.hlo import HloModule, Instruction
 from tfprof.readers.hlo import HloProgram, find_program
 from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.run import Host
-from tfprof.tools.steps import has_gpu
+from tfprof.tools.steps import has_gpu, has_tpu
 
 
 class Programs:
@@ -71,8 +71,10 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """The ops of the devices of a host."""
 
     def make() -> DeviceOps:
+        if has_tpu(host):
+            return tpu_ops(host.timeline)
         if not has_gpu(host):
-            return merged(())
+            return DeviceOps()
         eager = ran_eagerly(host.forest(classic=classic))
         programs = Programs(programs_of(host), classic=classic)
         return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
