@@ -1,7 +1,12 @@
+import numpy as np
 import pytest
 
 import tfprof
+from tfprof._wire import encode
 from tfprof._wire import messages as pb
+from tfprof.analysis.accounting import METRICS
+from tfprof.errors import UsageError
+from tfprof.exporters import protos
 from tfprof.exporters.protos import MAX_PROTO_LEVELS, view_to_proto
 from tfprof.testing.builders import (
     CPU,
@@ -151,3 +156,95 @@ def test_exactly_the_deepest_level_is_not_cut():
     profiler = tfprof.Profiler(graph(*nodes))
     view_to_proto(profiler.view("graph", options(max_depth=10**6)))
     assert "proto-too-deep" not in {notice.code for notice in profiler.notices}
+
+
+@pytest.fixture(params=["native", "pure"])
+def _engine(request, monkeypatch):
+    monkeypatch.setenv("TFPROF_PURE", "1" if request.param == "pure" else "")
+
+
+def message_by_message(tree, levels=MAX_PROTO_LEVELS):
+    """The same field by field, from the accessors of the view."""
+    is_group = tree.kind in ("op", "code")
+    messages = [pb.MultiGraphNodeProto() if is_group else pb.GraphNodeProto()]
+    for row in range(len(tree)):
+        if tree.depth[row] == levels:
+            messages.append(type(messages[0])())  # of nobody
+        elif row:
+            messages.append(messages[int(tree.parent[row])].children.add())
+        message = messages[row]
+        message.name = tree.names[row]
+        for name, values in tree.columns.items():
+            if name in message.DESCRIPTOR.fields_by_name:
+                setattr(message, name, int(values[row]))
+        if is_group:
+            for op_row in tree.members_of(row).tolist():
+                member = message.graph_nodes.add(name=tree.ops.name(op_row))
+                member.total_definition_count = 1
+                for metric, values in zip(METRICS, np.asarray(tree.op_metrics), strict=True):
+                    setattr(member, metric, int(values[op_row]))
+                    setattr(member, f"total_{metric}", int(values[op_row]))
+                describe(member, tree, op_row)
+        elif tree.op_rows[row] >= 0:
+            describe(message, tree, int(tree.op_rows[row]))
+    return messages[0]
+
+
+def describe(message, tree, op_row):
+    if tree.device(op_row):
+        message.devices.append(tree.device(op_row))
+    for index, shape_id in enumerate(tree.input_shapes.of(op_row)):
+        if shape_id >= 0:
+            sizes = tree.input_shapes.dims[shape_id]
+            shape = message.input_shapes[index]
+            shape.unknown_rank = not sizes
+            shape.dim.extend(pb.TensorShapeProto.Dim(size=size) for size in sizes)
+
+
+def chain_with_branches(length):
+    """Each op reads the one before, and a leaf on either side of it in the order of names."""
+    nodes = []
+    for i in range(length):
+        inputs = [f"m{i - 1:03d}", f"a{i:03d}", f"z{i:03d}:1", "^a000"] if i else []
+        nodes += [op(f"a{i:03d}", "A", outputs=[[2, i]]), op(f"z{i:03d}", "Z", outputs=[[], "?"])]
+        nodes.append(op(f"m{i:03d}", f"M{i}", *inputs, outputs=[[-1, 300]]))
+    traces = [traced(f"m{i:03d}", *(f"f.py:{j}:f{j}" for j in range(i))) for i in range(1, length)]
+    return nodes, traces
+
+
+@pytest.mark.usefixtures("_engine")
+@pytest.mark.parametrize("kind", ["scope", "graph", "op", "code"])
+@pytest.mark.parametrize("length", [40, 88, 89, 90, 91, 92, 250])
+def test_any_view_of_any_depth_says_what_the_view_says(kind, length):
+    nodes, traces = chain_with_branches(length)
+    made = tfprof.Profiler(graph(*nodes), op_log(*traces))
+    made.add_step(0, run([(f"m{i:03d}", 1 + i * i) for i in range(length)]))
+    tree = made.view(kind, options(max_depth=10**6, order_by="name"))
+    assert kind == "scope" or int(tree.depth.max()) >= length - 1
+    assert view_to_proto(tree) == message_by_message(tree)
+
+
+@pytest.mark.usefixtures("_engine")
+@pytest.mark.parametrize("levels", [2, 60, 91, 120])
+def test_what_is_cut_stands_between_what_is_not(levels, monkeypatch):
+    monkeypatch.setattr(protos, "MAX_PROTO_LEVELS", levels)
+    nodes, _ = chain_with_branches(150)
+    made = tfprof.Profiler(graph(*nodes))
+    tree = made.view("graph", options(max_depth=10**6, order_by="name"))
+    assert view_to_proto(tree) == message_by_message(tree, levels)
+    counts = {notice.code: notice.count for notice in made.notices}
+    assert counts["proto-too-deep"] == (tree.depth >= levels).sum()
+
+
+@pytest.mark.usefixtures("_engine")
+def test_a_profile_without_ops_has_a_root():
+    tree = tfprof.Profiler(graph()).view("scope", options())
+    assert view_to_proto(tree) == pb.GraphNodeProto(name="_TFProfRoot")
+
+
+@pytest.mark.usefixtures("_engine")
+def test_a_message_over_the_limit_of_protobuf_is_refused(profiler, monkeypatch):
+    tree = profiler.view("op", options())
+    monkeypatch.setattr(encode, "MAX_MESSAGE_BYTES", 100)
+    with pytest.raises(UsageError, match=r"op view would be .* 2 GiB.*; show fewer"):
+        view_to_proto(tree)
