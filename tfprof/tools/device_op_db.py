@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tfprof.analysis.hlo.cost import Cost, costs_of
 from tfprof.analysis.hlo.opcodes import category_of
@@ -46,12 +47,30 @@ class Programs:
             costs = self._costs[program.id] = make(known)
         return _described(program, known, instruction, costs[instruction])
 
+    def with_fused(self, op: DeviceOp) -> DeviceOp:
+        """A fusion with what it computes, if its program tells it and the op itself does not."""
+        program = find_program(self._programs, op.key.program_id)
+        if op.children or program is None:
+            return op
+        instruction = program.module().find(op.key.name)
+        if instruction is None or instruction.opcode != "fusion":
+            return op
+        fused = [inner for call in instruction.calls for inner in call.instructions]
+        return replace(op, children=tuple(
+            DeviceOp(
+                OpKey(0, inner.name), category_of(inner), f"{inner.op_name}:{inner.op_type}",
+                expression(inner), occurrences=1,
+            )
+            for inner in fused
+            if inner.opcode != "parameter"
+        ))  # fmt: skip
+
 
 def _described(
     program: HloProgram, module: HloModule, instruction: Instruction, cost: Cost
 ) -> DeviceOp:
     file, line = module.source(instruction)
-    stack = "\n".join(f"{f.file}:{f.line}:{f.column}" for f in module.stack(instruction))
+    stack = "".join(f"{f.file}:{f.line}:{f.column}\n" for f in module.stack(instruction))
     main = cost.main_read_bytes + cost.main_write_bytes
     return DeviceOp(
         OpKey(program.id, instruction.name),
@@ -71,12 +90,13 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """The ops of the devices of a host."""
 
     def make() -> DeviceOps:
+        programs = Programs(programs_of(host), classic=classic)
         if has_tpu(host):
-            return tpu_ops(host.timeline)
+            found = tpu_ops(host.timeline)
+            return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
         if not has_gpu(host):
             return DeviceOps()
         eager = ran_eagerly(host.forest(classic=classic))
-        programs = Programs(programs_of(host), classic=classic)
         return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
 
     return host.memo.once(("device_ops", classic), make)

@@ -159,23 +159,23 @@ class _Metadata:
             key: row for row, key in enumerate(plane.event_metadata.keys.tolist())
         }
 
-    def op(self, row: int, *, with_children: bool = True) -> DeviceOp | None:
+    def op(self, row: int) -> DeviceOp | None:
         """One run of an instruction; None for what is no op of a program."""
         if row < 0:
             return None
-        entries = self._plane.event_metadata
         stats = self._stats(row)
         program, symbol = stats.get("program_id"), stats.get("symbol_id")
         if not isinstance(program, int) or not isinstance(symbol, int) or not symbol:
             return None
+        rows = [self._rows.get(key, -1) for key in self._plane.event_metadata.children(row)]
+        fused = [self._described(inner, 0, self._stats(inner)) for inner in rows if inner >= 0]
+        children = tuple([replace(op, occurrences=1) for op in fused])
+        return replace(self._described(row, program, stats), children=children)
+
+    def _described(self, row: int, program: int, stats: dict[str, StatValue]) -> DeviceOp:
+        entries = self._plane.event_metadata
         text = entries.names[row]
         flops = _whole(stats.get("flops"))
-        children: list[DeviceOp] = []
-        if with_children:
-            for key in entries.children(row):
-                child = self.op(self._rows.get(key, -1), with_children=False)
-                if child is not None:
-                    children.append(child)
         file, _, line = str(stats.get("source") or "").rpartition(":")
         return DeviceOp(
             OpKey(program & (1 << 64) - 1, entries.display_names[row] or text),
@@ -191,7 +191,6 @@ class _Metadata:
             flops=flops,
             model_flops=_whole(stats.get("model_flops")) or flops,
             traffic=_traffic(stats),
-            children=tuple(children),
         )
 
     def _stats(self, row: int) -> dict[str, StatValue]:
