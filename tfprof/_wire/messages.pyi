@@ -893,6 +893,1269 @@ class GraphDebugInfo(Message):
         traces_by_id: collections.abc.Mapping[builtins.int, GraphDebugInfo.StackTrace] | None = ...,
     ) -> None: ...
 
+class _FftType(EnumTypeWrapper):
+    FFT: builtins.int
+    IFFT: builtins.int
+    RFFT: builtins.int
+    IRFFT: builtins.int
+
+FftType: _FftType
+
+class _PrimitiveType(EnumTypeWrapper):
+    PRIMITIVE_TYPE_INVALID: builtins.int
+    PRED: builtins.int
+    S1: builtins.int
+    S2: builtins.int
+    S4: builtins.int
+    S8: builtins.int
+    S16: builtins.int
+    S32: builtins.int
+    S64: builtins.int
+    U1: builtins.int
+    U2: builtins.int
+    U4: builtins.int
+    U8: builtins.int
+    U16: builtins.int
+    U32: builtins.int
+    U64: builtins.int
+    F16: builtins.int
+    F32: builtins.int
+    BF16: builtins.int
+    F64: builtins.int
+    F8E5M2: builtins.int
+    F8E4M3: builtins.int
+    F8E4M3FN: builtins.int
+    F8E4M3B11FNUZ: builtins.int
+    F8E3M4: builtins.int
+    F8E5M2FNUZ: builtins.int
+    F8E4M3FNUZ: builtins.int
+    F4E2M1FN: builtins.int
+    F8E8M0FNU: builtins.int
+    C64: builtins.int
+    C128: builtins.int
+    TUPLE: builtins.int
+    OPAQUE_TYPE: builtins.int
+    TOKEN: builtins.int
+    BUFFER: builtins.int
+
+PrimitiveType: _PrimitiveType
+
+class HloProto(Message):
+    @property
+    def hlo_module(self) -> HloModuleProto: ...
+    @property
+    def buffer_assignment(self) -> BufferAssignmentProto: ...
+    def __init__(
+        self,
+        *,
+        hlo_module: HloModuleProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        buffer_assignment: BufferAssignmentProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class HloModuleProto(Message):
+    name: builtins.str
+    entry_computation_name: builtins.str
+    entry_computation_id: builtins.int
+    @property
+    def computations(self) -> RepeatedCompositeFieldContainer[HloComputationProto]: ...
+    id: builtins.int
+    @property
+    def schedule(self) -> HloScheduleProto: ...
+    @property
+    def stack_frame_index(self) -> StackFrameIndexProto: ...
+    @property
+    def frontend_attributes(self) -> FrontendAttributes: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        entry_computation_name: builtins.str | None = ...,
+        entry_computation_id: builtins.int | None = ...,
+        computations: collections.abc.Iterable[HloComputationProto] | None = ...,
+        id: builtins.int | None = ...,
+        schedule: HloScheduleProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        stack_frame_index: StackFrameIndexProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class HloComputationProto(Message):
+    name: builtins.str
+    @property
+    def instructions(self) -> RepeatedCompositeFieldContainer[HloInstructionProto]: ...
+    id: builtins.int
+    root_id: builtins.int
+    is_fusion_computation: builtins.bool
+    execution_thread: builtins.str
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        instructions: collections.abc.Iterable[HloInstructionProto] | None = ...,
+        id: builtins.int | None = ...,
+        root_id: builtins.int | None = ...,
+        is_fusion_computation: builtins.bool | None = ...,
+        execution_thread: builtins.str | None = ...,
+    ) -> None: ...
+
+class HloInstructionProto(Message):
+    class SliceDimensions(Message):
+        start: builtins.int
+        limit: builtins.int
+        stride: builtins.int
+        def __init__(
+            self,
+            *,
+            start: builtins.int | None = ...,
+            limit: builtins.int | None = ...,
+            stride: builtins.int | None = ...,
+        ) -> None: ...
+    name: builtins.str
+    opcode: builtins.str
+    @property
+    def shape(self) -> ShapeProto: ...
+    @property
+    def metadata(self) -> OpMetadata: ...
+    @property
+    def literal(self) -> LiteralProto: ...
+    parameter_number: builtins.int
+    fusion_kind: builtins.str
+    tuple_index: builtins.int
+    @property
+    def dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def window(self) -> Window: ...
+    @property
+    def convolution_dimension_numbers(self) -> ConvolutionDimensionNumbers: ...
+    feature_group_count: builtins.int
+    batch_group_count: builtins.int
+    @property
+    def slice_dimensions(self) -> RepeatedCompositeFieldContainer[HloInstructionProto.SliceDimensions]: ...
+    @property
+    def padding_config(self) -> PaddingConfig: ...
+    channel_id: builtins.int
+    custom_call_target: builtins.str
+    @property
+    def dot_dimension_numbers(self) -> DotDimensionNumbers: ...
+    fft_type: builtins.int
+    @property
+    def fft_length(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    comparison_direction: builtins.str
+    @property
+    def gather_dimension_numbers(self) -> GatherDimensionNumbers: ...
+    @property
+    def gather_slice_sizes(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    id: builtins.int
+    @property
+    def operand_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def control_predecessor_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def called_computation_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    backend_config: builtins.bytes
+    @property
+    def replica_groups(self) -> RepeatedCompositeFieldContainer[ReplicaGroup]: ...
+    @property
+    def collective_device_list(self) -> CollectiveDeviceListProto: ...
+    @property
+    def iota_collective_device_list(self) -> IotaReplicaGroupListProto: ...
+    all_reduce_id: builtins.int
+    use_global_device_ids: builtins.bool
+    is_stable: builtins.bool
+    @property
+    def scatter_dimension_numbers(self) -> ScatterDimensionNumbers: ...
+    @property
+    def source_target_pairs(self) -> RepeatedCompositeFieldContainer[SourceTarget]: ...
+    @property
+    def frontend_attributes(self) -> FrontendAttributes: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        opcode: builtins.str | None = ...,
+        shape: ShapeProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        metadata: OpMetadata | collections.abc.Mapping[str, typing.Any] | None = ...,
+        literal: LiteralProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        parameter_number: builtins.int | None = ...,
+        fusion_kind: builtins.str | None = ...,
+        tuple_index: builtins.int | None = ...,
+        dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        window: Window | collections.abc.Mapping[str, typing.Any] | None = ...,
+        convolution_dimension_numbers: ConvolutionDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
+        feature_group_count: builtins.int | None = ...,
+        batch_group_count: builtins.int | None = ...,
+        slice_dimensions: collections.abc.Iterable[HloInstructionProto.SliceDimensions] | None = ...,
+        padding_config: PaddingConfig | collections.abc.Mapping[str, typing.Any] | None = ...,
+        channel_id: builtins.int | None = ...,
+        custom_call_target: builtins.str | None = ...,
+        dot_dimension_numbers: DotDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
+        fft_type: builtins.int | None = ...,
+        fft_length: collections.abc.Iterable[builtins.int] | None = ...,
+        comparison_direction: builtins.str | None = ...,
+        gather_dimension_numbers: GatherDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
+        gather_slice_sizes: collections.abc.Iterable[builtins.int] | None = ...,
+        id: builtins.int | None = ...,
+        operand_ids: collections.abc.Iterable[builtins.int] | None = ...,
+        control_predecessor_ids: collections.abc.Iterable[builtins.int] | None = ...,
+        called_computation_ids: collections.abc.Iterable[builtins.int] | None = ...,
+        backend_config: builtins.bytes | None = ...,
+        replica_groups: collections.abc.Iterable[ReplicaGroup] | None = ...,
+        collective_device_list: CollectiveDeviceListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        iota_collective_device_list: IotaReplicaGroupListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        all_reduce_id: builtins.int | None = ...,
+        use_global_device_ids: builtins.bool | None = ...,
+        is_stable: builtins.bool | None = ...,
+        scatter_dimension_numbers: ScatterDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
+        source_target_pairs: collections.abc.Iterable[SourceTarget] | None = ...,
+        frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class HloScheduleProto(Message):
+    class InstructionSequence(Message):
+        @property
+        def instruction_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+        def __init__(
+            self,
+            *,
+            instruction_ids: collections.abc.Iterable[builtins.int] | None = ...,
+        ) -> None: ...
+    @property
+    def sequences(self) -> MessageMap[builtins.int, HloScheduleProto.InstructionSequence]: ...
+    def __init__(
+        self,
+        *,
+        sequences: collections.abc.Mapping[builtins.int, HloScheduleProto.InstructionSequence] | None = ...,
+    ) -> None: ...
+
+class StackFrameIndexProto(Message):
+    class FileLocation(Message):
+        file_name_id: builtins.int
+        function_name_id: builtins.int
+        line: builtins.int
+        end_line: builtins.int
+        column: builtins.int
+        end_column: builtins.int
+        def __init__(
+            self,
+            *,
+            file_name_id: builtins.int | None = ...,
+            function_name_id: builtins.int | None = ...,
+            line: builtins.int | None = ...,
+            end_line: builtins.int | None = ...,
+            column: builtins.int | None = ...,
+            end_column: builtins.int | None = ...,
+        ) -> None: ...
+    class StackFrame(Message):
+        file_location_id: builtins.int
+        parent_frame_id: builtins.int
+        def __init__(
+            self,
+            *,
+            file_location_id: builtins.int | None = ...,
+            parent_frame_id: builtins.int | None = ...,
+        ) -> None: ...
+    @property
+    def file_names(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def function_names(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def file_locations(self) -> RepeatedCompositeFieldContainer[StackFrameIndexProto.FileLocation]: ...
+    @property
+    def stack_frames(self) -> RepeatedCompositeFieldContainer[StackFrameIndexProto.StackFrame]: ...
+    def __init__(
+        self,
+        *,
+        file_names: collections.abc.Iterable[builtins.str] | None = ...,
+        function_names: collections.abc.Iterable[builtins.str] | None = ...,
+        file_locations: collections.abc.Iterable[StackFrameIndexProto.FileLocation] | None = ...,
+        stack_frames: collections.abc.Iterable[StackFrameIndexProto.StackFrame] | None = ...,
+    ) -> None: ...
+
+class LogicalBufferProto(Message):
+    class Location(Message):
+        instruction_name: builtins.str
+        instruction_id: builtins.int
+        @property
+        def shape_index(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+        def __init__(
+            self,
+            *,
+            instruction_name: builtins.str | None = ...,
+            instruction_id: builtins.int | None = ...,
+            shape_index: collections.abc.Iterable[builtins.int] | None = ...,
+        ) -> None: ...
+    id: builtins.int
+    size: builtins.int
+    @property
+    def defined_at(self) -> LogicalBufferProto.Location: ...
+    color: builtins.int
+    def __init__(
+        self,
+        *,
+        id: builtins.int | None = ...,
+        size: builtins.int | None = ...,
+        defined_at: LogicalBufferProto.Location | collections.abc.Mapping[str, typing.Any] | None = ...,
+        color: builtins.int | None = ...,
+    ) -> None: ...
+
+class BufferAllocationProto(Message):
+    class Assigned(Message):
+        logical_buffer_id: builtins.int
+        offset: builtins.int
+        size: builtins.int
+        element_type: builtins.int
+        def __init__(
+            self,
+            *,
+            logical_buffer_id: builtins.int | None = ...,
+            offset: builtins.int | None = ...,
+            size: builtins.int | None = ...,
+            element_type: builtins.int | None = ...,
+        ) -> None: ...
+    index: builtins.int
+    size: builtins.int
+    is_thread_local: builtins.bool
+    is_tuple: builtins.bool
+    is_entry_computation_parameter: builtins.bool
+    is_constant: builtins.bool
+    parameter_number: builtins.int
+    @property
+    def parameter_shape_index(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    is_parameter_aliased_with_output: builtins.bool
+    maybe_live_out: builtins.bool
+    color: builtins.int
+    @property
+    def assigned(self) -> RepeatedCompositeFieldContainer[BufferAllocationProto.Assigned]: ...
+    def __init__(
+        self,
+        *,
+        index: builtins.int | None = ...,
+        size: builtins.int | None = ...,
+        is_thread_local: builtins.bool | None = ...,
+        is_tuple: builtins.bool | None = ...,
+        is_entry_computation_parameter: builtins.bool | None = ...,
+        is_constant: builtins.bool | None = ...,
+        parameter_number: builtins.int | None = ...,
+        parameter_shape_index: collections.abc.Iterable[builtins.int] | None = ...,
+        is_parameter_aliased_with_output: builtins.bool | None = ...,
+        maybe_live_out: builtins.bool | None = ...,
+        color: builtins.int | None = ...,
+        assigned: collections.abc.Iterable[BufferAllocationProto.Assigned] | None = ...,
+    ) -> None: ...
+
+class HeapSimulatorTrace(Message):
+    class Event(Message):
+        ALLOC: typing.Final = 0
+        FREE: typing.Final = 1
+        SHARE_WITH: typing.Final = 2
+        kind: builtins.int
+        buffer_id: builtins.int
+        computation_name: builtins.str
+        instruction_name: builtins.str
+        share_with_canonical_id: builtins.int
+        def __init__(
+            self,
+            *,
+            kind: builtins.int | None = ...,
+            buffer_id: builtins.int | None = ...,
+            computation_name: builtins.str | None = ...,
+            instruction_name: builtins.str | None = ...,
+            share_with_canonical_id: builtins.int | None = ...,
+        ) -> None: ...
+    @property
+    def events(self) -> RepeatedCompositeFieldContainer[HeapSimulatorTrace.Event]: ...
+    whole_module_simulation: builtins.bool
+    buffer_allocation_index: builtins.int
+    def __init__(
+        self,
+        *,
+        events: collections.abc.Iterable[HeapSimulatorTrace.Event] | None = ...,
+        whole_module_simulation: builtins.bool | None = ...,
+        buffer_allocation_index: builtins.int | None = ...,
+    ) -> None: ...
+
+class BufferAssignmentProto(Message):
+    @property
+    def logical_buffers(self) -> RepeatedCompositeFieldContainer[LogicalBufferProto]: ...
+    @property
+    def buffer_allocations(self) -> RepeatedCompositeFieldContainer[BufferAllocationProto]: ...
+    @property
+    def heap_simulator_traces(self) -> RepeatedCompositeFieldContainer[HeapSimulatorTrace]: ...
+    def __init__(
+        self,
+        *,
+        logical_buffers: collections.abc.Iterable[LogicalBufferProto] | None = ...,
+        buffer_allocations: collections.abc.Iterable[BufferAllocationProto] | None = ...,
+        heap_simulator_traces: collections.abc.Iterable[HeapSimulatorTrace] | None = ...,
+    ) -> None: ...
+
+class OpMetadata(Message):
+    op_type: builtins.str
+    op_name: builtins.str
+    source_file: builtins.str
+    source_line: builtins.int
+    source_end_line: builtins.int
+    source_column: builtins.int
+    source_end_column: builtins.int
+    deduplicated_name: builtins.str
+    stack_frame_id: builtins.int
+    def __init__(
+        self,
+        *,
+        op_type: builtins.str | None = ...,
+        op_name: builtins.str | None = ...,
+        source_file: builtins.str | None = ...,
+        source_line: builtins.int | None = ...,
+        source_end_line: builtins.int | None = ...,
+        source_column: builtins.int | None = ...,
+        source_end_column: builtins.int | None = ...,
+        deduplicated_name: builtins.str | None = ...,
+        stack_frame_id: builtins.int | None = ...,
+    ) -> None: ...
+
+class ShapeProto(Message):
+    element_type: builtins.int
+    @property
+    def dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def is_dynamic_dimension(self) -> RepeatedScalarFieldContainer[builtins.bool]: ...
+    @property
+    def tuple_shapes(self) -> RepeatedCompositeFieldContainer[ShapeProto]: ...
+    @property
+    def layout(self) -> LayoutProto: ...
+    def __init__(
+        self,
+        *,
+        element_type: builtins.int | None = ...,
+        dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        is_dynamic_dimension: collections.abc.Iterable[builtins.bool] | None = ...,
+        tuple_shapes: collections.abc.Iterable[ShapeProto] | None = ...,
+        layout: LayoutProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class LayoutProto(Message):
+    @property
+    def minor_to_major(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def tiles(self) -> RepeatedCompositeFieldContainer[TileProto]: ...
+    tail_padding_alignment_in_elements: builtins.int
+    element_size_in_bits: builtins.int
+    memory_space: builtins.int
+    def __init__(
+        self,
+        *,
+        minor_to_major: collections.abc.Iterable[builtins.int] | None = ...,
+        tiles: collections.abc.Iterable[TileProto] | None = ...,
+        tail_padding_alignment_in_elements: builtins.int | None = ...,
+        element_size_in_bits: builtins.int | None = ...,
+        memory_space: builtins.int | None = ...,
+    ) -> None: ...
+
+class TileProto(Message):
+    @property
+    def dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class LiteralProto(Message):
+    @property
+    def shape(self) -> ShapeProto: ...
+    @property
+    def preds(self) -> RepeatedScalarFieldContainer[builtins.bool]: ...
+    @property
+    def s32s(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def s64s(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def u32s(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def u64s(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def f32s(self) -> RepeatedScalarFieldContainer[builtins.float]: ...
+    @property
+    def f64s(self) -> RepeatedScalarFieldContainer[builtins.float]: ...
+    @property
+    def tuple_literals(self) -> RepeatedCompositeFieldContainer[LiteralProto]: ...
+    def __init__(
+        self,
+        *,
+        shape: ShapeProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        preds: collections.abc.Iterable[builtins.bool] | None = ...,
+        s32s: collections.abc.Iterable[builtins.int] | None = ...,
+        s64s: collections.abc.Iterable[builtins.int] | None = ...,
+        u32s: collections.abc.Iterable[builtins.int] | None = ...,
+        u64s: collections.abc.Iterable[builtins.int] | None = ...,
+        f32s: collections.abc.Iterable[builtins.float] | None = ...,
+        f64s: collections.abc.Iterable[builtins.float] | None = ...,
+        tuple_literals: collections.abc.Iterable[LiteralProto] | None = ...,
+    ) -> None: ...
+
+class WindowDimension(Message):
+    size: builtins.int
+    stride: builtins.int
+    padding_low: builtins.int
+    padding_high: builtins.int
+    window_dilation: builtins.int
+    base_dilation: builtins.int
+    window_reversal: builtins.bool
+    def __init__(
+        self,
+        *,
+        size: builtins.int | None = ...,
+        stride: builtins.int | None = ...,
+        padding_low: builtins.int | None = ...,
+        padding_high: builtins.int | None = ...,
+        window_dilation: builtins.int | None = ...,
+        base_dilation: builtins.int | None = ...,
+        window_reversal: builtins.bool | None = ...,
+    ) -> None: ...
+
+class Window(Message):
+    @property
+    def dimensions(self) -> RepeatedCompositeFieldContainer[WindowDimension]: ...
+    def __init__(
+        self,
+        *,
+        dimensions: collections.abc.Iterable[WindowDimension] | None = ...,
+    ) -> None: ...
+
+class PaddingConfig(Message):
+    class PaddingConfigDimension(Message):
+        edge_padding_low: builtins.int
+        edge_padding_high: builtins.int
+        interior_padding: builtins.int
+        def __init__(
+            self,
+            *,
+            edge_padding_low: builtins.int | None = ...,
+            edge_padding_high: builtins.int | None = ...,
+            interior_padding: builtins.int | None = ...,
+        ) -> None: ...
+    @property
+    def dimensions(self) -> RepeatedCompositeFieldContainer[PaddingConfig.PaddingConfigDimension]: ...
+    def __init__(
+        self,
+        *,
+        dimensions: collections.abc.Iterable[PaddingConfig.PaddingConfigDimension] | None = ...,
+    ) -> None: ...
+
+class ConvolutionDimensionNumbers(Message):
+    input_batch_dimension: builtins.int
+    input_feature_dimension: builtins.int
+    @property
+    def input_spatial_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    kernel_input_feature_dimension: builtins.int
+    kernel_output_feature_dimension: builtins.int
+    @property
+    def kernel_spatial_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    output_batch_dimension: builtins.int
+    output_feature_dimension: builtins.int
+    @property
+    def output_spatial_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        input_batch_dimension: builtins.int | None = ...,
+        input_feature_dimension: builtins.int | None = ...,
+        input_spatial_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        kernel_input_feature_dimension: builtins.int | None = ...,
+        kernel_output_feature_dimension: builtins.int | None = ...,
+        kernel_spatial_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        output_batch_dimension: builtins.int | None = ...,
+        output_feature_dimension: builtins.int | None = ...,
+        output_spatial_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class DotDimensionNumbers(Message):
+    @property
+    def lhs_contracting_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def rhs_contracting_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def lhs_batch_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def rhs_batch_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        lhs_contracting_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        rhs_contracting_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        lhs_batch_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        rhs_batch_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class GatherDimensionNumbers(Message):
+    @property
+    def offset_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def collapsed_slice_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def start_index_map(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    index_vector_dim: builtins.int
+    @property
+    def operand_batching_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def start_indices_batching_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        offset_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        collapsed_slice_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        start_index_map: collections.abc.Iterable[builtins.int] | None = ...,
+        index_vector_dim: builtins.int | None = ...,
+        operand_batching_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        start_indices_batching_dims: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class ScatterDimensionNumbers(Message):
+    @property
+    def update_window_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def inserted_window_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def scatter_dims_to_operand_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    index_vector_dim: builtins.int
+    @property
+    def input_batching_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def scatter_indices_batching_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        update_window_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        inserted_window_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        scatter_dims_to_operand_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        index_vector_dim: builtins.int | None = ...,
+        input_batching_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        scatter_indices_batching_dims: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class ReplicaGroup(Message):
+    @property
+    def replica_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        replica_ids: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class IotaReplicaGroupListProto(Message):
+    num_replica_groups: builtins.int
+    num_devices_per_group: builtins.int
+    @property
+    def iota_reshape_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def iota_transpose_perm(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        num_replica_groups: builtins.int | None = ...,
+        num_devices_per_group: builtins.int | None = ...,
+        iota_reshape_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        iota_transpose_perm: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class CollectiveDeviceListProto(Message):
+    @property
+    def replica_groups(self) -> RepeatedCompositeFieldContainer[ReplicaGroup]: ...
+    @property
+    def iota_replica_group_list(self) -> IotaReplicaGroupListProto: ...
+    def __init__(
+        self,
+        *,
+        replica_groups: collections.abc.Iterable[ReplicaGroup] | None = ...,
+        iota_replica_group_list: IotaReplicaGroupListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class SourceTarget(Message):
+    source: builtins.int
+    target: builtins.int
+    def __init__(
+        self,
+        *,
+        source: builtins.int | None = ...,
+        target: builtins.int | None = ...,
+    ) -> None: ...
+
+class FrontendAttributes(Message):
+    @property
+    def map(self) -> ScalarMap[builtins.str, builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        map: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
+    ) -> None: ...
+
+class PackedMessage(Message):
+    type_url: builtins.str
+    value: builtins.bytes
+    def __init__(
+        self,
+        *,
+        type_url: builtins.str | None = ...,
+        value: builtins.bytes | None = ...,
+    ) -> None: ...
+
+class Diagnostics(Message):
+    @property
+    def info(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def warnings(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def errors(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        info: collections.abc.Iterable[builtins.str] | None = ...,
+        warnings: collections.abc.Iterable[builtins.str] | None = ...,
+        errors: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+
+class StepSummary(Message):
+    average: builtins.float
+    standard_deviation: builtins.float
+    minimum: builtins.float
+    maximum: builtins.float
+    def __init__(
+        self,
+        *,
+        average: builtins.float | None = ...,
+        standard_deviation: builtins.float | None = ...,
+        minimum: builtins.float | None = ...,
+        maximum: builtins.float | None = ...,
+    ) -> None: ...
+
+class OverviewPage(Message):
+    @property
+    def input_analysis(self) -> InputPipelineAnalysisResult: ...
+    @property
+    def analysis(self) -> OverviewPageAnalysis: ...
+    @property
+    def recommendation(self) -> OverviewPageRecommendation: ...
+    @property
+    def run_environment(self) -> OverviewPageRunEnvironment: ...
+    @property
+    def diagnostics(self) -> Diagnostics: ...
+    def __init__(
+        self,
+        *,
+        input_analysis: InputPipelineAnalysisResult | collections.abc.Mapping[str, typing.Any] | None = ...,
+        analysis: OverviewPageAnalysis | collections.abc.Mapping[str, typing.Any] | None = ...,
+        recommendation: OverviewPageRecommendation | collections.abc.Mapping[str, typing.Any] | None = ...,
+        run_environment: OverviewPageRunEnvironment | collections.abc.Mapping[str, typing.Any] | None = ...,
+        diagnostics: Diagnostics | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class OverviewTfOp(Message):
+    name: builtins.str
+    category: builtins.str
+    self_time_fraction: builtins.float
+    cumulative_time_fraction: builtins.float
+    flop_rate: builtins.float
+    is_op_tensorcore_eligible: builtins.bool
+    is_op_using_tensorcore: builtins.bool
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        category: builtins.str | None = ...,
+        self_time_fraction: builtins.float | None = ...,
+        cumulative_time_fraction: builtins.float | None = ...,
+        flop_rate: builtins.float | None = ...,
+        is_op_tensorcore_eligible: builtins.bool | None = ...,
+        is_op_using_tensorcore: builtins.bool | None = ...,
+    ) -> None: ...
+
+class OverviewPageAnalysis(Message):
+    mxu_utilization_percent: builtins.float
+    device_idle_time_percent: builtins.float
+    host_idle_time_percent: builtins.float
+    @property
+    def top_device_ops(self) -> RepeatedCompositeFieldContainer[OverviewTfOp]: ...
+    remark_text: builtins.str
+    remark_color: builtins.str
+    flop_rate_utilization_relative_to_roofline_percent: builtins.float
+    memory_bw_utilization_relative_to_hw_limit_percent: builtins.float
+    device_compute_16bit_percent: builtins.float
+    device_compute_32bit_percent: builtins.float
+    host_tf_op_percent: builtins.float
+    device_tf_op_percent: builtins.float
+    host_trace_level: builtins.int
+    host_op_time_eager_percent: builtins.float
+    device_op_time_eager_percent: builtins.float
+    device_op_time_outside_compilation_percent: builtins.float
+    device_duty_cycle_percent: builtins.float
+    def __init__(
+        self,
+        *,
+        mxu_utilization_percent: builtins.float | None = ...,
+        device_idle_time_percent: builtins.float | None = ...,
+        host_idle_time_percent: builtins.float | None = ...,
+        top_device_ops: collections.abc.Iterable[OverviewTfOp] | None = ...,
+        remark_text: builtins.str | None = ...,
+        remark_color: builtins.str | None = ...,
+        flop_rate_utilization_relative_to_roofline_percent: builtins.float | None = ...,
+        memory_bw_utilization_relative_to_hw_limit_percent: builtins.float | None = ...,
+        device_compute_16bit_percent: builtins.float | None = ...,
+        device_compute_32bit_percent: builtins.float | None = ...,
+        host_tf_op_percent: builtins.float | None = ...,
+        device_tf_op_percent: builtins.float | None = ...,
+        host_trace_level: builtins.int | None = ...,
+        host_op_time_eager_percent: builtins.float | None = ...,
+        device_op_time_eager_percent: builtins.float | None = ...,
+        device_op_time_outside_compilation_percent: builtins.float | None = ...,
+        device_duty_cycle_percent: builtins.float | None = ...,
+    ) -> None: ...
+
+class OverviewPageTip(Message):
+    link: builtins.str
+    def __init__(
+        self,
+        *,
+        link: builtins.str | None = ...,
+    ) -> None: ...
+
+class GenericRecommendation(Message):
+    kernel_launch_bottleneck: builtins.str
+    kernel_launch_statement: builtins.str
+    all_other_bottleneck: builtins.str
+    all_other_statement: builtins.str
+    precision_statement: builtins.str
+    device_collectives_bottleneck: builtins.str
+    device_collectives_statement: builtins.str
+    def __init__(
+        self,
+        *,
+        kernel_launch_bottleneck: builtins.str | None = ...,
+        kernel_launch_statement: builtins.str | None = ...,
+        all_other_bottleneck: builtins.str | None = ...,
+        all_other_statement: builtins.str | None = ...,
+        precision_statement: builtins.str | None = ...,
+        device_collectives_bottleneck: builtins.str | None = ...,
+        device_collectives_statement: builtins.str | None = ...,
+    ) -> None: ...
+
+class OverviewPageRecommendation(Message):
+    bottleneck: builtins.str
+    statement: builtins.str
+    @property
+    def host_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    @property
+    def device_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    @property
+    def documentation_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    @property
+    def recommendation(self) -> PackedMessage: ...
+    @property
+    def faq_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    @property
+    def inference_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    output_statement: builtins.str
+    tf_function_statement_html: builtins.str
+    @property
+    def input_tips(self) -> RepeatedCompositeFieldContainer[OverviewPageTip]: ...
+    eager_statement_html: builtins.str
+    outside_compilation_statement_html: builtins.str
+    def __init__(
+        self,
+        *,
+        bottleneck: builtins.str | None = ...,
+        statement: builtins.str | None = ...,
+        host_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        device_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        documentation_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        recommendation: PackedMessage | collections.abc.Mapping[str, typing.Any] | None = ...,
+        faq_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        inference_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        output_statement: builtins.str | None = ...,
+        tf_function_statement_html: builtins.str | None = ...,
+        input_tips: collections.abc.Iterable[OverviewPageTip] | None = ...,
+        eager_statement_html: builtins.str | None = ...,
+        outside_compilation_statement_html: builtins.str | None = ...,
+    ) -> None: ...
+
+class OverviewPageRunEnvironment(Message):
+    host_count: builtins.int
+    task_count: builtins.int
+    @property
+    def hostnames(self) -> ScalarMap[builtins.str, builtins.bool]: ...
+    device_type: builtins.str
+    device_core_count: builtins.int
+    replica_count: builtins.int
+    num_cores_per_replica: builtins.int
+    is_training: builtins.bool
+    def __init__(
+        self,
+        *,
+        host_count: builtins.int | None = ...,
+        task_count: builtins.int | None = ...,
+        hostnames: collections.abc.Mapping[builtins.str, builtins.bool] | None = ...,
+        device_type: builtins.str | None = ...,
+        device_core_count: builtins.int | None = ...,
+        replica_count: builtins.int | None = ...,
+        num_cores_per_replica: builtins.int | None = ...,
+        is_training: builtins.bool | None = ...,
+    ) -> None: ...
+
+class InputPipelineAnalysisResult(Message):
+    @property
+    def step_time_summary(self) -> StepSummary: ...
+    @property
+    def input_percent_summary(self) -> StepSummary: ...
+    @property
+    def step_details(self) -> RepeatedCompositeFieldContainer[PackedMessage]: ...
+    @property
+    def input_time_breakdown(self) -> InputTimeBreakdown: ...
+    @property
+    def input_op_details(self) -> RepeatedCompositeFieldContainer[InputOpDetails]: ...
+    @property
+    def recommendation(self) -> InputPipelineAnalysisRecommendation: ...
+    @property
+    def step_time_breakdown(self) -> PackedMessage: ...
+    hardware_type: builtins.str
+    input_percent: builtins.float
+    @property
+    def diagnostics(self) -> Diagnostics: ...
+    output_percent: builtins.float
+    idle_percent: builtins.float
+    compute_percent: builtins.float
+    def __init__(
+        self,
+        *,
+        step_time_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        input_percent_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        step_details: collections.abc.Iterable[PackedMessage] | None = ...,
+        input_time_breakdown: InputTimeBreakdown | collections.abc.Mapping[str, typing.Any] | None = ...,
+        input_op_details: collections.abc.Iterable[InputOpDetails] | None = ...,
+        recommendation: InputPipelineAnalysisRecommendation | collections.abc.Mapping[str, typing.Any] | None = ...,
+        step_time_breakdown: PackedMessage | collections.abc.Mapping[str, typing.Any] | None = ...,
+        hardware_type: builtins.str | None = ...,
+        input_percent: builtins.float | None = ...,
+        diagnostics: Diagnostics | collections.abc.Mapping[str, typing.Any] | None = ...,
+        output_percent: builtins.float | None = ...,
+        idle_percent: builtins.float | None = ...,
+        compute_percent: builtins.float | None = ...,
+    ) -> None: ...
+
+class PerGenericStepDetails(Message):
+    step_number: builtins.int
+    step_time_ms: builtins.float
+    unknown_time_ms: builtins.float
+    output_ms: builtins.float
+    device_compute_ms: builtins.float
+    device_to_device_ms: builtins.float
+    host_compute_ms: builtins.float
+    host_prepare_ms: builtins.float
+    host_compile_ms: builtins.float
+    host_wait_input_ms: builtins.float
+    host_to_device_ms: builtins.float
+    device_collectives_ms: builtins.float
+    step_name: builtins.str
+    def __init__(
+        self,
+        *,
+        step_number: builtins.int | None = ...,
+        step_time_ms: builtins.float | None = ...,
+        unknown_time_ms: builtins.float | None = ...,
+        output_ms: builtins.float | None = ...,
+        device_compute_ms: builtins.float | None = ...,
+        device_to_device_ms: builtins.float | None = ...,
+        host_compute_ms: builtins.float | None = ...,
+        host_prepare_ms: builtins.float | None = ...,
+        host_compile_ms: builtins.float | None = ...,
+        host_wait_input_ms: builtins.float | None = ...,
+        host_to_device_ms: builtins.float | None = ...,
+        device_collectives_ms: builtins.float | None = ...,
+        step_name: builtins.str | None = ...,
+    ) -> None: ...
+
+class GenericStepTimeBreakdown(Message):
+    @property
+    def unknown_time_ms_summary(self) -> StepSummary: ...
+    @property
+    def output_ms_summary(self) -> StepSummary: ...
+    @property
+    def device_compute_ms_summary(self) -> StepSummary: ...
+    @property
+    def device_to_device_ms_summary(self) -> StepSummary: ...
+    @property
+    def host_compute_ms_summary(self) -> StepSummary: ...
+    @property
+    def host_prepare_ms_summary(self) -> StepSummary: ...
+    @property
+    def host_compile_ms_summary(self) -> StepSummary: ...
+    @property
+    def host_wait_input_ms_summary(self) -> StepSummary: ...
+    @property
+    def host_to_device_ms_summary(self) -> StepSummary: ...
+    @property
+    def input_ms_summary(self) -> StepSummary: ...
+    @property
+    def device_collectives_ms_summary(self) -> StepSummary: ...
+    def __init__(
+        self,
+        *,
+        unknown_time_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        output_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        device_compute_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        device_to_device_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        host_compute_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        host_prepare_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        host_compile_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        host_wait_input_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        host_to_device_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        input_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        device_collectives_ms_summary: StepSummary | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class InputTimeBreakdown(Message):
+    demanded_file_read_us: builtins.float
+    advanced_file_read_us: builtins.float
+    preprocessing_us: builtins.float
+    enqueue_us: builtins.float
+    unclassified_non_enqueue_us: builtins.float
+    def __init__(
+        self,
+        *,
+        demanded_file_read_us: builtins.float | None = ...,
+        advanced_file_read_us: builtins.float | None = ...,
+        preprocessing_us: builtins.float | None = ...,
+        enqueue_us: builtins.float | None = ...,
+        unclassified_non_enqueue_us: builtins.float | None = ...,
+    ) -> None: ...
+
+class InputOpDetails(Message):
+    op_name: builtins.str
+    count: builtins.int
+    time_in_ms: builtins.float
+    time_in_percent: builtins.float
+    self_time_in_ms: builtins.float
+    self_time_in_percent: builtins.float
+    category: builtins.str
+    def __init__(
+        self,
+        *,
+        op_name: builtins.str | None = ...,
+        count: builtins.int | None = ...,
+        time_in_ms: builtins.float | None = ...,
+        time_in_percent: builtins.float | None = ...,
+        self_time_in_ms: builtins.float | None = ...,
+        self_time_in_percent: builtins.float | None = ...,
+        category: builtins.str | None = ...,
+    ) -> None: ...
+
+class InputPipelineAnalysisRecommendation(Message):
+    @property
+    def details(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def bottleneck_analysis(self) -> PackedMessage: ...
+    summary_next_step: builtins.str
+    def __init__(
+        self,
+        *,
+        details: collections.abc.Iterable[builtins.str] | None = ...,
+        bottleneck_analysis: PackedMessage | collections.abc.Mapping[str, typing.Any] | None = ...,
+        summary_next_step: builtins.str | None = ...,
+    ) -> None: ...
+
+class BottleneckAnalysis(Message):
+    input_classification: builtins.str
+    input_statement: builtins.str
+    kernel_launch_classification: builtins.str
+    kernel_launch_statement: builtins.str
+    all_other_classification: builtins.str
+    all_other_statement: builtins.str
+    input_percent: builtins.float
+    output_percent: builtins.float
+    idle_percent: builtins.float
+    compute_percent: builtins.float
+    device_collectives_classification: builtins.str
+    device_collectives_statement: builtins.str
+    def __init__(
+        self,
+        *,
+        input_classification: builtins.str | None = ...,
+        input_statement: builtins.str | None = ...,
+        kernel_launch_classification: builtins.str | None = ...,
+        kernel_launch_statement: builtins.str | None = ...,
+        all_other_classification: builtins.str | None = ...,
+        all_other_statement: builtins.str | None = ...,
+        input_percent: builtins.float | None = ...,
+        output_percent: builtins.float | None = ...,
+        idle_percent: builtins.float | None = ...,
+        compute_percent: builtins.float | None = ...,
+        device_collectives_classification: builtins.str | None = ...,
+        device_collectives_statement: builtins.str | None = ...,
+    ) -> None: ...
+
+class TfStatsDatabase(Message):
+    @property
+    def with_idle(self) -> TfStatsTable: ...
+    @property
+    def without_idle(self) -> TfStatsTable: ...
+    def __init__(
+        self,
+        *,
+        with_idle: TfStatsTable | collections.abc.Mapping[str, typing.Any] | None = ...,
+        without_idle: TfStatsTable | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class TfStatsTable(Message):
+    @property
+    def tf_stats_record(self) -> RepeatedCompositeFieldContainer[TfStatsRecord]: ...
+    host_tf_pprof_key: builtins.str
+    device_tf_pprof_key: builtins.str
+    def __init__(
+        self,
+        *,
+        tf_stats_record: collections.abc.Iterable[TfStatsRecord] | None = ...,
+        host_tf_pprof_key: builtins.str | None = ...,
+        device_tf_pprof_key: builtins.str | None = ...,
+    ) -> None: ...
+
+class TfStatsRecord(Message):
+    rank: builtins.int
+    host_or_device: builtins.str
+    op_type: builtins.str
+    op_name: builtins.str
+    occurrences: builtins.int
+    total_time_in_us: builtins.float
+    avg_time_in_us: builtins.float
+    total_self_time_in_us: builtins.float
+    avg_self_time_in_us: builtins.float
+    device_total_self_time_as_fraction: builtins.float
+    device_cumulative_total_self_time_as_fraction: builtins.float
+    host_total_self_time_as_fraction: builtins.float
+    host_cumulative_total_self_time_as_fraction: builtins.float
+    measured_flop_rate: builtins.float
+    measured_memory_bw: builtins.float
+    operational_intensity: builtins.float
+    bound_by: builtins.str
+    is_eager: builtins.bool
+    gpu_tensorcore_utilization: builtins.float
+    def __init__(
+        self,
+        *,
+        rank: builtins.int | None = ...,
+        host_or_device: builtins.str | None = ...,
+        op_type: builtins.str | None = ...,
+        op_name: builtins.str | None = ...,
+        occurrences: builtins.int | None = ...,
+        total_time_in_us: builtins.float | None = ...,
+        avg_time_in_us: builtins.float | None = ...,
+        total_self_time_in_us: builtins.float | None = ...,
+        avg_self_time_in_us: builtins.float | None = ...,
+        device_total_self_time_as_fraction: builtins.float | None = ...,
+        device_cumulative_total_self_time_as_fraction: builtins.float | None = ...,
+        host_total_self_time_as_fraction: builtins.float | None = ...,
+        host_cumulative_total_self_time_as_fraction: builtins.float | None = ...,
+        measured_flop_rate: builtins.float | None = ...,
+        measured_memory_bw: builtins.float | None = ...,
+        operational_intensity: builtins.float | None = ...,
+        bound_by: builtins.str | None = ...,
+        is_eager: builtins.bool | None = ...,
+        gpu_tensorcore_utilization: builtins.float | None = ...,
+    ) -> None: ...
+
+class KernelStatsDb(Message):
+    @property
+    def reports(self) -> RepeatedCompositeFieldContainer[KernelReport]: ...
+    def __init__(
+        self,
+        *,
+        reports: collections.abc.Iterable[KernelReport] | None = ...,
+    ) -> None: ...
+
+class KernelReport(Message):
+    name: builtins.str
+    registers_per_thread: builtins.int
+    static_shmem_bytes: builtins.int
+    dynamic_shmem_bytes: builtins.int
+    @property
+    def block_dim(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def grid_dim(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    total_duration_ns: builtins.int
+    min_duration_ns: builtins.int
+    max_duration_ns: builtins.int
+    is_kernel_using_tensor_core: builtins.bool
+    is_op_tensor_core_eligible: builtins.bool
+    op_name: builtins.str
+    occurrences: builtins.int
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        registers_per_thread: builtins.int | None = ...,
+        static_shmem_bytes: builtins.int | None = ...,
+        dynamic_shmem_bytes: builtins.int | None = ...,
+        block_dim: collections.abc.Iterable[builtins.int] | None = ...,
+        grid_dim: collections.abc.Iterable[builtins.int] | None = ...,
+        total_duration_ns: builtins.int | None = ...,
+        min_duration_ns: builtins.int | None = ...,
+        max_duration_ns: builtins.int | None = ...,
+        is_kernel_using_tensor_core: builtins.bool | None = ...,
+        is_op_tensor_core_eligible: builtins.bool | None = ...,
+        op_name: builtins.str | None = ...,
+        occurrences: builtins.int | None = ...,
+    ) -> None: ...
+
+class Trace(Message):
+    @property
+    def devices(self) -> MessageMap[builtins.int, Device]: ...
+    @property
+    def trace_events(self) -> RepeatedCompositeFieldContainer[TraceEvent]: ...
+    def __init__(
+        self,
+        *,
+        devices: collections.abc.Mapping[builtins.int, Device] | None = ...,
+        trace_events: collections.abc.Iterable[TraceEvent] | None = ...,
+    ) -> None: ...
+
+class Device(Message):
+    name: builtins.str
+    device_id: builtins.int
+    @property
+    def resources(self) -> MessageMap[builtins.int, Resource]: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        device_id: builtins.int | None = ...,
+        resources: collections.abc.Mapping[builtins.int, Resource] | None = ...,
+    ) -> None: ...
+
+class Resource(Message):
+    name: builtins.str
+    resource_id: builtins.int
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        resource_id: builtins.int | None = ...,
+    ) -> None: ...
+
+class TraceEvent(Message):
+    device_id: builtins.int
+    resource_id: builtins.int
+    name: builtins.str
+    timestamp_ps: builtins.int
+    duration_ps: builtins.int
+    @property
+    def args(self) -> ScalarMap[builtins.str, builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        device_id: builtins.int | None = ...,
+        resource_id: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        timestamp_ps: builtins.int | None = ...,
+        duration_ps: builtins.int | None = ...,
+        args: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
+    ) -> None: ...
+
 class OptionsProto(Message):
     max_depth: builtins.int
     min_bytes: builtins.int

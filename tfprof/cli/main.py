@@ -26,10 +26,21 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a command lives, and its line in ``tfprof --help``."""
+    """Where a command lives, and its line in ``tfprof --help``.
+
+    Attributes:
+        module: Has ``command``, or ``commands`` by name.
+        short_help: The line.
+        section: What it stands under.
+    """
 
     module: str
     short_help: str
+    section: str = "Commands"
+
+
+_CAPTURES = "Captures of the TensorFlow 2 profiler"
+_TOOL = "tfprof.cli.commands.tool"
 
 
 COMMANDS = {
@@ -46,6 +57,21 @@ COMMANDS = {
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Files as other files: save, unite, as text."),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
+    "tools": Entry(
+        "tfprof.cli.commands.tools", "What a capture holds, and for which tools.", _CAPTURES
+    ),
+    "overview": Entry(_TOOL, "Where the steps went, and what to change first.", _CAPTURES),
+    "input-pipeline": Entry(_TOOL, "Whether the program waits for its input.", _CAPTURES),
+    "tf-data": Entry(_TOOL, "Which stage of a tf.data pipeline is slow.", _CAPTURES),
+    "op-stats": Entry(_TOOL, "Ops of hosts and devices by time.", _CAPTURES),
+    "kernel-stats": Entry(_TOOL, "GPU kernels by time.", _CAPTURES),
+    "memory": Entry(_TOOL, "Memory over time, and who holds it at the peak.", _CAPTURES),
+    "pod": Entry(_TOOL, "Steps of every worker and core.", _CAPTURES),
+    "op-profile": Entry(_TOOL, "XLA ops as a tree: time and utilization.", _CAPTURES),
+    "hlo-stats": Entry(_TOOL, "XLA ops as a list.", _CAPTURES),
+    "roofline": Entry(_TOOL, "How far ops are from what the device can do.", _CAPTURES),
+    "memory-viewer": Entry(_TOOL, "Buffers that XLA programs plan to hold.", _CAPTURES),
+    "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "doctor": Entry("tfprof.cli.commands.doctor", "Why it does not work: machine, servers, files."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),
     "shell": Entry("tfprof.cli.commands.shell", "All of these, typed into one open profile."),
@@ -67,7 +93,10 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = importlib.import_module(entry.module).command
+        module = importlib.import_module(entry.module)
+        command: click.Command = (
+            module.commands[cmd_name] if hasattr(module, "commands") else module.command
+        )
         return command
 
     def resolve_command(
@@ -85,8 +114,12 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.short_help) for name, entry in COMMANDS.items()])
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in COMMANDS.items():
+            sections.setdefault(entry.section, []).append((name, entry.short_help))
+        for title, lines in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(lines)
 
     def main(
         self,

@@ -27,12 +27,11 @@ def bound_by(flops: int, traffic: Traffic, time_ps: int, peaks: Peaks) -> str:
     if not time_ps:
         return "Unknown"
     seconds = time_ps / 1e12
-    main = traffic.main_bytes or traffic.all_bytes
     spaces = {space: (read, written) for space, read, written in traffic.by_space}
     cmem, vmem = spaces.get(CMEM, (0, 0)), spaces.get(VMEM, (0, 0))
     used = (
         ("Compute", flops, peaks.gflops),
-        ("HBM", main, peaks.hbm_gb),
+        ("HBM", traffic.hbm_bytes, peaks.hbm_gb),
         ("CMEM Read", cmem[0], peaks.cmem_read_gb),
         ("CMEM Write", cmem[1], peaks.cmem_write_gb),
         ("VMEM Read", vmem[0], peaks.vmem_read_gb),

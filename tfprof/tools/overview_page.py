@@ -325,7 +325,7 @@ def _trains(found: _Overview) -> bool:
         "gradient" in instruction.op_name
         for host in found.hosts
         for program in programs_of(host)
-        for instruction in program.module().instructions()
+        for instruction in program.module().instructions
     )
 
 

@@ -29,6 +29,11 @@ class Traffic:
     main_bytes: int = 0
     by_space: tuple[tuple[int, int, int], ...] = ()
 
+    @property
+    def hbm_bytes(self) -> int:
+        """Bytes of the main memory; everything, if nobody tells where it lies."""
+        return self.main_bytes if self.by_space or self.main_bytes else self.all_bytes
+
     def __add__(self, other: Traffic) -> Traffic:
         spaces: dict[int, list[int]] = {}
         for space, read, written in (*self.by_space, *other.by_space):

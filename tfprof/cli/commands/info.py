@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.captures import is_capture
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command
 from tfprof.cli.output import Target
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, look, write."""
     target = target_of(given)
+    if is_capture(given["paths"]):
+        from tfprof.cli.commands.tools import show_contents
+
+        show_contents(given["paths"], None, given["format"], target)
+        return
     with warnings_as_notes():
         profiler = open_profiler(given)
         from tfprof.analysis.profile_info import profile_info
@@ -48,7 +54,8 @@ command = Command(
     params=[*input_options(), *result_options(("text", "json", "csv"), _FORMATS_HELP)],
     help="Show what a profile holds: ops, op types, call stacks, shapes, variables, devices, and "
     "for each step how long it took and how much memory it asked for. n/a is what the profile "
-    "does not tell; a dash is what does not apply.",
+    "does not tell; a dash is what does not apply. Of a capture (*.xplane.pb, or a log folder): "
+    "what tfprof tools shows.",
     examples=[
         "tfprof info --demo",
         "tfprof info --graph_path graph.pb --run_meta_path step1.pb,step2.pb --format csv",

@@ -196,7 +196,8 @@ class Shell:
             with click.Context(command, info_name=words[0], **settings) as context:
                 sys.stdout.write(f"{command.get_help(context)}\n")
             return
-        listed = "\n".join(f"  {name:<11}{about}" for name, about in self._commands.items())
+        width = max(map(len, self._commands)) + 2
+        listed = "\n".join(f"  {name:<{width}}{about}" for name, about in self._commands.items())
         sys.stdout.write(_HELP.format(commands=listed))
 
     def _known(self, name: str) -> click.Command:

@@ -1,0 +1,1 @@
+"""What programs of XLA cost, and where their values lie in memory."""

@@ -1,0 +1,193 @@
+"""What the commands that read captures have in common: which files, and the run made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.options import CommandOption, HelpedArgument, IntType
+from tfprof.cli.progress import progress
+from tfprof.errors import EmptyProfileError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.tools.result import ToolResult
+    from tfprof.tools.run import Run
+
+SECTION = "Input"
+
+
+def path_argument() -> HelpedArgument:
+    """The files."""
+    return HelpedArgument(
+        "paths", "PATH...",
+        "What the TensorFlow 2 profiler has captured: a log folder, a run folder or *.xplane.pb "
+        "files, one for each host, also .gz, .xz or .zst.",
+        metavar="[PATH]...", nargs=-1,
+    )  # fmt: skip
+
+
+def run_option() -> CommandOption:
+    """``--run``."""
+    return CommandOption(
+        ["--run"], metavar="NAME", section=SECTION,
+        help="Which run of a log folder. [default: the latest]",
+    )  # fmt: skip
+
+
+def question_options() -> list[CommandOption]:
+    """Options that say what a tool is asked about."""
+    return [
+        run_option(),
+        CommandOption(
+            ["--host"], metavar="NAME", section=SECTION,
+            help="One host, by the name of its file up to .xplane.pb. [default: all of them]",
+        ),
+        CommandOption(
+            ["--step"], type=IntType(), metavar="N", section=SECTION,
+            help="One step, by its number. [default: all of them]",
+        ),
+        CommandOption(
+            ["--classic/--no-classic"], default=None, section=SECTION,
+            help="Reproduce TensorBoard's Profile tab (xprof 2.24) where it is wrong. [default: "
+            "off, or what the environment variable TFPROF_CLASSIC says]",
+        ),
+    ]  # fmt: skip
+
+
+def open_captures(paths: Sequence[str], run: str | None) -> Run:
+    """Read the run that paths name.
+
+    Raises:
+        UsageError: Nothing was named, or no such run.
+        InputError: It can not be read.
+    """
+    if not paths:
+        raise UsageError(
+            "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
+        )
+    from tfprof.tools.run import open_run
+
+    with progress() as watch:
+        watch.stage(f"reading {paths[0]}")
+        return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
+
+
+def is_capture(paths: Sequence[str]) -> bool:
+    """Whether paths are named as captures are, or a folder is a log folder or holds some."""
+    from tfprof.readers.run_folder import capture_files, host_name
+
+    def named(path: Path) -> bool:
+        if not path.is_dir():
+            return path.is_file() and host_name(path) != path.name
+        inside = (path, *path.iterdir())
+        return bool(capture_files(path)) or any(
+            (folder / "plugins" / "profile").is_dir() for folder in inside
+        )
+
+    return bool(paths) and all(named(Path(path)) for path in paths)
+
+
+def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:
+    """What a tool says of the paths: computed, or read if it was computed long ago.
+
+    Args:
+        tool: Its name on the command line.
+        module: Where its function lives, which is called like the tool.
+        given: The options.
+
+    Raises:
+        UsageError: Options contradict what was named.
+        InputError: It can not be read.
+    """
+    legacy = _legacy_result(tool, given)
+    if legacy is not None:
+        return legacy
+    try:
+        run = open_captures(given["paths"], given["run"])
+    except EmptyProfileError:
+        found = _legacy_in(tool, given) if len(given["paths"]) == 1 else None
+        if found is None:
+            raise
+        return _checked(found, tool, given)
+    import importlib
+
+    from tfprof.options.parse import is_classic
+
+    run.chosen(given["host"])
+    function = getattr(importlib.import_module(f"tfprof.tools.{module}"), tool.replace("-", "_"))
+    with progress() as watch:
+        watch.stage(f"computing {tool}")
+        question = {"host": given["host"], "classic": is_classic(given["classic"])}
+        result: ToolResult = function(run, **question, **_details(tool, function, given))
+    untold = tuple(note for note in run.notes if note not in result.notes)
+    return replace(result, notes=(*untold, *result.notes))
+
+
+def _details(tool: str, function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The step and what only some tools know, if it was asked for."""
+    import inspect
+
+    details = {name: given.get(name) for name in ("step", "program", "by")}
+    details = {name: value for name, value in details.items() if value is not None}
+    for name in details.keys() - inspect.signature(function).parameters.keys():
+        raise UsageError(
+            f"--{name} {details[name]}: {tool} has the same answer for every {name}; leave it out"
+        )
+    return details
+
+
+def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
+    from tfprof.tools.legacy_results import legacy_name
+
+    paths = given["paths"]
+    named = [path for path in paths if legacy_name(path) and not Path(path).is_dir()]
+    if not named:
+        return None
+    if len(paths) > 1:
+        raise UsageError(
+            f"{named[0]}: a result that was computed when the profile was captured; it can not be "
+            "combined with others. Give it alone"
+        )
+    return _checked(Path(named[0]), tool, given)
+
+
+def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
+    """A precomputed result, if it answers what was asked."""
+    from tfprof.tools.legacy_results import legacy_name, open_legacy
+
+    name = legacy_name(path)
+    assert name is not None
+    if name.tool != tool:
+        raise UsageError(f"{path}: a result of another tool; use tfprof {name.tool} {path}")
+    if given["step"] is not None:
+        raise UsageError(
+            f"--step {given['step']}: {path} was computed when the profile was captured, for all "
+            "steps; leave it out"
+        )
+    with progress() as watch:
+        watch.stage(f"reading {path}")
+        return open_legacy(path)
+
+
+def _legacy_in(tool: str, given: dict[str, Any]) -> Path | None:
+    """The one precomputed result of a tool in a folder without captures."""
+    from tfprof.tools.legacy_results import legacy_name
+
+    folder, host, run = Path(given["paths"][0]), given["host"], given["run"]
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = legacy_name(path)
+        if name is None or name.tool != tool or not path.is_file():
+            continue
+        if host in (None, name.host) and run in (None, path.parent.name):
+            found.append(path)
+    if len(found) > 1:
+        listed = ", ".join(map(str, found[:5]))
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        raise UsageError(
+            f"{folder}: holds no capture, but {len(found)} precomputed results: {listed}{more}; "
+            "give one of them"
+        )
+    return found[0] if found else None

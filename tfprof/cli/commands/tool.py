@@ -1,0 +1,256 @@
+"""The tools of TensorBoard's Profile tab: one command each, all from one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tfprof.cli.captures import SECTION, answer, path_argument, question_options
+from tfprof.cli.options import Command, CommandOption, IntType
+from tfprof.cli.output import Target, note
+from tfprof.cli.results import as_text, result_options, target_of
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.tools.result import Note, ToolResult
+
+FORMATS = ("text", "json", "csv", "gviz")
+TOP = 20
+ALL_TABLES = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A command.
+
+    Attributes:
+        name: What to type; its function is called the same, with underscores.
+        module: Where the function lives, below ``tfprof.tools``.
+        about: Its help text.
+        examples: Command lines after ``tfprof NAME``.
+        options: Options that not all tools have, by name; its function has such parameters.
+    """
+
+    name: str
+    module: str
+    about: str
+    examples: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+
+TOOLS = (
+    Tool(
+        "overview", "overview_page",
+        "Show in a page what a captured run spent its time on: where the time of each step went, "
+        "the most expensive ops, and what to change first.",
+        ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
+    ),
+    Tool(
+        "input-pipeline", "input_pipeline_analyzer",
+        "Show whether the program waits for its input, how long in each step, and which stages of "
+        "the input pipeline take the time of the host.",
+        ("logs/", "logs/ --format csv --table input_ops"),
+    ),
+    Tool(
+        "tf-data", "tf_data_bottleneck",
+        "Show the tf.data pipelines of each host, which calls of them were slow, and which stage "
+        "made them slow.",
+        ("logs/", "logs/ --host worker0"),
+    ),
+    Tool(
+        "op-stats", "op_statistics",
+        "Show the ops of TensorFlow, those of devices and those of the host, by the time that "
+        "they took by themselves.",
+        ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
+    ),
+    Tool(
+        "kernel-stats", "gpu_kernels",
+        "Show the kernels of GPUs by time: registers, shared memory, blocks and grid, occupancy, "
+        "tensor cores, and the op that launched each.",
+        ("logs/ --top 50", "logs/ --format csv -o kernels.csv"),
+    ),
+    Tool(
+        "memory", "memory_profile",
+        "Show how much memory each allocator had handed out over time, and who held it at the "
+        "peak.",
+        ("logs/ --host worker0", "logs/ --format json -o memory.json"),
+    ),
+    Tool(
+        "pod", "pod_viewer",
+        "Show where the time of each step went on every worker or core, so that those that hold "
+        "up the others are seen.",
+        ("logs/", "logs/ --step 3"),
+    ),
+    Tool(
+        "op-profile", "op_profile_tree",
+        "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
+        "bandwidth.",
+        ("logs/ --by category", "logs/ --format json"),
+        options=("by",),
+    ),
+    Tool(
+        "hlo-stats", "hlo_statistics",
+        "Show XLA's ops as a list: time, rates of float operations and of memory, what bounds "
+        "them, and where they come from.",
+        ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
+    ),
+    Tool(
+        "roofline", "roofline_model",
+        "Show how far each op is from what the device could do, and whether memory or arithmetic "
+        "holds it up.",
+        ("logs/", "logs/ --step 3 --format csv"),
+    ),
+    Tool(
+        "memory-viewer", "buffer_memory",
+        "Show which buffers XLA's programs plan to hold at their peak, and how much of them is "
+        "padding.",
+        ("logs/", "logs/ --program jit_train --format json"),
+        options=("program",),
+    ),
+)  # fmt: skip
+
+
+def run(tool: Tool, given: dict[str, Any]) -> None:
+    """Ask the tool, write what it says."""
+    target = target_of(given)
+    _check(given)
+    with warnings_as_notes():
+        result = answer(tool.name, tool.module, given)
+    if given["format"] == "csv" and given["table"] == ALL_TABLES:
+        _write_tables(result, given, target)
+    else:
+        target.write(_written(result, given, target))
+    if given["format"] in ("csv", "gviz") or given["table"]:
+        tell_notes(result.notes)
+
+
+def tell_notes(notes: Iterable[Note]) -> None:
+    """Warnings, beside a result that has no place for them."""
+    for each in notes:
+        if each.severity != "info":
+            where = f" [{each.host}]" if each.host else ""
+            note(f"{each.message}{where}", f"tfprof: {each.severity}")
+
+
+def _check(given: dict[str, Any]) -> None:
+    top, form, table = given["top"], given["format"], given["table"]
+    if top is not None and top < 0:
+        raise UsageError(f"option --top={top} must be 0 (all) or more")
+    if top is not None and form == "gviz":
+        raise UsageError("--top leaves rows out, and --format gviz is the reference's JSON: whole")
+    if table == ALL_TABLES and form == "csv" and given["outfile"] in (None, "-"):
+        raise UsageError("--table all writes one file for each table; give -o NAME.csv")
+
+
+def _written(result: ToolResult, given: dict[str, Any], target: Target) -> str:
+    form = given["format"]
+    table = "" if given["table"] in (None, ALL_TABLES) else given["table"]
+    if form == "text":
+        from tfprof.renderers.tool_text import ToolText
+
+        top = TOP if given["top"] is None else given["top"]
+        return as_text([ToolText(result, table, top, target.glyphs())], target)
+    from tfprof.exporters.tool_files import gviz_json, result_json, table_csv, table_json
+
+    if form == "gviz":
+        return gviz_json(result.table(table).to_gviz() if table else result.to_gviz())
+    shown = _with_top(result, given["top"])
+    if form == "json":
+        return table_json(shown.table(table)) if table else result_json(shown)
+    if not table and len(shown.tables) > 1:
+        first, *others = shown.tables
+        note(f"this is the table {first}; --table takes {', '.join(others)} or all of them, too")
+    return table_csv(shown.table(table))
+
+
+def _with_top(result: ToolResult, top: int | None) -> ToolResult:
+    """The first rows of each table."""
+    if not top:
+        return result
+    tables = {name: replace(table, rows=table.rows[:top]) for name, table in result.tables.items()}
+    return replace(result, tables=tables)
+
+
+def _write_tables(result: ToolResult, given: dict[str, Any], target: Target) -> None:
+    """One file for each table; none if one of them may not be written."""
+    from tfprof.exporters.tool_files import table_csv, table_paths
+
+    assert target.path is not None
+    shown = _with_top(result, given["top"])
+    result.table()
+    paths = table_paths(Path(given["outfile"]), shown.tables)
+    targets = {name: replace(target, path=path) for name, path in paths.items()}
+    for each in targets.values():
+        each.check()
+    for name, each in targets.items():
+        each.write(table_csv(shown.tables[name]))
+
+
+def _shown_options() -> list[CommandOption]:
+    section = "What to show"
+    return [
+        CommandOption(
+            ["--table"], metavar="NAME", section=section,
+            help="One table only; with --format csv, all writes each into a file of its own, "
+            "-o NAME.csv with the name of the table in it. [default: all as text and JSON, the "
+            "first as CSV]",
+        ),
+        CommandOption(
+            ["--top"], type=IntType(), metavar="N", section=section,
+            help=f"Rows of each table; 0 is all. [default: {TOP} as text, all as JSON and CSV]",
+        ),
+    ]  # fmt: skip
+
+
+def _own_option(name: str) -> CommandOption:
+    """An option that only some tools have."""
+    if name == "by":
+        return CommandOption(
+            ["--by"], type=click.Choice(["program", "category", "provenance"]), default=None,
+            section=SECTION,
+            help="What the upper levels of the tree are: XLA programs, categories of ops, or the "
+            "framework's names. [default: program]",
+        )  # fmt: skip
+    return CommandOption(
+        ["--program"], metavar="NAME", section=SECTION,
+        help="One XLA program, by its name or number. [default: the one that needs most]",
+    )  # fmt: skip
+
+
+_FORMATS_HELP = (
+    "text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard's "
+    "Profile tab takes; with --classic its very numbers."
+)
+
+
+def _command(tool: Tool) -> Command:
+    def callback(**given: Any) -> None:
+        run(tool, given)
+
+    return Command(
+        tool.name,
+        callback=callback,
+        params=[
+            path_argument(),
+            *question_options(),
+            *(_own_option(name) for name in tool.options),
+            *_shown_options(),
+            *result_options(FORMATS, _FORMATS_HELP),
+        ],
+        help=f"{tool.about} Results that older profilers have left in log folders can be given, "
+        "too.",
+        examples=[f"tfprof {tool.name} {words}" for words in tool.examples],
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def _commands(tools: Sequence[Tool]) -> dict[str, Command]:
+    return {tool.name: _command(tool) for tool in tools}
+
+
+commands = _commands(TOOLS)

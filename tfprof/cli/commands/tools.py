@@ -1,0 +1,98 @@
+"""``tfprof tools``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.captures import open_captures, path_argument, run_option
+from tfprof.cli.commands.tool import tell_notes
+from tfprof.cli.options import Command
+from tfprof.cli.output import Target
+from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.cli.view import warnings_as_notes
+
+if TYPE_CHECKING:
+    from tfprof.renderers.captures import HostFigures
+    from tfprof.tools.run import Host, Run
+
+
+def run(**given: Any) -> None:
+    """Read, look, write."""
+    show_contents(given["paths"], given["run"], given["format"], target_of(given))
+
+
+def show_contents(paths: Sequence[str], name: str | None, form: str, target: Target) -> None:
+    """Write what the captures that paths name hold.
+
+    Args:
+        paths: A folder, or files.
+        name: Which run of a log folder; None is the latest.
+        form: ``text``, ``json`` or ``csv``.
+        target: Where to.
+    """
+    with warnings_as_notes():
+        captured = open_captures(paths, name)
+    target.write(_written(captured, paths, form, target))
+    tell_notes(captured.notes)
+
+
+def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> str:
+    from tfprof.readers.run_folder import runs
+    from tfprof.renderers.captures import CaptureText
+    from tfprof.tools.contents import tools_with_data
+
+    tools = tools_with_data(host.space for host in captured.hosts)
+    hosts = [_figures(host) for host in captured.hosts]
+    names = list(runs(Path(paths[0]))) if Path(paths[0]).is_dir() else []
+    if form == "text":
+        shown = CaptureText(captured.name, names, hosts, tools, paths[0], target.glyphs())
+        return as_text([shown], target)
+    rows = [asdict(host) for host in hosts]
+    if form == "json":
+        head = {
+            "run": captured.name,
+            "runs": names,
+            "tools": {data.tool: data.missing or None for data in tools},
+        }
+        return as_json(head, rows)
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text([row | {"devices": "; ".join(row["devices"])} for row in rows])
+
+
+def _figures(host: Host) -> HostFigures:
+    import numpy as np
+
+    from tfprof.renderers.captures import HostFigures
+
+    planes = [plane for plane in host.space.planes if len(plane.events)]
+    return HostFigures(
+        host.name,
+        host.machine,
+        tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
+        sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),
+        host.space.n_events,
+    )
+
+
+_FORMATS_HELP = (
+    "text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: "
+    "the hosts."
+)
+
+command = Command(
+    "tools",
+    callback=run,
+    params=[
+        path_argument(),
+        run_option(),
+        *result_options(("text", "json", "csv"), _FORMATS_HELP),
+    ],
+    help="Show what a captured run holds: the runs of a log folder, the hosts of a run and their "
+    "devices, and which tools have data.",
+    examples=["tfprof tools logs/", "tfprof tools logs/ --run 2026_01_31_12_00_00 --format json"],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

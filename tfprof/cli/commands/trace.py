@@ -1,0 +1,53 @@
+"""``tfprof trace``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.captures import answer, path_argument, question_options
+from tfprof.cli.commands.tool import tell_notes
+from tfprof.cli.options import Command
+from tfprof.cli.output import note
+from tfprof.cli.results import file_options, target_of
+from tfprof.cli.view import warnings_as_notes
+
+if TYPE_CHECKING:
+    from tfprof.tools.result import ToolResult
+
+
+def run(**given: Any) -> None:
+    """Read, collect the events, write."""
+    target = target_of(given)
+    with warnings_as_notes():
+        result = answer("trace", "trace_events", given)
+    tell_notes(result.notes)
+    chunks = _chunks(result)
+    if target.path is None:
+        target.write("".join(chunk.decode() for chunk in chunks))
+        return
+    from tfprof.exporters.compression import packed
+
+    target.write_chunks(packed(chunks, target.path.name))
+    note(f"open {target.path} in https://ui.perfetto.dev or chrome://tracing")
+
+
+def _chunks(result: ToolResult) -> Iterable[bytes]:
+    from tfprof.exporters.tool_files import trace_chunks
+
+    return trace_chunks(result.to_gviz())
+
+
+command = Command(
+    "trace",
+    callback=run,
+    params=[
+        path_argument(),
+        *question_options(),
+        *file_options("The file to write; packed if it ends in .gz or .xz; - is stdout.", True),
+    ],
+    help="Write every event of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
+    "host threads, devices, steps, flows and counters, however many there are.",
+    examples=["tfprof trace logs/ -o trace.json.gz", "tfprof trace logs/ --step 3 -o step3.json"],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

@@ -1,0 +1,250 @@
+"""Tables of tools as grids for a terminal.
+
+Columns that say the same in each row are told below the grid instead of in it, and so are those
+for which there is no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.cells import cell_len
+
+from tfprof.renderers import tables as grids
+from tfprof.renderers.metrics import BLUE, ORANGE, PINK
+from tfprof.renderers.tables import GAP, UNICODE, Glyphs, Grid, escaped
+from tfprof.renderers.tool_values import cell_text, header_of
+from tfprof.tools.table import Cell, Table
+
+_SHARES: Final = ("fraction", "percent")
+_COLOURS: Final = {
+    "us": BLUE, "ms": BLUE, "ns": BLUE, "ps": BLUE, "s": BLUE, "bytes": ORANGE,
+    "gflops_per_s": PINK, "gib_per_s": ORANGE,
+}  # fmt: skip
+_GROUP: Final = "host_or_device"
+"""A column that divides a table into lists of their own, each with its own first rows."""
+
+_NAMES: Final = (
+    "operation", "opName", "kernel_name", "hlo_op_name", "name", "op_name", "op", "iterator",
+    "what",
+)  # fmt: skip
+"""What rows are about; else it is the text that differs most."""
+
+_DEPTHS: Final = ("depth", "level")
+"""Columns that tell how deep a row is in a tree in preorder."""
+
+_HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
+"""The order of the rows, their indentation, and the advice below the tables say as much."""
+
+_FIRST: Final = {
+    "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
+    "occurrences", "count", "bottleneck",
+}  # fmt: skip
+"""What stays longest."""
+
+_DETAILS: Final = {
+    "avg_self_time", "avg_time", "avg_duration_us", "cumulative_total_self_time_percent",
+    "cumulativeTimePercent",
+    "device_cumulative_total_self_time_percent", "Host_cumulative_total_self_time_percent",
+    "host_cumulative_total_self_time_percent", "hlo_op_expression", "expression", "description",
+    "source_info", "min_duration_us", "max_duration_us", "hlo_module_id", "program_id",
+    "tf_op_name", "provenance", "infeedPercentMin", "infeedPercentMax", "chip", "node",
+    "timeInPercent", "address", "block_dim", "grid_dim", "registers_per_thread", "shmem_bytes",
+    "occupancy_pct",
+}  # fmt: skip
+"""What goes first where there is little room."""
+
+_WISHED: Final = {"name": 38, "text": 20, "bar": 8}
+"""Cells that columns should have before others are added."""
+
+
+@dataclass(frozen=True)
+class ToolGrid:
+    """A part of a table, ready to be drawn.
+
+    Attributes:
+        title: What tells it from the other parts; empty if there are none.
+        grid: The cells; None if there are no rows.
+        remarks: What the grid does not show.
+    """
+
+    title: str
+    grid: Grid | None
+    remarks: tuple[str, ...] = ()
+
+
+def tool_grids(table: Table, top: int, width: int, glyphs: Glyphs = UNICODE) -> list[ToolGrid]:
+    """The first rows of a table; of a table with ops of hosts and devices, of each of them.
+
+    Args:
+        table: The table.
+        top: Rows to show; 0 is all.
+        width: Cells there are.
+        glyphs: What to draw with.
+    """
+    place = next((p for p, column in enumerate(table.columns) if column.id == _GROUP), None)
+    groups: dict[Cell, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        groups.setdefault(row[place] if place is not None else "", []).append(row)
+    if len(groups) < 2:
+        return [_tool_grid("", table, top, width, glyphs)]
+    return [
+        _tool_grid(escaped(str(group)), replace(table, rows=rows), top, width, glyphs)
+        for group, rows in groups.items()
+    ]
+
+
+def _tool_grid(title: str, table: Table, top: int, width: int, glyphs: Glyphs) -> ToolGrid:
+    if not len(table):
+        return ToolGrid(title, None, ("no rows",))
+    n_rows = min(top, len(table)) if top else len(table)
+    places = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.role != "tooltip" and column.id not in _HIDDEN
+    ]
+    alike = _alike(table, places)
+    shown = [place for place in places if place not in alike] or places
+    if title:
+        alike = {p: value for p, value in alike.items() if table.columns[p].id != _GROUP}
+    shown = _name_first(table, shown)
+    columns, left_out = _fitting(list(_columns(table, n_rows, shown, glyphs)), width, glyphs)
+    remarks = tuple(_remarks(table, n_rows, alike, left_out))
+    return ToolGrid(title, Grid(columns, glyphs), remarks)
+
+
+def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
+    """Columns whose cells are all the same, and what they are; not of a single row."""
+    if len(table) < 2:
+        return {}
+    first = table.rows[0]
+    found = {
+        place: first[place]
+        for place in places
+        if all(row[place] == first[place] for row in table.rows)
+    }
+    return found if len(found) < len(places) else {}
+
+
+def _name_first(table: Table, places: Sequence[int]) -> list[int]:
+    """What the rows are about comes first."""
+    by_id = {table.columns[place].id: place for place in places}
+    named = next((by_id[name] for name in _NAMES if name in by_id), None)
+    if named is None:
+        return list(places)
+    return [named, *(place for place in places if place != named)]
+
+
+def _columns(
+    table: Table, n_rows: int, places: Sequence[int], glyphs: Glyphs
+) -> Iterator[grids.Column]:
+    barred = _barred(table, places)
+    rows = range(n_rows)
+    for order, place in enumerate(places):
+        column = table.columns[place]
+        cells = [cell_text(table.rows[row][place], column) for row in rows]
+        header, colour = glyphs.text(header_of(column)), _COLOURS.get(column.unit, "")
+        leave_out = 0 if order == 0 else _rank(column.id, order, is_barred=place == barred)
+        if column.type == "string":
+            guides = _guides(table, n_rows) if order == 0 else ()
+            kind: grids.Kind = "text" if order else "name"
+            yield grids.Column(header, kind, cells, guides=guides, leave_out=leave_out)
+        elif column.type == "boolean":
+            yield grids.Column(header, "text", cells, leave_out=leave_out)
+        else:
+            cells = [glyphs.text(cell) for cell in cells]
+            yield grids.Column(header, "number", cells, header_style=colour, leave_out=leave_out)
+        if place == barred:
+            yield _bar([table.rows[row][place] for row in rows], leave_out=20)
+
+
+def _rank(column_id: str, order: int, *, is_barred: bool) -> int:
+    """When a column is left out: the highest goes first."""
+    if is_barred or column_id in _FIRST:
+        return 1
+    return order + (100 if column_id in _DETAILS else 2)
+
+
+def _barred(table: Table, places: Sequence[int]) -> int | None:
+    """The first share that is no detail."""
+    for place in places:
+        column = table.columns[place]
+        if column.unit in _SHARES and column.id not in _DETAILS:
+            return place
+    return None
+
+
+def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
+    """Bars that compare values; the largest is full."""
+    numbers = [float(v) if isinstance(v, (int, float)) and v > 0 else 0.0 for v in values]
+    longest = max(numbers, default=0.0)
+    shares = [number / longest if number else None for number in numbers]
+    return grids.Column("", "bar", [""] * len(values), shares, style=BLUE, leave_out=leave_out)
+
+
+def _guides(table: Table, n_rows: int) -> Sequence[str]:
+    """The indentation of a table that is a tree."""
+    place = next((p for p, column in enumerate(table.columns) if column.id in _DEPTHS), None)
+    if place is None:
+        return ()
+    depths = [table.rows[row][place] for row in range(n_rows)]
+    return [
+        "  " * min(int(depth), 20) if isinstance(depth, (int, float)) else "" for depth in depths
+    ]
+
+
+def _fitting(
+    columns: Sequence[grids.Column], width: int, glyphs: Glyphs
+) -> tuple[list[grids.Column], list[str]]:
+    """Columns that have the room they should have, and the headers of the others."""
+    wishes = {id(column): _wish(column) + GAP for column in columns}
+    kept = list(columns)
+    while sum(wishes[id(column)] for column in kept) - GAP > width:
+        victim = max(reversed(kept), key=lambda column: column.leave_out)
+        if victim.leave_out == 0:
+            break
+        kept = [column for column in kept if column is not victim]
+    left_out = [column.header for column in columns if column not in kept and column.header]
+    others = sum(wishes[id(column)] for column in kept[1:])
+    return [_folded(kept[0], max(width - others, _WISHED["name"]), glyphs), *kept[1:]], left_out
+
+
+def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
+    """Names in the room that the other columns leave, so that they keep theirs."""
+    if names.kind != "name":
+        return names
+    guides = names.guides or [""] * len(names.cells)
+    cells = [
+        grids.folded(cell, max(width - len(guide), 12), glyphs.ellipsis)
+        for guide, cell in zip(guides, names.cells, strict=True)
+    ]
+    return replace(names, cells=cells)
+
+
+def _wish(column: grids.Column) -> int:
+    guides = column.guides or [""] * len(column.cells)
+    widths = [len(guide) + cell_len(cell) for guide, cell in zip(guides, column.cells, strict=True)]
+    natural = max([cell_len(column.header), *widths])
+    if column.kind == "bar":
+        return _WISHED["bar"]
+    return min(natural, _WISHED.get(column.kind, natural))
+
+
+def _remarks(
+    table: Table, n_shown: int, alike: Mapping[int, Cell], left_out: Sequence[str]
+) -> Iterator[str]:
+    hidden = len(table) - n_shown
+    if hidden:
+        yield f"{hidden:,} more row{'s' if hidden > 1 else ''}; --top 0 shows all"
+    told: dict[str, list[str]] = {}
+    for place, value in alike.items():
+        column = table.columns[place]
+        if value != "":
+            told.setdefault(cell_text(value, column), []).append(header_of(column))
+    if told:
+        listed = [f"{', '.join(names)}: {value}" for value, names in told.items()]
+        yield f"the same in every row: {'; '.join(listed)}"
+    if left_out:
+        yield f"no room for: {', '.join(left_out)}"

@@ -1,0 +1,65 @@
+"""The compiled programs of a run, for the tools that look into them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfprof.errors import UsageError
+from tfprof.readers.hlo import HloProgram, hlo_programs
+from tfprof.tools.result import Note
+from tfprof.tools.run import Host, Run
+
+
+class HostProgram(NamedTuple):
+    """A program, and the host whose capture brought it along."""
+
+    host: Host
+    program: HloProgram
+
+
+def programs_of(host: Host) -> list[HloProgram]:
+    """The programs of a host, by id; each is decoded once."""
+    return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+
+
+def all_programs(run: Run, host: str | None) -> list[HostProgram]:
+    """The programs of a run; those that several hosts have in common only once.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    found: dict[tuple[int, str, int], HostProgram] = {}
+    for each in run.chosen(host):
+        for program in programs_of(each):
+            key = (program.id, program.name, program.n_bytes)
+            found.setdefault(key, HostProgram(each, program))
+    return list(found.values())
+
+
+def chosen_program(programs: list[HostProgram], wanted: str | int | None) -> HostProgram | None:
+    """A program by id, by name, or by both as ``name(id)``; the first of all for None.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if wanted is None:
+        return programs[0] if programs else None
+    text = str(wanted)
+    for each in programs:
+        if text in (str(each.program.id), each.program.title, each.program.name):
+            return each
+    names = ", ".join(each.program.title for each in programs) or "none"
+    raise UsageError(f"no program {wanted!r} in this run; it has: {names}")
+
+
+NO_PROGRAMS = Note(
+    "error",
+    "The capture holds no compiled programs. Programs of XLA (jit_compile=True, JAX, TPU) are "
+    "recorded unless the option enable_hlo_proto is off.",
+)
+
+
+def program_notes(each: HostProgram) -> list[Note]:
+    """What could not be read of a program."""
+    notices = each.program.module().notices
+    return [Note("warning", notice.text, each.host.name) for notice in notices]
