@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 from pathlib import Path
 
@@ -46,3 +47,29 @@ def rows(table):
     """Rows of a chart table as dicts."""
     ids = [column["id"] for column in table["cols"]]
     return [dict(zip(ids, [cell["v"] for cell in row["c"]], strict=True)) for row in table["rows"]]
+
+
+def differences(ours, theirs, is_prose=lambda path: False, path=""):
+    """Where two answers differ, floats by more than 1e-9; prose must only be on both sides."""
+    if is_prose(path):
+        if bool(ours) != bool(theirs):
+            yield path, ours, theirs
+    elif isinstance(ours, dict) and isinstance(theirs, dict):
+        for key in sorted(ours.keys() | theirs.keys()):
+            missing = f"no {key!r}"
+            found = ours.get(key, missing), theirs.get(key, missing)
+            yield from differences(*found, is_prose, f"{path}/{key}")
+    elif isinstance(ours, (list, tuple)) and isinstance(theirs, list):
+        if len(ours) != len(theirs):
+            yield f"{path} length", len(ours), len(theirs)
+        for place, pair in enumerate(zip(ours, theirs, strict=False)):
+            yield from differences(*pair, is_prose, f"{path}[{place}]")
+    elif is_number(ours) and is_number(theirs):
+        if not math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12):
+            yield path, ours, theirs
+    elif ours != theirs:
+        yield path, ours, theirs
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -237,7 +237,7 @@ def _reference_json(
         "memoryProfilePerAllocator": {
             allocator.name: _allocator_json(allocator) for allocator in found
         },
-        "numHosts": len(run.hosts) if classic else len({host.machine for host in run.hosts}),
+        "numHosts": 1 if classic else len({host.machine for host in run.hosts}),
         "memoryIds": [allocator.name for allocator in found],
         "version": 1,
         "hloModules": _modules(hosts[0]),
