@@ -108,7 +108,7 @@ def _row(
     cmem = spaces.get(CMEM, (0, 0))
     time = op.time_ps
     return (
-        rank, str(op.key.program_id), op.category or "unknown", op.key.name, op.expression or op.key.name,
+        rank, str(op.key.program_id), op.category, op.key.name, op.expression or op.key.name,
         op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
         _each(op.self_ps, op), share, so_far, 0.0,
         gflops_per_s(op.model_flops, time), gflops_per_s(op.flops, op.normalized_ps),

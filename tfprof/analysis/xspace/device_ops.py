@@ -295,8 +295,8 @@ def _framework_ops(
         parsed = parse_op_name(provenance)
         key = OpKey(0, f"{parsed.name}/{timeline.names[kind]}")
         op = DeviceOp(
-            key, parsed.type, provenance, occurrences=counts[number], time_ps=times[number],
-            self_ps=times[number], normalized_ps=times[number],
+            key, parsed.type or "unknown", provenance, occurrences=counts[number],
+            time_ps=times[number], self_ps=times[number], normalized_ps=times[number],
             is_eager=bool(ran_eagerly[number]),
         )  # fmt: skip
         found[key] = found[key].plus(op) if key in found else op
