@@ -21,6 +21,7 @@ from tfprof.capture.live_graph import (
 from tfprof.capture.registered_statistics import mark_functions, user_registered_flops
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.frames import NO_STACK
+from tfprof.model.ops import in_64_bits
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.runs import KnownNames, RunColumns
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from tfprof.analysis.profile_flops import OpFlops
     from tfprof.model.program import Program
     from tfprof.readers.open import Source
-
-_INT64_MAX = (1 << 63) - 1
 
 _INCOMPLETE = (
     "ops have no float operations in this report, because a shape they depend on is not fully "
@@ -85,7 +84,8 @@ class GraphSource:
         self._n_runs = 0
         self._has_control_flow = True  # until it is known
         self._incomplete: set[int] = set()
-        self._given_flops: set[str] = set()
+        self._given: Int64Array = np.zeros(0, np.int64)
+        self._given_state = -1
         self._registered: dict[str, int] = {}
 
         if self._live is None and graph is not None:
@@ -100,7 +100,7 @@ class GraphSource:
         self._n_looked_up = 0
         self._marked: set[tuple[str, str]] = set()
         pairs = zip(self.pending.names, self.pending.float_ops, strict=True)
-        self._given_flops = {name for name, flops in pairs if flops}
+        self._given_flops: set[str] = {name for name, flops in pairs if flops}
         self.update()
         self._add_op_log()
 
@@ -138,7 +138,8 @@ class GraphSource:
             from tfprof.analysis.profile_flops import count_profile_flops
             from tfprof.readers.profile_program import program_of_ops
 
-            program = program_of_ops(profile.ops, self._given_flops_by_row())
+            given = self._given_flops_by_row()
+            program = program_of_ops(profile.ops, given, keep_names=False)
             found = count_profile_flops(program, profile)
             self._has_control_flow = found.has_control_flow
             self._counted_state = state
@@ -148,15 +149,11 @@ class GraphSource:
         """Write counts into the profile; those of a loaded profile and of an op log stay."""
         ops, notices = self._profile.ops, self._profile.notices
         own = np.arange(len(ops)) >= self._n_given
-        own[[row for row in map(ops.row, self._given_flops) if row >= 0]] = False
-        ops.float_ops.array[own] = 0
-        ops.static_runs.array[own] = 1
-        for row, runs in found.runs.items():
-            if own[row]:
-                ops.static_runs.array[row] = _in_64_bits(runs)
-        self._set_flops({row: count for row, count in found.flops.items() if own[row]})
+        own[self._given_rows()] = False
+        np.copyto(ops.float_ops.array, found.flops, where=own)
+        np.copyto(ops.static_runs.array, found.runs, where=own)
         self._set_flops(self._rows_of(self._registered))
-        notices.set("incomplete-shape", _INCOMPLETE, len(found.incomplete))
+        notices.set("incomplete-shape", _INCOMPLETE, found.n_incomplete)
         notices.set(
             "no-formula",
             "ops have no float operations in this report, because nobody knows what they compute "
@@ -187,9 +184,19 @@ class GraphSource:
     def _given_flops_by_row(self) -> dict[int, int]:
         """Float operations that an op log or a formula of the program has told."""
         ops = self._profile.ops
-        rows = [row for row in map(ops.row, self._given_flops) if row >= 0]
-        given = {row: int(ops.float_ops.array[row]) for row in rows}
-        return self._rows_of(self._registered) | given
+        rows = self._given_rows()
+        given = dict(zip(rows.tolist(), ops.float_ops.array[rows].tolist(), strict=True))
+        registered = self._rows_of(self._registered)
+        return {row: count for row, count in registered.items() if row >= 0} | given
+
+    def _given_rows(self) -> Int64Array:
+        """Rows of the ops whose float operations an op log has told."""
+        ops = self._profile.ops
+        if self._given_state != len(ops):
+            ids = [ops.names.ids.get(name, -1) for name in self._given_flops]
+            rows = np.append(ops.row_of_name.array, -1)[np.array(ids, np.int64)]
+            self._given, self._given_state = rows[rows >= 0], len(ops)
+        return self._given
 
     def _rows_of(self, counts: Mapping[str, int]) -> dict[int, int]:
         return {self._profile.ops.row(name): count for name, count in counts.items()}
@@ -354,14 +361,10 @@ class GraphSource:
         self._profile.notices.set("incomplete-shape", _INCOMPLETE, len(self._incomplete))
 
     def _set_flops(self, counts: Mapping[int, int]) -> None:
-        ops = self._profile.ops
-        float_ops = ops.float_ops.array
-        given = {ops.row(name) for name in self._given_flops}
+        """Write counts by row; those of an op log stay."""
+        float_ops = self._profile.ops.float_ops.array
+        given = set(self._given_rows().tolist()) if counts else ()
         for row, count in counts.items():
             if row >= 0 and row not in given:
-                float_ops[row] = _in_64_bits(count)
+                float_ops[row] = in_64_bits(count)
         self._profile.version += 1
-
-
-def _in_64_bits(count: int) -> int:
-    return max(min(count, _INT64_MAX), -_INT64_MAX - 1)

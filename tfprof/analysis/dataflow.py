@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from tfprof.model.node_table import NodeTable
 from tfprof.model.program import Body
 
 BACK_EDGES = frozenset({"NextIteration", "RefNextIteration"})
@@ -37,7 +40,7 @@ def needed(body: Body, roots: Iterable[int]) -> bytearray:
     return wanted
 
 
-def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> list[int]:
+def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> Sequence[int]:
     """Places of the nodes, producers first.
 
     Edges that lead back in a loop do not count. In a cycle that is none of TensorFlow's, which no
@@ -48,10 +51,12 @@ def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> list[int
         wanted: 1 at the places of the nodes to order, as from ``needed``; None for all.
     """
     nodes = body.nodes
+    if _is_ordered(body):
+        if wanted is None:
+            return range(len(nodes))
+        return [place for place, want in enumerate(wanted) if want]
     if wanted is None:
         wanted = bytearray(b"\1") * len(nodes)
-    if _is_ordered(body):
-        return [place for place, want in enumerate(wanted) if want]
     missing = [0] * len(nodes)
     readers: list[list[int]] = [[] for _ in nodes]
     for place, node in enumerate(nodes):
@@ -84,6 +89,17 @@ def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> list[int
 
 def _is_ordered(body: Body) -> bool:
     """Whether every node stands behind its producers, as most graphs are written."""
+    if isinstance(body.nodes, NodeTable):
+        table = body.nodes
+        owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+        is_ahead = table.sources >= owner
+        controls = table.ports < 0
+        return not (is_ahead & controls).any() and all(
+            _leads_back(body, source, place)
+            for source, place in zip(
+                table.sources[is_ahead].tolist(), owner[is_ahead].tolist(), strict=True
+            )
+        )
     for place, node in enumerate(body.nodes):
         for source, _ in node.inputs:
             if source >= place and not _leads_back(body, source, place):

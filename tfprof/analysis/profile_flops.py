@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.analysis.flops.registry import all_formulas
-from tfprof.analysis.interpreter.analysis import Analysis, Status
+from tfprof.analysis.interpreter.analysis import Analysis, Outcome, Status
 from tfprof.analysis.interpreter.engine import Engine, Settings
+from tfprof.model.columns import Int64Array
+from tfprof.model.ops import OpTable, in_64_bits
 from tfprof.model.profile import Profile
 from tfprof.model.program import Program
 from tfprof.model.run_counts import scaled
@@ -31,17 +33,18 @@ class OpFlops(NamedTuple):
     """What each op of a profile costs.
 
     Attributes:
-        flops: Float operations of one run of an op, functions that it calls included, by row;
-            rows without any are left out.
-        runs: How often one run of the program runs an op, by row, where that is not once.
-        incomplete: Rows that have float operations which depend on an unknown size.
+        flops: Float operations of one run of an op, functions that it calls included, 0 where
+            there are none or they are not known, shape (n,).
+        runs: How often one run of the program runs each op that has some, 1 for others,
+            shape (n,).
+        n_incomplete: Number of ops whose float operations depend on an unknown size.
         without_formula: Number of ops without a formula, by op type.
         has_control_flow: Runs tell something that the counts depend on.
     """
 
-    flops: dict[int, int]
-    runs: dict[int, int]
-    incomplete: list[int]
+    flops: Int64Array
+    runs: Int64Array
+    n_incomplete: int
     without_formula: dict[str, int]
     has_control_flow: bool
 
@@ -65,38 +68,90 @@ def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
     try:
         analysis = Engine(program, settings).run()
     except OverflowError:  # the sizes that are unknown are too many to be written down
-        return OpFlops({}, {}, list(range(len(profile.ops))), {}, has_control_flow=True)
+        n = len(profile.ops)
+        return OpFlops(np.zeros(n, np.int64), np.ones(n, np.int64), n, {}, has_control_flow=True)
     return _by_row(analysis)
 
 
 def _by_row(analysis: Analysis) -> OpFlops:
-    counted: dict[int, int] = {}
-    runs: dict[int, int] = {}
-    incomplete: list[int] = []
-    without_formula: dict[str, int] = defaultdict(int)
-    for row, verdict in analysis.verdicts.items():
-        times = analysis.times.get(row, 1)
-        if not analysis.body.nodes[row].kind.op:  # only a run has named it
+    """Counts of all rows, from those of the outcomes that many rows share."""
+    places = {outcome: place for place, outcome in enumerate(dict.fromkeys(analysis.outcomes))}
+    shared = np.fromiter(map(places.__getitem__, analysis.outcomes), np.int64)
+    own = list(map(_count, places))
+    flops = np.array([in_64_bits(count) if count else 0 for count in own], np.int64)[shared]
+    is_incomplete = np.array([count is None for count in own], np.bool_)[shared]
+    runs = np.ones(len(shared), np.int64)
+    called: dict[int, Number] = {}
+    for row, calls in analysis.calls.items():
+        outcome = analysis.outcomes[row]
+        if id(calls) not in called:  # many calls may share them
+            called[id(calls)] = total(scaled(each.analysis.flops, each.times) for each in calls)
+        count = called[id(calls)]
+        is_known = outcome is not None and outcome.verdict.status is not Status.UNCOUNTED
+        is_incomplete[row] = not is_known or not isinstance(count, int)
+        flops[row] = in_64_bits(count) if is_known and isinstance(count, int) else 0
+    for row, times in analysis.times.items():
+        if not flops[row]:
             continue
-        if verdict.status is Status.UNCOUNTED:
-            if verdict.formula is None and row not in analysis.calls:
-                without_formula[analysis.body.nodes[row].kind.op] += 1
-            else:
-                incomplete.append(row)
-            continue
-        flops: Number = verdict.cost.flops
-        if row in analysis.calls:
-            flops = total(scaled(call.analysis.flops, call.times) for call in analysis.calls[row])
-        if flops == 0:
-            continue
-        if not isinstance(flops, int) or not isinstance(times, int):
-            incomplete.append(row)
-            continue
-        counted[row] = flops
-        if times != 1:
-            runs[row] = times
+        if isinstance(times, int):
+            runs[row] = in_64_bits(times)
+        else:
+            is_incomplete[row], flops[row] = True, 0
+    without_formula = _without_formula(analysis, list(places), shared)
     has_control_flow = bool(analysis.calls or analysis.times)
-    return OpFlops(counted, runs, incomplete, dict(without_formula), has_control_flow)
+    return OpFlops(flops, runs, int(is_incomplete.sum()), without_formula, has_control_flow)
+
+
+def _count(outcome: Outcome | None) -> int | None:
+    """Float operations that an op has itself; None if they are not known."""
+    if outcome is None or not outcome.op:  # only a run has named it
+        return 0
+    verdict = outcome.verdict
+    if verdict.status is Status.UNCOUNTED:
+        return None if verdict.formula is not None else 0
+    flops = verdict.cost.flops
+    return flops if isinstance(flops, int) else None
+
+
+def _without_formula(
+    analysis: Analysis, outcomes: Sequence[Outcome | None], shared: Int64Array
+) -> dict[str, int]:
+    """Number of ops without a formula that are no calls, by op type."""
+    is_call = np.zeros(len(shared), np.bool_)
+    is_call[list(analysis.calls)] = True
+    counts = np.bincount(shared[~is_call], minlength=len(outcomes)).tolist()
+    found: dict[str, int] = defaultdict(int)
+    for outcome, count in zip(outcomes, counts, strict=True):
+        if outcome is None or not outcome.op or not count:
+            continue
+        if outcome.verdict.status is Status.UNCOUNTED and outcome.verdict.formula is None:
+            found[outcome.op] += count
+    return dict(found)
+
+
+class RunsByName(Mapping[str, int]):
+    """How often each op ran, by name; those that never did are not there.
+
+    Args:
+        ops: The ops.
+        counts: How often each ran, shape (n,).
+    """
+
+    def __init__(self, ops: OpTable, counts: Int64Array) -> None:
+        self._ops = ops
+        self._counts = counts
+
+    def __getitem__(self, name: str) -> int:
+        row = self._ops.row(name)
+        if not 0 <= row < len(self._counts) or not self._counts[row]:
+            raise KeyError(name)
+        return int(self._counts[row])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._ops.name, np.flatnonzero(self._counts).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +177,17 @@ def observed_control_flow(profile: Profile) -> ObservedControlFlow:
         np.add.at(counts, records.rows, np.maximum(records.values[0], 0))
     loops: dict[str, dict[str, int]] = defaultdict(dict)
     branches: dict[str, dict[str, int]] = defaultdict(dict)
-    nodes: dict[str, int] = {}
-    for row in np.flatnonzero(counts).tolist():
-        name, count = ops.name(row), int(counts[row])
-        nodes[name] = count
-        part = _PARTS.get(ops.strings[int(ops.op_ids.array[row])])
-        if part is not None:
-            owner = name.rpartition("/")[0]
-        else:
+    rows = np.flatnonzero(counts)
+    names = ops.names.values
+    ran = [names[name_id] for name_id in ops.name_ids.array[rows].tolist()]
+    is_part = np.array([op_type in _PARTS for op_type in ops.strings.values], np.bool_)
+    of_loops = np.flatnonzero(is_part[ops.op_ids.array[rows]]).tolist()
+    lowered = [place for place, name in enumerate(ran) if "/_" in name]
+    for place in sorted({*of_loops, *lowered}):
+        name, count = ran[place], int(counts[rows[place]])
+        part = _PARTS.get(ops.strings[int(ops.op_ids.array[rows[place]])])
+        owner = name.rpartition("/")[0]
+        if part is None:
             found = _LOWERED.match(name)
             if found is None:
                 continue
@@ -144,7 +202,7 @@ def observed_control_flow(profile: Profile) -> ObservedControlFlow:
         for loop, parts in loops.items()
         if "asks" in parts and "enters" in parts
     }
-    return ObservedControlFlow(trips, dict(branches), nodes)
+    return ObservedControlFlow(trips, dict(branches), RunsByName(ops, counts))
 
 
 _PARTS = {

@@ -16,6 +16,8 @@ from tfprof.model.frames import NO_STACK
 from tfprof.model.shapes import ShapeTable
 from tfprof.model.strings import InternTable, StringTable
 
+_INT64_MAX = (1 << 63) - 1
+
 _NO_SUCH_PORT = (1 << 31) - 1
 """No op has so many outputs."""
 
@@ -346,6 +348,11 @@ class OpTable:
             self._input_counts,
         ):
             column.resize(size)
+
+
+def in_64_bits(count: int) -> int:
+    """A count, or what a column can hold that is nearest to it."""
+    return max(min(count, _INT64_MAX), -_INT64_MAX - 1)
 
 
 def _fill(column: Int64Column, rows: Int64Array, values: Int64Array, missing: int = -1) -> None:

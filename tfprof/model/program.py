@@ -6,7 +6,7 @@ that tells what an op computes: all attributes, and the bodies of functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -82,7 +82,7 @@ class Body:
     """
 
     name: str
-    nodes: list[Node]
+    nodes: Sequence[Node]
     n_args: int = 0
     results: tuple[tuple[int, int], ...] = ()
     control_results: tuple[int, ...] = ()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+
+import numpy as np
 
 from tfprof._wire import messages as pb
+from tfprof.model.columns import Int64Array
+from tfprof.model.node_table import NodeTable, RowNames
 from tfprof.model.ops import GraphNodes, OpTable, SavedNodes
-from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Node, Program
+from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Program
 from tfprof.model.shapes import Shape
 from tfprof.model.tensors import PartialShape
+from tfprof.readers.kind_columns import KindTable, ScannedGraph
 from tfprof.readers.program import INPUT_OPS, NodeReader
 
-_NO_KIND = Kind("", {}, ())
 
-
-def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -> Program:
+def program_of_ops(
+    ops: OpTable, given_flops: Mapping[int, int] | None = None, *, keep_names: bool = True
+) -> Program:
     """Put the program together from the graphs that a profile has seen.
 
     Shapes are those of the table, which runs may have completed. Rows that only a run has named
@@ -23,65 +28,79 @@ def program_of_ops(ops: OpTable, given_flops: Mapping[int, int] | None = None) -
     Args:
         ops: The op table.
         given_flops: Float operations, by row, that somebody has told.
+        keep_names: Nodes have the attributes that name variables, too.
     """
-    graphs = {
-        id(part.graph): part.graph for part in ops.definitions if isinstance(part, GraphNodes)
-    }
-    messages = {key: pb.GraphDefSlices.FromString(data) for key, data in graphs.items()}
-    functions = {
-        function.signature.name: function
-        for graph in messages.values()
-        for function in graph.library.function
-    }
-    reader = NodeReader(functions.values())
-    kinds: list[Kind | None] = [None] * len(ops)
+    data = {id(part.graph): part.graph for part in ops.definitions if isinstance(part, GraphNodes)}
+    graphs = {key: ScannedGraph(graph, keep_names=keep_names) for key, graph in data.items()}
+    reader = NodeReader(function for graph in graphs.values() for function in graph.functions())
+    kinds = KindTable()
+    kind_ids = np.full(len(ops), -1, np.int64)
+    of_graph = {key: kinds.add_graph(graph, reader) for key, graph in graphs.items()}
     for part in ops.definitions:
-        for row, kind in _kinds(part, reader, messages):
-            kinds[row] = kind
+        if isinstance(part, GraphNodes):
+            kind_ids[part.rows] = of_graph[id(part.graph)][part.places]
+        else:
+            _add_saved(part, kinds, kind_ids, reader)
+    _add_kernels(ops, kinds, kind_ids)
+    if given_flops:
+        _tell_flops(given_flops, kinds, kind_ids)
 
     shapes = [_partial(shape) for shape in ops.shapes.shapes.values]
     lists = [tuple([shapes[i] for i in ids]) for ids in ops.shapes.lists.values]
     lists.append(())  # for "no list", id -1
-    list_ids = ops.output_shapes_ids.array.tolist()
-    offsets = ops.input_offsets().tolist()
-    sources = ops.input_rows().tolist()
-    ports = ops.input_ports.tolist()
-    names = [ops.names[name_id] for name_id in ops.name_ids.array.tolist()]
-    nodes = []
-    for row, name in enumerate(names):
-        edges = list(zip(sources[offsets[row] : offsets[row + 1]],
-                         ports[offsets[row] : offsets[row + 1]], strict=True))  # fmt: skip
-        inputs = tuple([edge for edge in edges if edge[1] >= 0])
-        controls = tuple([source for source, port in edges if port < 0])
-        kind = kinds[row] or _kernel(ops, row)
-        if given_flops and row in given_flops:
-            attrs = {**kind.attrs, GIVEN_FLOPS: given_flops[row]}
-            kind = Kind(kind.op, attrs, kind.output_types, stateful=kind.stateful)
-        nodes.append(Node(name, kind, inputs, controls, lists[list_ids[row]]))
-    inputs_of_program = {
-        node.name: row for row, node in enumerate(nodes) if node.kind.op in INPUT_OPS
-    }
-    return Program(Body("", nodes), reader.function, inputs=inputs_of_program)
+    nodes = NodeTable(
+        RowNames(ops.names.values, ops.name_ids.array),
+        kinds,
+        kinds.op_types,
+        kind_ids,
+        lists,
+        ops.output_shapes_ids.array,
+        ops.input_offsets(),
+        ops.input_rows(),
+        ops.input_ports,
+    )
+    inputs = {nodes.names[row]: row for row in nodes.of_types(INPUT_OPS).tolist()}
+    return Program(Body("", nodes), reader.function, inputs=inputs)
 
 
-def _kernel(ops: OpTable, row: int) -> Kind:
-    label = int(ops.label_op_ids.array[row])
-    return _NO_KIND if label < 0 else Kind(ops.strings[label], {}, ())
-
-
-def _kinds(
-    part: GraphNodes | SavedNodes, reader: NodeReader, graphs: dict[int, pb.GraphDefSlices]
-) -> Iterator[tuple[int, Kind]]:
-    """Kind of each row that a part of the definitions has."""
-    if isinstance(part, GraphNodes):
-        nodes = graphs[id(part.graph)].node
-        for row, place in zip(part.rows.tolist(), part.places.tolist(), strict=True):
-            yield row, reader.kind(nodes[place].op, nodes[place].attr[:])
-        return
+def _add_saved(
+    part: SavedNodes, kinds: KindTable, kind_ids: Int64Array, reader: NodeReader
+) -> None:
+    """Kinds of the rows that come from a saved profile."""
+    numbers: dict[int, int] = {}
     bounds = zip(part.rows.tolist(), part.start.tolist(), part.end.tolist(), strict=True)
     for row, start, end in bounds:
         node = pb.ProfileNodeSlices.FromString(part.data[start:end])
-        yield row, reader.kind(node.op, node.attrs[:])
+        kind = reader.kind(node.op, node.attrs[:])  # one object for equal ones
+        if id(kind) not in numbers:
+            numbers[id(kind)] = kinds.add(kind)
+        kind_ids[row] = numbers[id(kind)]
+
+
+def _add_kernels(ops: OpTable, kinds: KindTable, kind_ids: Int64Array) -> None:
+    """Kinds of the rows that only a run has named."""
+    rows = np.flatnonzero(kind_ids < 0)
+    labels, places = np.unique(ops.label_op_ids.array[rows], return_inverse=True)
+    types = ["" if label < 0 else ops.strings[label] for label in labels.tolist()]
+    numbers = np.array([kinds.add(Kind(op_type, {}, ())) for op_type in types], np.int64)
+    kind_ids[rows] = numbers[places.reshape(-1)]
+
+
+def _tell_flops(given_flops: Mapping[int, int], kinds: KindTable, kind_ids: Int64Array) -> None:
+    """Enter float operations that somebody has told into the kinds of their rows."""
+    rows = np.fromiter(given_flops, np.int64, len(given_flops))
+    numbers: dict[int, int] = {}
+    counts = [numbers.setdefault(count, len(numbers)) for count in given_flops.values()]
+    pairs, places = np.unique(
+        kind_ids[rows] * len(numbers) + np.array(counts, np.int64), return_inverse=True
+    )
+    flops = list(numbers)
+    told = []
+    for pair in pairs.tolist():
+        kind = kinds[pair // len(numbers)]
+        attrs = {**kind.attrs, GIVEN_FLOPS: flops[pair % len(numbers)]}
+        told.append(kinds.add(Kind(kind.op, attrs, kind.output_types, stateful=kind.stateful)))
+    kind_ids[rows] = np.array(told, np.int64)[places.reshape(-1)]
 
 
 def _partial(shape: Shape) -> PartialShape:

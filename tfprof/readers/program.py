@@ -15,12 +15,11 @@ from tfprof.model.tensors import DT_RESOURCE, Handle, PartialShape, Tensor
 from tfprof.readers.attr_values import base_type, plain_shape, plain_value
 from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
 
-_LARGE_BYTES = 1 << 14
+LARGE_BYTES = 1 << 14
 """Attributes that take more are constants whose values nobody reads."""
 
-_KEPT_PRIVATE = frozenset(
-    name.encode()
-    for name in ("_handle_dtypes", "_handle_shapes", "_user_specified_name", GIVEN_FLOPS)
+KEPT_PRIVATE = frozenset(
+    name.encode() for name in ("_handle_dtypes", "_handle_shapes", GIVEN_FLOPS)
 )
 """Of the attributes whose names begin with an underscore, those that tell something here."""
 
@@ -102,7 +101,7 @@ class NodeReader:
         first: dict[str, int] = {node.name: place for place, node in enumerate(nodes)}
         kinds = [self.kind(node.op, node.attr[:]) for node in definition.node_def]
         first.update({node.name: n_args + i for i, node in enumerate(definition.node_def)})
-        slots = [self._slots(kind) for kind in kinds]
+        slots: dict[Kind, Mapping[str, int]] = {}
 
         def tensor(text: str) -> tuple[int, int]:
             name, _, output = text.partition(":")
@@ -113,11 +112,15 @@ class NodeReader:
             if place < n_args:
                 return place, 0
             offset = int(index) if index.isascii() and index.isdigit() else 0
-            return place, slots[place - n_args].get(output, 0) + offset
+            kind = kinds[place - n_args]
+            if kind not in slots:
+                slots[kind] = self._slots(kind)
+            return place, slots[kind].get(output, 0) + offset
 
         for node, kind in zip(definition.node_def, kinds, strict=True):
-            inputs = tuple(tensor(text) for text in node.input if text[:1] != "^")
-            controls = tuple(first.get(text[1:], -1) for text in node.input if text[:1] == "^")
+            texts = node.input[:]
+            inputs = tuple([tensor(text) for text in texts if text[:1] != "^"])
+            controls = tuple([first.get(text[1:], -1) for text in texts if text[:1] == "^"])
             nodes.append(Node(node.name, kind, inputs, controls, self._shapes(node.attr[:])))
         results = tuple(
             tensor(definition.ret[output.name]) if output.name in definition.ret else _NOWHERE
@@ -154,17 +157,18 @@ class NodeReader:
 
     def kind(self, op_type: str, entries: Sequence[bytes]) -> Kind:
         """The kind of nodes of this type with these attributes, each a serialized AttrEntry."""
-        key = (op_type, tuple(sorted(map(_identity, _kept(entries)))))
+        kept = _kept(entries)
+        key = (op_type, tuple(sorted(map(_identity, kept))))
         kind = self._kinds.get(key)
         if kind is None:
-            attrs = dict(map(_named_value, _kept(entries)))
-            kind = self._kinds[key] = Kind(
-                op_type,
-                attrs,
-                self._types(op_type, attrs),
-                stateful=op_type not in self._definitions and is_stateful(op_type),
-            )
+            attrs = dict(map(_named_value, kept))
+            kind = self._kinds[key] = self.kind_of(op_type, attrs)
         return kind
+
+    def kind_of(self, op_type: str, attrs: Mapping[str, Any]) -> Kind:
+        """A kind of this type with these attributes."""
+        stateful = op_type not in self._definitions and is_stateful(op_type)
+        return Kind(op_type, attrs, self._types(op_type, attrs), stateful=stateful)
 
     def _types(self, op_type: str, attrs: Mapping[str, Any]) -> tuple[int, ...]:
         called = self._definitions.get(op_type)
@@ -199,7 +203,7 @@ def _kept(entries: Sequence[bytes]) -> list[bytes]:
     return [
         data
         for data in entries
-        if data[2:3] != b"_" or (data[:1] == b"\n" and data[2 : 2 + data[1]] in _KEPT_PRIVATE)
+        if data[2:3] != b"_" or (data[:1] == b"\n" and data[2 : 2 + data[1]] in KEPT_PRIVATE)
     ]
 
 
@@ -209,15 +213,24 @@ def _entry(data: bytes) -> pb.AttrEntry:
 
 def _named_value(data: bytes) -> tuple[str, Any]:
     entry = _entry(data)
-    if len(data) > _LARGE_BYTES and entry.value.HasField("tensor"):
-        tensor = entry.value.tensor
-        return entry.name, Tensor(plain_tensor_shape(tensor), base_type(tensor.dtype))
-    return entry.name, plain_value(entry.value)
+    return entry.name, small_value(entry.value, len(data))
+
+
+def small_value(value: pb.AttrValue, size: int) -> Any:
+    """An attribute as a plain value; of a large constant, shape and type.
+
+    Args:
+        value: The attribute.
+        size: Bytes that it takes.
+    """
+    if size > LARGE_BYTES and value.HasField("tensor"):
+        return Tensor(plain_tensor_shape(value.tensor), base_type(value.tensor.dtype))
+    return plain_value(value)
 
 
 def _identity(data: bytes) -> bytes:
     """What tells an attribute from others: all of it, or of a large tensor shape and type."""
-    if len(data) <= _LARGE_BYTES:
+    if len(data) <= LARGE_BYTES:
         return data
     entry = _entry(data)
     if not entry.value.HasField("tensor"):

@@ -72,7 +72,8 @@ def test_unknown_elements_do_not_hide_the_others() -> None:
     assert values("Pack", scalar(B), UNKNOWN_SCALAR, scalar(4)) == (B, None, 4)
     assert values("ConcatV2", vector(B), Tensor((2,), 3), scalar(0)) == (B, None, None)
     assert values("AddV2", vector(1, None), scalar(2)) == (3, None)
-    assert values("Maximum", vector(1, 2), UNKNOWN_SCALAR) == (None, None)
+    with pytest.raises(UnknownError):
+        values("Maximum", vector(1, 2), UNKNOWN_SCALAR)
     with pytest.raises(UnknownError):
         values("Pack", UNKNOWN_SCALAR, UNKNOWN_SCALAR)
     with pytest.raises(UnknownError):

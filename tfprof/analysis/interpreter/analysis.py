@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
 from tfprof.analysis.flops.formulas import Cost, Formula
 from tfprof.model.program import Body
-from tfprof.model.run_counts import Times
-from tfprof.model.symbolic import Number
+from tfprof.model.run_counts import Times, scaled
+from tfprof.model.symbolic import Number, total
 from tfprof.model.tensors import UNKNOWN, Tensor
+
+_FEW = 100
+"""Of fewer nodes it is not worth the while to find out which share an outcome."""
 
 
 class Status(Enum):
@@ -53,6 +58,31 @@ class Call(NamedTuple):
     role: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a walk has found of a node; nodes of which it is the same share one.
+
+    Attributes:
+        op: Op type.
+        outputs: What comes out.
+        ids: Numbers of these tensors.
+        first: The first of them.
+        verdict: What it costs.
+        calls: What it calls; None if it is no call.
+    """
+
+    op: str
+    outputs: tuple[Tensor, ...]
+    ids: tuple[int, ...]
+    first: int
+    verdict: Verdict
+    calls: tuple[Call, ...] | None = None
+
+    def id_of(self, slot: int) -> int:
+        """Number of an output; 0 for one that the node does not have."""
+        return self.ids[slot] if slot < len(self.ids) else 0
+
+
 @dataclass(slots=True)
 class Analysis:
     """A body with what flows through it.
@@ -60,35 +90,103 @@ class Analysis:
     Attributes:
         body: The body.
         order: Places of the nodes that run, producers first.
-        outputs: What comes out of each of those nodes, by place.
-        verdicts: What each of them costs.
+        outcomes: What was found of each node, by place; None for nodes that do not run.
         times: How often one run of the body runs a node, where that is not once.
-        calls: What nodes call.
         results: What the body returns.
-        macs: Multiply-adds of one run, functions included.
-        other: Float operations besides.
     """
 
     body: Body
-    order: list[int]
-    outputs: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)
-    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    order: Sequence[int]
+    outcomes: list[Outcome | None] = field(default_factory=list)
     times: dict[int, Number] = field(default_factory=dict)
-    calls: dict[int, tuple[Call, ...]] = field(default_factory=dict)
     results: tuple[Tensor, ...] = ()
-    macs: Number = 0
-    other: Number = 0
+    _outputs: dict[int, tuple[Tensor, ...]] | None = None
+    _verdicts: dict[int, Verdict] | None = None
+    _calls: dict[int, tuple[Call, ...]] | None = None
+    _cost: tuple[Number, Number] | None = None
+
+    @property
+    def outputs(self) -> dict[int, tuple[Tensor, ...]]:
+        """What comes out of each node that runs, by place. Of a walk that is finished."""
+        if self._outputs is None:
+            self._outputs = {
+                place: found.outputs
+                for place in self.order
+                if (found := self.outcomes[place]) is not None
+            }
+        return self._outputs
+
+    @property
+    def verdicts(self) -> dict[int, Verdict]:
+        """What each of them costs. Of a walk that is finished."""
+        if self._verdicts is None:
+            self._verdicts = {
+                place: found.verdict
+                for place in self.order
+                if (found := self.outcomes[place]) is not None
+            }
+        return self._verdicts
+
+    @property
+    def calls(self) -> dict[int, tuple[Call, ...]]:
+        """What nodes call, by place. Of a walk that is finished."""
+        if self._calls is None:
+            self._calls = {
+                place: found.calls
+                for place in self.order
+                if (found := self.outcomes[place]) is not None and found.calls is not None
+            }
+        return self._calls
 
     def tensor(self, edge: tuple[int, int]) -> Tensor:
-        """What comes out of an output of a node."""
-        outputs = self.outputs.get(edge[0], ())
-        return outputs[edge[1]] if edge[1] < len(outputs) else UNKNOWN
+        """What comes out of an output of a node, as far as the walk has come."""
+        found = self.outcomes[edge[0]] if edge[0] >= 0 else None
+        if found is None or edge[1] >= len(found.outputs):
+            return UNKNOWN
+        return found.outputs[edge[1]]
 
     def inputs(self, place: int) -> tuple[Tensor, ...]:
         """What flows into a node."""
-        return tuple(self.tensor(edge) for edge in self.body.nodes[place].inputs)
+        return tuple(map(self.tensor, self.body.nodes[place].inputs))
+
+    @property
+    def macs(self) -> Number:
+        """Multiply-adds of one run, functions included."""
+        return self.cost[0]
+
+    @property
+    def other(self) -> Number:
+        """Float operations besides."""
+        return self.cost[1]
 
     @property
     def flops(self) -> Number:
         """Float operations of one run, functions included."""
         return 2 * self.macs + self.other
+
+    @property
+    def cost(self) -> tuple[Number, Number]:
+        """Multiply-adds and other operations of one run. Of a walk that is finished."""
+        return self.add_up() if self._cost is None else self._cost
+
+    def add_up(self) -> tuple[Number, Number]:
+        """Work out the cost, those of all functions that are called being known."""
+        found: Iterable[tuple[Outcome | None, Number, int]]
+        if self.times or len(self.outcomes) < _FEW:
+            found = [(each, self.times.get(n, 1), 1) for n, each in enumerate(self.outcomes)]
+        else:
+            found = [(each, 1, count) for each, count in Counter(self.outcomes).items()]
+        macs: list[Number] = []
+        other: list[Number] = []
+        for outcome, often, count in found:
+            if outcome is None:
+                continue
+            cost = outcome.verdict.cost
+            if outcome.verdict.status is Status.COUNTED:
+                macs.append(cost.macs * often * count)
+                other.append(cost.other * often * count)
+            for call in outcome.calls or ():
+                macs.append(scaled(call.analysis.macs * often, call.times) * count)
+                other.append(scaled(call.analysis.other * often, call.times) * count)
+        self._cost = total(macs), total(other)
+        return self._cost

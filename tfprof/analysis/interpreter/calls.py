@@ -41,15 +41,13 @@ class Caller:
         self.shapes: list[PartialShape] = [None] * len(self.outputs)
         self.calls: list[Call] = []
 
-    def make(self, call: Callable[[Caller], Asking], analysis: Analysis, place: int) -> Asking:
-        """Run the handler of the op type, and write down what it found."""
+    def make(self, call: Callable[[Caller], Asking]) -> Generator[Request, Analysis, Verdict]:
+        """Run the handler of the op type; returns the verdict on the node."""
         try:
             yield from call(self)
-            verdict = Verdict(Status.CALL)
         except (UnknownError, OverflowError) as error:
-            verdict = Verdict(Status.UNCOUNTED, reason=str(error))
-        analysis.verdicts[place] = verdict
-        analysis.calls[place] = tuple(self.calls)
+            return Verdict(Status.UNCOUNTED, reason=str(error))
+        return Verdict(Status.CALL)
 
     def function(self, attr: str) -> Body:
         """The function that an attribute names."""
@@ -238,7 +236,10 @@ def _for(caller: Caller) -> Asking:
     yield from run_for(caller)
 
 
-CALLS: dict[str, Callable[[Caller], Asking]] = {
+Handler = Callable[[Caller], Asking]
+"""Works out what the functions of a node come to."""
+
+CALLS: dict[str, Handler] = {
     **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), _call("f")),
     "TPUPartitionedCall": _call("f", skipped_last=1),
     "RemoteCall": _call("f", skipped_first=1),
@@ -263,3 +264,8 @@ CALLS: dict[str, Callable[[Caller], Asking]] = {
     ),
 }  # fmt: skip
 """Handler by op type; ``LegacyCall`` stands for the names of functions."""
+
+PLAIN_CALLS = frozenset(
+    ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase")
+)
+"""Calls of which what flows in tells all, if no run tells which branch it was."""

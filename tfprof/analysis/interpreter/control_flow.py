@@ -104,7 +104,7 @@ class ControlFlow:
             return UNKNOWN, _WHICH
         tensor, shape = join(known)
         if tensor.shape is None and shape is not None:
-            named = self._engine.named(self._body, self._body.nodes[place], 0, shape)
+            named = self._engine.sizes.named(self._body, self._body.nodes[place], 0, shape)
             tensor = tensor._replace(shape=named)
         return tensor, _WHICH
 
@@ -131,13 +131,13 @@ class ControlFlow:
         for number, loop in enumerate(self._frames.loops):
             counters: dict[str, Counter] = {}
             for merge, back in loop.merges.items():
-                after = analysis.outputs.get(back, (UNKNOWN,))[0]
+                after = analysis.tensor((back, 0))
                 counters.update(counters_of(self._variables[merge], after))
                 self._compare(merge, after)
             trips = self._trip_count(analysis, loop, counters)
             self._trips[number] = trips
             for merge, back in loop.merges.items():
-                after = analysis.outputs.get(back, (UNKNOWN,))[0]
+                after = analysis.tensor((back, 0))
                 self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
         self._known = dict(self._after), dict(self._varying), dict(self._stacks)
         return self._known != before
@@ -151,7 +151,7 @@ class ControlFlow:
         if len(shape) == len(after.shape):
             node = self._body.nodes[merge]
             joined = common_shape([shape, after.shape])
-            self._varying[merge] = self._engine.named(self._body, node, 0, joined)
+            self._varying[merge] = self._engine.sizes.named(self._body, node, 0, joined)
 
     def _trip_count(
         self, analysis: Analysis, loop: Loop, counters: Mapping[str, Counter]
@@ -162,7 +162,7 @@ class ControlFlow:
             given = given_trips(self._engine, name.rpartition("/")[0] or name)
         if given is not None:
             return given
-        values = analysis.outputs.get(loop.condition, (UNKNOWN,))[0].values
+        values = analysis.tensor((loop.condition, 0)).values
         found = trip_count(values[0], counters) if values else None
         trips, note = judged_trips(self._engine, found, self._body.name, name)
         if note:
@@ -208,14 +208,15 @@ class ControlFlow:
                 analysis.times[place] = 0
 
     def _cost(self, analysis: Analysis, place: int) -> Number:
-        verdict = analysis.verdicts.get(place)
-        own = verdict.cost.flops if verdict and verdict.status is Status.COUNTED else 0
-        called = [scaled(call.analysis.flops, call.times) for call in analysis.calls.get(place, ())]
+        found = analysis.outcomes[place]
+        if found is None:
+            return 0
+        own = found.verdict.cost.flops if found.verdict.status is Status.COUNTED else 0
+        called = [scaled(call.analysis.flops, call.times) for call in found.calls or ()]
         return total([own, *called]) * analysis.times.get(place, 1)
 
     def _known_side(self, analysis: Analysis, predicate: tuple[int, int]) -> int | None:
-        outputs = analysis.outputs.get(predicate[0], ())
-        values = outputs[predicate[1]].values if predicate[1] < len(outputs) else None
+        values = analysis.tensor(predicate).values
         if values and isinstance(values[0], bool):
             return int(values[0])
         return None

@@ -1,7 +1,11 @@
 """Walks a program in data-flow order and works out shapes, small values and costs.
 
 It is an abstract interpreter: tensors are ``Tensor``, which hold what is known before anything
-runs. A function is walked once for each distinct set of arguments, and its cost is then multiplied.
+runs. What was found of a node holds for every node of the same kind and declared shapes that gets
+the same tensors, so rules and formulas are asked once for all of them. Nodes with sizes that have
+names of their own, inputs, loops and what runs tell of are worked out one by one.
+
+A function is walked once for each distinct set of arguments, and its cost is then multiplied.
 Functions may be nested to any depth: walks are generators that ask for the analyses they need, and
 one loop (``Engine.run``) keeps the stack of them.
 """
@@ -13,18 +17,28 @@ from dataclasses import dataclass, field
 
 from tfprof.analysis.dataflow import data_flow_order, needed, roots_of_function
 from tfprof.analysis.flops.formulas import Formula
-from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
-from tfprof.analysis.interpreter.calls import CALLS, Caller
+from tfprof.analysis.interpreter.analysis import Analysis, Call, Outcome, Status, Verdict
+from tfprof.analysis.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
 from tfprof.analysis.interpreter.control_flow import ControlFlow
 from tfprof.analysis.interpreter.frames import CONTROL_FLOW, Frames, find_frames
-from tfprof.analysis.interpreter.naming import Names
+from tfprof.analysis.interpreter.sizes import Inferred, Sizes
 from tfprof.analysis.interpreter.verdicts import judged
+from tfprof.analysis.interpreter.wiring import (
+    MOST_TENSORS,
+    N_RESERVED,
+    NO_INPUT,
+    TENSOR_BITS,
+    UNKNOWN_ID,
+    UNLIKE,
+    Sorts,
+    Wiring,
+    wiring_of,
+)
 from tfprof.analysis.op_call import OpCall
 from tfprof.analysis.shapes.infer import infer
-from tfprof.model.program import Body, Kind, Node, Program
-from tfprof.model.run_counts import scaled
-from tfprof.model.symbolic import Number, total
-from tfprof.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
+from tfprof.model.node_table import NodeTable
+from tfprof.model.program import Body, Kind, Program
+from tfprof.model.tensors import UNKNOWN, PartialShape, Tensor
 
 Walk = Generator["Request", Analysis, Analysis]
 """A walk through a body: asks for analyses of the functions it calls, returns its own."""
@@ -61,22 +75,26 @@ class Settings:
     free: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Inferred:
-    """What rules say of a kind of op with certain inputs, and its verdict if that is settled."""
-
-    shapes: tuple[PartialShape, ...]
-    outputs: tuple[Tensor, ...]
-    is_complete: bool
-    verdict: Verdict | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is the same in every walk through a body."""
 
-    order: list[int]
+    order: Sequence[int]
     frames: Frames | None
+    wiring: Wiring
+
+
+_Key = int | tuple[int, ...]
+"""A sort and the numbers of the tensors that flow in, in one number if there are few of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass of a walk."""
+
+    analysis: Analysis
+    args: tuple[Tensor, ...]
+    control_flow: ControlFlow | None = None
 
 
 class Engine:
@@ -87,19 +105,21 @@ class Engine:
         settings: What is known besides.
 
     Attributes:
-        names: The unknowns that came up.
+        sizes: Completes shapes, and knows the unknowns that came up.
         notes: What a reader of the result should know, in order, each once.
-        batch_is_free: Some input has an unknown first dimension.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:
         self.program = program
         self.settings = settings
-        self.names = Names()
+        self.sizes = Sizes(settings.batch, settings.input_shapes)
         self.notes: dict[str, None] = {}
-        self.batch_is_free = False
-        self._inferred: dict[tuple[Kind, tuple[Tensor, ...]], _Inferred] = {}
+        self._sorts = Sorts()
+        self._tensors: dict[Tensor, int] = {UNKNOWN: UNKNOWN_ID}
+        self._settled: dict[_Key, Outcome] = {}
+        self._inferred: dict[_Key, Inferred] = {}
         self._analyses: dict[tuple[str, tuple[Tensor, ...]], Analysis] = {}
+        self._handlers: dict[str, Handler | None] = {}
         self._plans: dict[str, _Plan] = {}
         self._walking: set[str] = set()
         self._input_of = {place: name for name, place in program.inputs.items()}
@@ -122,6 +142,11 @@ class Engine:
             if answer is None:
                 stack.append(self._walk(request.body, request.args))
 
+    @property
+    def batch_is_free(self) -> bool:
+        """Whether some input has an unknown first dimension."""
+        return self.sizes.batch_is_free
+
     def function(self, name: str) -> Body | None:
         """Body of a function that is not being walked already: one that calls itself has none."""
         return None if name in self._walking else self.program.function(name)
@@ -138,95 +163,148 @@ class Engine:
                 roots = roots_of_function(body)
             wanted = None if roots is None else needed(body, roots)
             order = data_flow_order(body, wanted)
-            plan = self._plans[body.name] = _Plan(order, find_frames(body, order))
+            wiring = wiring_of(body, order, self._sorts, self._apart(body))
+            plan = self._plans[body.name] = _Plan(order, find_frames(body, order), wiring)
         return plan
+
+    def _apart(self, body: Body) -> set[int]:
+        """Nodes of which kind and inputs do not tell all.
+
+        Inputs of the program, conditionals that were seen to run, arguments. Functions may not
+        be called while they are walked.
+        """
+        if body is not self.program.body:
+            calls = [n for n, node in enumerate(body.nodes) if self._handler(node.kind.op)]
+            return {*range(body.n_args), *calls}
+        apart = set(self._input_of)
+        if self.settings.branch_runs:
+            nodes, seen = body.nodes, self.settings.branch_runs
+            names = nodes.names[:] if isinstance(nodes, NodeTable) else [n.name for n in nodes]
+            apart.update(place for place, name in enumerate(names) if name in seen)
+        return apart
 
     def _walk(self, body: Body, args: tuple[Tensor, ...]) -> Walk:
         plan = self._plan(body)
         self._walking.add(body.name)
-        analysis = Analysis(body, plan.order)
+        analysis = Analysis(body, plan.order, [None] * len(body.nodes))
         if plan.frames is None:
-            yield from self._pass(analysis, args, None)
+            yield from self._pass(_Pass(analysis, args), plan.wiring)
         else:
             control_flow = ControlFlow(plan.frames, body, self)
             for _ in range(2 * len(plan.frames.loops) + 2):  # each round settles a loop
-                yield from self._pass(analysis, args, control_flow)
+                yield from self._pass(_Pass(analysis, args, control_flow), plan.wiring)
                 if not control_flow.learn(analysis):
                     break
             control_flow.count(analysis)
         analysis.results = tuple(map(analysis.tensor, body.results))
-        _add_up(analysis)
         self._walking.discard(body.name)
         if body is not self.program.body:
+            analysis.add_up()
             self._analyses[body.name, args] = analysis
         return analysis
 
-    def _pass(
-        self, analysis: Analysis, args: tuple[Tensor, ...], control_flow: ControlFlow | None
-    ) -> Generator[Request, Analysis, None]:
-        """Work out every node, producers first."""
-        body = analysis.body
-        nodes, all_outputs = body.nodes, analysis.outputs
-        verdicts = analysis.verdicts
-        inferred_before = self._inferred
-        is_main = body is self.program.body
-        input_of = self._input_of if is_main else {}
-        for place in analysis.order:
-            node = nodes[place]
-            kind = node.kind
-            op = kind.op
-            inputs = tuple([
-                outputs[slot]
-                if (outputs := all_outputs.get(source)) is not None and slot < len(outputs)
-                else UNKNOWN
-                for source, slot in node.inputs
-            ])  # fmt: skip
-            if place < body.n_args:
-                all_outputs[place] = (self._argument(body, place, args),)
-                verdicts[place] = _ARGUMENT
-                continue
-            if control_flow is not None and op in CONTROL_FLOW:
-                special = control_flow.outputs(place, inputs)
-                if special is not None:
-                    all_outputs[place] = special
-                    verdicts[place] = self._verdict(kind, inputs, special)
-                    continue
-            call = CALLS.get(op)
-            if call is None and self.program.function(op) is not None:
-                call = CALLS["LegacyCall"]
-            if call is not None:
-                caller = Caller(self, body, node, inputs)
-                yield from caller.make(call, analysis, place)
-                all_outputs[place] = self._completed(body, node, caller.shapes, caller.outputs)
-                continue
-            found = inferred_before.get((kind, inputs))
-            if found is None:
-                found = inferred_before[kind, inputs] = self._infer(kind, inputs)
-            if place in input_of:
-                all_outputs[place] = self._given(node, input_of[place], found)
-                verdicts[place] = self._verdict(kind, inputs, all_outputs[place])
-            elif found.is_complete and len(node.declared) <= len(found.outputs):
-                all_outputs[place] = found.outputs
-                if found.verdict is None:
-                    found.verdict = self._verdict(kind, inputs, found.outputs)
-                verdicts[place] = found.verdict
-            else:
-                outputs = self._completed(body, node, found.shapes, found.outputs)
-                all_outputs[place] = outputs
-                verdicts[place] = self._verdict(kind, inputs, outputs)
+    def _pass(self, run: _Pass, wiring: Wiring) -> Generator[Request, Analysis, None]:
+        """Work out every node, producers first.
 
-    def _infer(self, kind: Kind, inputs: tuple[Tensor, ...]) -> _Inferred:
+        What was found of a node holds for all of its sort that get the same, so for most nodes a
+        look into a dict will do.
+        """
+        settled, outcomes = self._settled, run.analysis.outcomes
+        ids = _known_ids(outcomes, wiring)
+        columns = zip(wiring.places, wiring.sorts, wiring.first, wiring.second, strict=True)
+        for place, sort, first, second in columns:
+            short = sort + (ids[first] << TENSOR_BITS) + ids[second]
+            found = settled.get(short)
+            if found is None:
+                key: _Key | None = short
+                if ids[first] == UNLIKE or ids[second] == UNLIKE:
+                    key = _long_key(sort, ids, wiring.inputs.get(place))
+                    found = None if key is None else settled.get(key)
+                if found is None:
+                    found = yield from self._settle(run, place, key)
+                for slot, wire in wiring.outputs.get(place, ()):
+                    ids[wire] = found.id_of(slot)
+            outcomes[place] = found
+            ids[place] = found.first
+
+    def _settle(
+        self, run: _Pass, place: int, key: _Key | None
+    ) -> Generator[Request, Analysis, Outcome]:
+        """Work out a node.
+
+        Args:
+            run: The pass.
+            place: Place of the node.
+            key: Key of nodes like it; None if there are none.
+        """
+        body = run.analysis.body
+        if place < body.n_args:
+            return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)
+        node = body.nodes[place]
+        kind = node.kind
+        op = kind.op
+        inputs = tuple(map(run.analysis.tensor, node.inputs))
+        if run.control_flow is not None and op in CONTROL_FLOW:
+            special = run.control_flow.outputs(place, inputs)
+            if special is not None:
+                return self._outcome(op, special, self._verdict(kind, inputs, special))
+        calls: tuple[Call, ...] | None = None
+        call = self._handler(op)
+        if call is not None:
+            caller = Caller(self, body, node, inputs)
+            verdict = yield from caller.make(call)
+            calls = tuple(caller.calls)
+            outputs, is_named = self.sizes.completed(
+                body, node, Inferred(caller.shapes, caller.outputs)
+            )
+            is_shared = op in PLAIN_CALLS
+        else:
+            inferred = self._inferred.get(key) if key is not None else None
+            if inferred is None:
+                inferred = self._infer(kind, inputs)
+                if key is not None:
+                    self._inferred[key] = inferred
+            if body is self.program.body and place in self._input_of:
+                outputs, is_named = self.sizes.given(node, self._input_of[place], inferred), True
+            else:
+                outputs, is_named = self.sizes.completed(body, node, inferred)
+            verdict = self._verdict(kind, inputs, outputs)
+            is_shared = op not in CONTROL_FLOW
+        found = self._outcome(op, outputs, verdict, calls)
+        if key is not None and is_shared and not is_named:
+            self._settled[key] = found
+        return found
+
+    def _outcome(
+        self,
+        op: str,
+        outputs: tuple[Tensor, ...],
+        verdict: Verdict,
+        calls: tuple[Call, ...] | None = None,
+    ) -> Outcome:
+        tensors = self._tensors
+        numbers = [tensors.setdefault(each, len(tensors) + N_RESERVED - 1) for each in outputs]
+        ids = tuple([number if number < MOST_TENSORS else UNLIKE for number in numbers])
+        return Outcome(op, outputs, ids, ids[0] if ids else UNKNOWN_ID, verdict, calls)
+
+    def _handler(self, op: str) -> Handler | None:
+        """What works out ops of a type that run functions; None for all others."""
+        if op not in self._handlers:
+            is_function = op not in CALLS and self.program.function(op) is not None
+            self._handlers[op] = CALLS["LegacyCall"] if is_function else CALLS.get(op)
+        return self._handlers[op]
+
+    def _infer(self, kind: Kind, inputs: tuple[Tensor, ...]) -> Inferred:
         """Ask the rules."""
         op = OpCall(kind.op, inputs, (), kind.attrs, kind.output_types)
         shapes, values, handles = infer(op, len(kind.output_types))
-        is_complete = all(shape is not None and set(map(type, shape)) <= _INT for shape in shapes)
         outputs = tuple([
             Tensor(None if shape is None or None in shape else shape, dtype, value, handle)  # type: ignore[arg-type]
             for shape, dtype, value, handle in zip(
                 shapes, kind.output_types, values, handles, strict=True
             )
         ])  # fmt: skip
-        return _Inferred(shapes, outputs, is_complete)
+        return Inferred(shapes, outputs)
 
     def _verdict(
         self, kind: Kind, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]
@@ -234,105 +312,25 @@ class Engine:
         op = OpCall(kind.op, inputs, outputs, kind.attrs, kind.output_types)
         return judged(op, self.settings.formulas, self.settings.free)
 
-    def _completed(
-        self,
-        body: Body,
-        node: Node,
-        shapes: Sequence[PartialShape],
-        outputs: Sequence[Tensor],
-    ) -> tuple[Tensor, ...]:
-        """Outputs with the shapes that the graph says, and names for what is left."""
-        completed = []
-        unknown = len(node.declared) - len(outputs)  # an op type that we do not know has some
-        if unknown > 0:
-            outputs = (*outputs, *[UNKNOWN] * unknown)
-            shapes = (*shapes, *[None] * unknown)
-        for slot, output in enumerate(outputs):
-            shape = shapes[slot]
-            if slot < len(node.declared):
-                shape = _refined(shape, node.declared[slot])
-            completed.append(output._replace(shape=self.named(body, node, slot, shape)))
-        return tuple(completed)
 
-    def named(self, body: Body, node: Node, slot: int, shape: PartialShape) -> Dims | None:
-        """A shape with names for the dimensions that are unknown."""
-        if shape is None:
-            return None
-        label = node.name if slot == 0 else f"{node.name}:{slot}"
-        return tuple([
-            self.names.of(f"{label}[{axis}]", (body.name, node.name, slot, axis))
-            if dim is None
-            else dim
-            for axis, dim in enumerate(shape)
-        ])  # fmt: skip
-
-    def _argument(self, body: Body, place: int, args: tuple[Tensor, ...]) -> Tensor:
-        """An argument of a function, with what the function says about it."""
-        node = body.nodes[place]
-        given = args[place] if place < len(args) else UNKNOWN
-        shape = given.shape
-        if shape is None and node.declared:
-            shape = self.named(body, node, 0, node.declared[0])
-        handle = given.handle or node.kind.attrs.get("handle")
-        dtype = given.dtype or node.kind.attrs.get("T", 0)
-        return Tensor(shape, dtype, given.values, handle)
-
-    def _given(self, node: Node, name: str, found: _Inferred) -> tuple[Tensor, ...]:
-        """What an input of the program brings: unknown sizes are the caller's, or get names."""
-        outputs = []
-        for slot, output in enumerate(found.outputs):
-            shape = found.shapes[slot]
-            if slot < len(node.declared):
-                shape = _refined(shape, node.declared[slot])
-            if slot == 0 and node.name in self.settings.input_shapes:
-                shape = _refined(self.settings.input_shapes[node.name], shape)
-            dims = None
-            if shape is not None:
-                dims = tuple([
-                    self._input_size(name, slot, axis) if dim is None else dim
-                    for axis, dim in enumerate(shape)
-                ])  # fmt: skip
-            outputs.append(output._replace(shape=dims))
-        return tuple(outputs)
-
-    def _input_size(self, name: str, slot: int, axis: int) -> Number:
-        if axis == 0:
-            self.batch_is_free = True
-            batch = self.settings.batch
-            return self.names.batch() if batch is None else batch
-        label = name if slot == 0 else f"{name}:{slot}"
-        return self.names.of(f"{label}[{axis}]", ("input", name, slot, axis))
+def _known_ids(outcomes: Sequence[Outcome | None], wiring: Wiring) -> list[int]:
+    """Numbers of the tensors that an earlier pass has found, as a ``Wiring`` orders them."""
+    ids = [UNKNOWN_ID if found is None else found.first for found in outcomes]
+    ids += (UNKNOWN_ID, NO_INPUT, UNLIKE)
+    ids += [UNKNOWN_ID] * (wiring.size - len(ids))
+    for place, outputs in wiring.outputs.items():
+        found = outcomes[place]
+        for slot, wire in outputs:
+            ids[wire] = UNKNOWN_ID if found is None else found.id_of(slot)
+    return ids
 
 
-_INT = {int}
-
-
-def _refined(known: PartialShape, other: PartialShape) -> PartialShape:
-    """A shape, completed with the dimensions that another one knows."""
-    if known is None or other is None or len(known) != len(other):
-        return other if known is None else known
-    return tuple([
-        b if a is None or (b is not None and not isinstance(a, int)) else a
-        for a, b in zip(known, other, strict=True)
-    ])  # fmt: skip
-
-
-def _add_up(analysis: Analysis) -> None:
-    """The totals of one run of a body."""
-    times = analysis.times
-    macs, other = [], []
-    for place, verdict in analysis.verdicts.items():
-        if verdict.status is Status.COUNTED:
-            often = times.get(place, 1)
-            macs.append(verdict.cost.macs * often)
-            other.append(verdict.cost.other * often)
-    for place, calls in analysis.calls.items():
-        for call in calls:
-            often = times.get(place, 1)
-            macs.append(scaled(call.analysis.macs * often, call.times))
-            other.append(scaled(call.analysis.other * often, call.times))
-    analysis.macs = total(macs)
-    analysis.other = total(other)
+def _long_key(sort: int, ids: Sequence[int], wires: Sequence[int] | None) -> _Key | None:
+    """Key of a node with these inputs; None if there is no telling which nodes are like it."""
+    if wires is None:
+        return None
+    inputs = [ids[wire] for wire in wires]
+    return None if UNLIKE in inputs else (sort, *inputs)
 
 
 _ARGUMENT = Verdict(Status.FREE, reason="an argument of the function")

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.analysis.dataflow import BACK_EDGES
+from tfprof.model.node_table import NodeTable
 from tfprof.model.program import Body
 
 ENTER = frozenset({"Enter", "RefEnter"})
@@ -77,7 +78,10 @@ def find_frames(body: Body, order: Sequence[int]) -> Frames | None:
         body: The body.
         order: Its nodes in data-flow order.
     """
-    if not any(body.nodes[place].kind.op in CONTROL_FLOW for place in order):
+    nodes = body.nodes
+    if isinstance(nodes, NodeTable) and not len(nodes.of_types(CONTROL_FLOW)):
+        return None
+    if not any(nodes[place].kind.op in CONTROL_FLOW for place in order):
         return None
     loop_of, loops = _loops(body, order)
     loop_at: dict[int, Loop] = {}

@@ -127,7 +127,7 @@ def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_u
             shape = None
         else:
             joined = common_shape([shape, after.shape])
-            shape = caller.engine.named(caller.body, caller.node, place, joined)
+            shape = caller.engine.sizes.named(caller.body, caller.node, place, joined)
     handle, later = during.handle, after.handle
     if handle is not None and later is not None:
         element = later.shape  # the first items tell what the list holds
@@ -160,7 +160,7 @@ def judged_trips(
     """How often a loop runs, an unknown if nothing tells; and what the reader should know."""
     if found is None or is_internal(found.trips):
         label = f"{function_label(body)}/{name}" if body else name
-        trips = engine.names.of(f"trips({label})", ("trips", body, name))
+        trips = engine.sizes.names.of(f"trips({label})", ("trips", body, name))
         note = f"how often the loop {label} runs is not known; give trip_counts={{{name!r}: n}}"
         return trips, note
     if found.is_bound:

@@ -19,9 +19,7 @@ from tfprof.analysis.shapes.small_arrays import (
     Folded,
     ValueRules,
     array,
-    array_or_unknown,
     elementwise,
-    need_some_values,
     values_of,
 )
 from tfprof.model.symbolic import Number, floor_div, maximum, minimum
@@ -39,6 +37,8 @@ Real: TypeAlias = "float | Number"
 
 _MOST_POWER = 8
 _ROUNDED: dict[int, Any] = {0: float, 1: np.float32, 2: float, 19: np.float16}
+_LARGEST_HALF = 65504.0
+"""Up to this, a number has a place in every float type."""
 
 
 def result_in(value: Real | None, dtype: int) -> Element:
@@ -49,8 +49,12 @@ def result_in(value: Real | None, dtype: int) -> Element:
         value = float(value)
     if isinstance(value, float):
         rounded = _ROUNDED.get(dtype)
+        if rounded is None:
+            return None
+        if -_LARGEST_HALF <= value <= _LARGEST_HALF:
+            return float(rounded(value))
         with np.errstate(over="ignore"):  # what is too large for the type is infinite
-            return None if rounded is None else float(rounded(value))
+            return float(rounded(value))
     return value
 
 
@@ -78,14 +82,12 @@ def _binary(*op_types: str) -> Callable[[Callable[[Any, Any], Real | None]], Any
 
     def enter(function: Callable[[Any, Any], Real | None]) -> Any:
         def rule(op: OpCall) -> Folded:
-            need_some_values(op, (0, 1))
             dtype = dtype_of(op)
 
             def compute(one: Element, other: Element) -> Element:
                 return result_in(computed(function, one, other), dtype)
 
-            parts = (array_or_unknown(op, 0), array_or_unknown(op, 1))
-            return [values_of(elementwise(compute, *parts))]
+            return [values_of(elementwise(compute, array(op, 0), array(op, 1)))]
 
         RULES.of(*op_types)(rule)
         return function

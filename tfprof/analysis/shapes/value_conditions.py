@@ -8,6 +8,7 @@ from tfprof.analysis.shapes.rules import Rules
 from tfprof.analysis.shapes.small_arrays import (
     Folded,
     ValueRules,
+    array,
     array_or_unknown,
     elementwise,
     need_some_values,
@@ -61,8 +62,7 @@ _RELATIONS = {
 def _compare(op: OpCall) -> Folded:
     """``a > b`` is written as ``b < a``."""
     relation, swapped = _RELATIONS[op.type]
-    need_some_values(op, (0, 1))
-    one, other = array_or_unknown(op, 0), array_or_unknown(op, 1)
+    one, other = array(op, 0), array(op, 1)
     if swapped:
         one, other = other, one
     return [values_of(elementwise(lambda a, b: _compared(relation, a, b), one, other))]

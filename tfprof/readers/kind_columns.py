@@ -1,0 +1,203 @@
+"""Kinds of the nodes of a serialized GraphDef, by columns: each different one is decoded once.
+
+Most nodes have type and attributes in common with others. Which do is found without decoding any:
+a node's type and attributes get numbers, equal bytes equal ones, and so do the rows of these
+numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from tfprof._wire import messages as pb
+from tfprof._wire.plan import Plan, rows, text
+from tfprof._wire.scan import Texts, scan
+from tfprof._wire.text_index import TextIndex
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.program import Kind
+from tfprof.readers.program import KEPT_PRIVATE, LARGE_BYTES, NodeReader, small_value
+
+_INT64_BYTES = 8
+
+_NAMES = (b"container", b"debug_name", b"shared_name")
+"""Attributes of ``VarHandleOp`` that tell which variable it is, and nothing of what it is like."""
+
+
+@functools.cache
+def _plan() -> Plan:
+    attrs = rows("attr", [text("key"), text("value")])
+    return Plan(
+        "tensorflow.GraphDef", [rows("node", [text("op"), attrs]), rows("library.function")]
+    )
+
+
+class ScannedGraph:
+    """Types and attributes of the nodes of a GraphDef.
+
+    Args:
+        graph: A serialized GraphDef.
+        keep_names: Tell variables with different names apart.
+
+    Attributes:
+        op_types: Op type of each kind.
+        kind_ids: Kind of each node, shape (n,).
+    """
+
+    def __init__(self, graph: bytes, *, keep_names: bool) -> None:
+        _, nodes, attrs, functions = scan(_plan(), graph)
+        self._functions = functions.text("value")
+        ops, op_numbers = _numbered(nodes.text("op"))
+        names, name_numbers = _numbered(attrs.text("key"))
+        kept = _is_told(names)[name_numbers]
+        if not keep_names:
+            is_variable = op_numbers == _place(ops, b"VarHandleOp")
+            is_name = np.isin(name_numbers, [_place(names, name) for name in _NAMES])
+            kept &= ~(is_name & is_variable[attrs.parent])
+        at = np.flatnonzero(kept)
+        self._keys = [names[i].decode() for i in range(len(names))]
+        self._key_of, self._values = name_numbers[at], attrs.text("value").take(at)
+        self._value_of, self._n_values = _value_numbers(self._values)
+        self._decoded: dict[int, Any] = {}
+
+        counts = np.bincount(attrs.parent[at], minlength=len(nodes))
+        self._start = np.concatenate([[0], np.cumsum(counts)])
+        pairs = self._key_of * self._n_values + self._value_of
+        self.kind_ids = _alike(op_numbers, self._start, pairs)
+        self._first = _first(self.kind_ids)
+        types = [ops[i].decode() for i in range(len(ops))]
+        self.op_types = [types[i] for i in op_numbers[self._first].tolist()]
+
+    def functions(self) -> Iterator[pb.FunctionDefSlices]:
+        """The function library."""
+        return map(pb.FunctionDefSlices.FromString, self._functions)
+
+    def kind(self, number: int, reader: NodeReader) -> Kind:
+        """A kind."""
+        node = int(self._first[number])
+        places = range(int(self._start[node]), int(self._start[node + 1]))
+        attrs = {self._keys[int(self._key_of[place])]: self._value(place) for place in places}
+        return reader.kind_of(self.op_types[number], attrs)
+
+    def _value(self, place: int) -> Any:
+        number = int(self._value_of[place])
+        if number not in self._decoded:
+            data = self._values[place]
+            self._decoded[number] = small_value(pb.AttrValue.FromString(data), len(data))
+        return self._decoded[number]
+
+
+def _alike(ops: Int64Array, start: Int64Array, pairs: Int64Array) -> Int64Array:
+    """Number of each node, the same for those with the same type and attributes.
+
+    Maps have no order, so the attributes of nodes may stand in any. What is different as it stands
+    is put in order and compared again.
+
+    Args:
+        ops: Type of each node, shape (n,).
+        start: Start of each node's attributes, shape (n + 1,).
+        pairs: The attributes, a number for each name with a value.
+    """
+    numbers = _numbered(_lines(ops, start, pairs))[1]
+    first = _first(numbers)
+    counts = np.diff(start)[first]
+    owner = np.repeat(np.arange(len(first)), counts)
+    ends = np.cumsum(counts)
+    places = np.arange(len(owner)) - (ends - counts)[owner] + start[first][owner]
+    ordered = pairs[places][np.lexsort((pairs[places], owner))]
+    distinct = _numbered(_lines(ops[first], np.concatenate([[0], ends]), ordered))[1]
+    alike: Int64Array = distinct[numbers]
+    return alike
+
+
+def _first(numbers: Int64Array) -> Int64Array:
+    """Where each number stands first; they are from 0 in order of appearance."""
+    highest = np.maximum.accumulate(numbers)
+    return np.flatnonzero(np.diff(highest, prepend=-1))
+
+
+def _lines(ops: Int64Array, start: Int64Array, pairs: Int64Array) -> Texts:
+    """Type and attributes of each node, as bytes."""
+    starts = start + np.arange(len(start))  # each has its type before them
+    numbers = np.empty(int(starts[-1]), np.int64)
+    numbers[starts[:-1]] = ops
+    is_pair = np.ones(len(numbers), np.bool_)
+    is_pair[starts[:-1]] = False
+    numbers[is_pair] = pairs
+    bounds = starts * _INT64_BYTES
+    return Texts(numbers.data.cast("B"), bounds[:-1], np.diff(bounds))
+
+
+def _numbered(texts: Texts) -> tuple[TextIndex, Int64Array]:
+    distinct = TextIndex()
+    return distinct, distinct.intern(texts)
+
+
+def _place(texts: TextIndex, text: bytes) -> int:
+    """Number of a text, -1 if it is not there."""
+    return next((i for i in range(len(texts)) if texts[i] == text), -1)
+
+
+def _is_told(names: TextIndex) -> BoolArray:
+    """Which attributes tell something here: private ones are for TensorFlow alone."""
+    texts = [names[i] for i in range(len(names))]
+    return np.array([text[:1] != b"_" or text in KEPT_PRIVATE for text in texts], np.bool_)
+
+
+def _value_numbers(values: Texts) -> tuple[Int64Array, int]:
+    """Number of each value, and how many there are; large ones are taken to be all different."""
+    is_large = values.length > LARGE_BYTES
+    numbers = np.empty(len(values), np.int64)
+    distinct, numbers[~is_large] = _numbered(values.take(np.flatnonzero(~is_large)))
+    n_large = int(is_large.sum())
+    numbers[is_large] = len(distinct) + np.arange(n_large)
+    return numbers, len(distinct) + n_large
+
+
+class KindTable(Sequence[Kind]):
+    """Kinds that are decoded when they are asked for.
+
+    Attributes:
+        op_types: Op type of each.
+    """
+
+    def __init__(self) -> None:
+        self.op_types: list[str] = []
+        self._kinds: list[Kind | None] = []
+        self._graphs: list[tuple[int, ScannedGraph, NodeReader]] = []
+
+    def __len__(self) -> int:
+        return len(self.op_types)
+
+    @overload
+    def __getitem__(self, number: int) -> Kind: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Kind]: ...
+    def __getitem__(self, number: int | slice) -> Kind | list[Kind]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        kind = self._kinds[number]
+        if kind is None:
+            number %= len(self)
+            first, graph, reader = next(
+                part for part in reversed(self._graphs) if part[0] <= number
+            )
+            kind = self._kinds[number] = graph.kind(number - first, reader)
+        return kind
+
+    def add(self, kind: Kind) -> int:
+        """Append a kind; returns its number."""
+        self.op_types.append(kind.op)
+        self._kinds.append(kind)
+        return len(self.op_types) - 1
+
+    def add_graph(self, graph: ScannedGraph, reader: NodeReader) -> Int64Array:
+        """Append the kinds of a graph; returns the number of that of each of its nodes."""
+        first = len(self.op_types)
+        self._graphs.append((first, graph, reader))
+        self.op_types += graph.op_types
+        self._kinds += [None] * len(graph.op_types)
+        return first + graph.kind_ids
