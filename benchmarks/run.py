@@ -24,6 +24,7 @@ import startup
 from generate import Step, generate
 from measure import VIEWS, Result, run_case
 
+CASE = "tfprof_cases:add_step"
 LIMIT_OF_GROWTH = 1.1  # times as much per replica, from × 1 to the largest scale
 
 
@@ -83,6 +84,14 @@ class Bench:
             )
         )
 
+    def times(self, job: str, floor: float | None, ours: float | None, goal: float = 0.0) -> None:
+        """A row of times; the goal is how many times as long as the floor it may take."""
+        ratio = ours / floor if floor and ours is not None else None
+        shown = "n/a" if ratio is None else f"{ratio:.2f} ×"
+        met = None if ratio is None or not goal else ratio <= goal
+        limit = f"≤ {goal:g} ×" if goal else ""
+        self.rows.append(Row(job, milliseconds(floor), milliseconds(ours), shown, limit, met))
+
     def at_most(self, job: str, peer: str, ours: float | None, goal: float, unit: str) -> None:
         """A row of one figure with an upper limit."""
         shown = "n/a" if ours is None else f"{ours:,.0f} {unit}"
@@ -101,38 +110,61 @@ def total(*values: float | None) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
+def parser_rows(bench: Bench, scale: int) -> None:
+    """``add_step`` beside protobuf's parser, in one process."""
+    repeat = 1 if scale >= 100 else 0
+    first, later, sums, parse = (
+        bench.median(CASE, scale, value, repeat) for value in ("first", "later", "sums", "parse")
+    )
+    name = f"× {scale} add_step / protobuf's parser"
+    bench.times(f"{name}, later steps", parse, later, 1.0)
+    bench.times(f"{name}, later steps and their sums", parse, total(later, sums))
+    bench.times(f"{name}, first", parse, first, 3.0)
+
+
+def large_step_rows(bench: Bench, scale: int) -> None:
+    first = bench.median(CASE, scale, "first", 1)
+    milli = None if first is None else first * 1e3
+    bench.at_most(f"× {scale} add_step, first", "", milli, 500, "ms")
+    case = "tfprof_cases:add_step_memory"
+    file_mb, peak_mb = (bench.median(case, scale, value, 1) for value in ("file_mb", "peak_mb"))
+    shown = "" if file_mb is None else f"{file_mb:,.0f} MB of bytes"
+    job = f"× {scale} add_step, memory at its peak beyond the bytes"
+    bench.at_most(job, shown, peak_mb, round(2 * (file_mb or 0)), "MB")
+
+
 def add_step_rows(bench: Bench, scale: int) -> None:
     goal = {1: 40.0, 10: 60.0}.get(scale, 0.0)
-    ours = bench.median("tfprof_cases:add_step", scale, "first")
-    later = bench.median("tfprof_cases:add_step", scale, "later")
-    ready = bench.median("tfprof_cases:add_step", scale, "new_profiler")
+    ours = bench.median(CASE, scale, "first")
+    later = bench.median(CASE, scale, "later")
+    ready = bench.median(CASE, scale, "new_profiler")
     python, core = "tensorflow_cases:add_step_python", "tensorflow_cases:add_step_core"
     name = f"× {scale} add_step"
     peer = bench.median(python, scale, "first")
     bench.seconds(f"{name}, first, imported graph", peer, ours, goal)
-    bench.seconds(f"{name}, later steps", bench.median(python, scale, "later"), later)
+    bench.seconds(f"{name}, later steps", bench.median(python, scale, "later"), later, 300.0)
     built = bench.median("tensorflow_cases:add_step_built", scale, "first")
     bench.seconds(f"{name}, first, graph as built", built, ours, goal)
     bench.seconds(f"{name}, TF's C++ core", bench.median(core, scale, "add_step"), ours)
     alone = bench.median(core, scale, "run_meta_only")
     bench.seconds(f"{name}, TF's C++ core, no graph or op log", alone, ours)
-    bench.seconds(f"{name}, protobuf's parser alone", bench.median(core, scale, "parse"), ours)
     both = total(bench.median(python, scale, "new_profiler"), peer)
     bench.seconds(f"× {scale} Profiler() + add_step", both, total(ready, ours))
 
 
 def view_rows(bench: Bench, scale: int) -> None:
+    proto_goal, light_goal, file_goal = (10.0, 25.0, 4.0) if scale == 10 else (2.0, 5.0, 0.0)
     for view in VIEWS:
         peer = bench.median("tensorflow_cases:views", scale, view)
         parsed = bench.median("tensorflow_cases:views", scale, f"{view}_parsed")
         note = " (TF's proto does not parse)" if parsed == 0 else ""
         ours = bench.median("tfprof_cases:views", scale, view)
-        bench.seconds(f"× {scale} {view} view, proto{note}", peer, ours, 2.0)
+        bench.seconds(f"× {scale} {view} view, proto{note}", peer, ours, proto_goal)
         light = bench.median("tfprof_cases:light_views", scale, view)
-        bench.seconds(f"× {scale} {view} view, light object", peer, light, 5.0)
+        bench.seconds(f"× {scale} {view} view, light object", peer, light, light_goal)
     peer = bench.median("tensorflow_cases:scope_file", scale, "file")
     ours = bench.median("tfprof_cases:scope_file", scale, "file")
-    bench.seconds(f"× {scale} scope view to a file", peer, ours, 1.0 if scale == 10 else 0.0)
+    bench.seconds(f"× {scale} scope view to a file", peer, ours, file_goal)
 
 
 def memory_rows(bench: Bench, scale: int) -> None:
@@ -215,10 +247,14 @@ def print_table(rows: Sequence[Row]) -> None:
 def measure_all(bench: Bench, scales: Sequence[int]) -> None:
     startup_rows(bench, generate(1, bench.cache))
     for scale in (scale for scale in scales if scale <= 10):
+        parser_rows(bench, scale)
         add_step_rows(bench, scale)
         view_rows(bench, scale)
     if 10 in scales:
         memory_rows(bench, 10)
+    for scale in (scale for scale in scales if scale > 10):
+        parser_rows(bench, scale)
+        large_step_rows(bench, scale)
     growth_rows(bench, scales)
 
 

@@ -9,6 +9,10 @@ from typing import Any
 from measure import VIEWS, Input, Result, options, peak_mb, resident_mb, timed
 
 import tfprof
+from tfprof._wire import messages as pb
+
+LATER_STEPS = 5
+"""For each first one; they are short."""
 
 METHODS = {
     "scope": "profile_name_scope",
@@ -26,9 +30,12 @@ def fresh(data: Input) -> Any:
 
 
 def add_step(folder: Path, repeat: int) -> Result:
-    """A first step on a new profiler, and steps 1, 2, … on the same one."""
+    """A first step on a new profiler, and steps 1, 2, … on the same one.
+
+    Beside each later step, protobuf parses the same bytes, and the sums that views need are made.
+    """
     data = Input.load(folder)
-    found: Result = {"new_profiler": [], "first": [], "later": []}
+    found: Result = {"new_profiler": [], "first": [], "later": [], "sums": [], "parse": []}
     fresh(data)  # imports and caches of regular expressions, as TensorFlow's are loaded too
     profiler: Any = None
     for _ in range(repeat):
@@ -37,10 +44,32 @@ def add_step(folder: Path, repeat: int) -> Result:
         found["new_profiler"].append(seconds)
         seconds, _coverage = timed(profiler.add_step, 0, data.run_meta)
         found["first"].append(seconds)
-    for step in range(1, repeat + 1):
+    for step in range(1, LATER_STEPS * repeat + 1):
         seconds, _coverage = timed(profiler.add_step, step, data.run_meta)
         found["later"].append(seconds)
+        seconds, _message = timed(pb.RunMetadata.FromString, data.run_meta)
+        found["parse"].append(seconds)
+        del _message
+        seconds, _sums = timed(profiler._profile.steps.records.get, step)
+        found["sums"].append(seconds)
     return found
+
+
+def add_step_memory(folder: Path, _repeat: int) -> Result:
+    """Memory that a first step needs beyond its bytes and the profiler, at its peak and after it.
+
+    Only Linux can start to look for the peak anew.
+    """
+    data = Input.load(folder)
+    profiler = tfprof.Profiler(data.graph)
+    profiler._source.update()
+    before = resident_mb()
+    Path("/proc/self/clear_refs").write_text("5")
+    profiler.add_step(0, data.run_meta)
+    status = Path("/proc/self/status").read_text()
+    peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+    file_mb = len(data.run_meta) / 1e6
+    return {"file_mb": [file_mb], "peak_mb": [peak - before], "held_mb": [resident_mb() - before]}
 
 
 def views(folder: Path, repeat: int) -> Result:

@@ -1,4 +1,4 @@
-"""Reading an XSpace into columns: speed by number of threads, and memory beside the map.
+"""Reading an XSpace into columns: speed by number of threads, memory beside the map, look-ups.
 
     python benchmarks/xspace.py --megabytes 200
     python benchmarks/xspace.py --capture worker0.xplane.pb --repeat 5
@@ -6,8 +6,10 @@
 
 The file is a capture whose lines are repeated until it is large enough; without ``--capture``, one
 that is built here: threads with ops, their stats and a share of plain Python calls. Every number is
-taken in a process of its own. Memory is what the process holds of its own: mapped pages of the
-file are not counted.
+taken in a process of its own, in turn with the others: with one thread, with two, and as yardsticks
+copying the file in memory and protobuf's parser, which makes messages and no columns. On a machine
+that is busy with other things CPU seconds say more than seconds. Memory is what the process holds
+of its own: mapped pages of the file are not counted.
 """
 
 from __future__ import annotations
@@ -141,14 +143,15 @@ def measure_once(path: str, threads: int, watch: bool) -> dict[str, float]:
 
     read_xspace(b"", threads=1)  # imports and plans
     memory = Memory() if watch else None
-    start = time.perf_counter()
+    start, start_cpu = time.perf_counter(), time.process_time()
     space = read_xspace(path, threads=threads)
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
     grown = memory.grown() if memory else 0
     n_stats = sum(len(plane.events.stats) for plane in space.planes)
     held = sum(plane.events.nbytes for plane in space.planes)
     return {
         "seconds": seconds,
+        "cpu": cpu,
         "grown": grown,
         "held": held,
         "events": space.n_events,
@@ -156,9 +159,66 @@ def measure_once(path: str, threads: int, watch: bool) -> dict[str, float]:
     }
 
 
-def in_child(path: Path, threads: int, watch: bool = False) -> dict[str, float]:
-    """The same in a new process."""
-    command = [sys.executable, __file__, "--child", str(path), str(threads), str(int(watch))]
+def copy_once(path: str) -> dict[str, float]:
+    """The file's content is copied, after it was mapped."""
+    import numpy as np
+
+    mapped = np.memmap(path, np.uint8, "r")
+    start, start_cpu = time.perf_counter(), time.process_time()
+    np.array(mapped)
+    return {"seconds": time.perf_counter() - start, "cpu": time.process_time() - start_cpu}
+
+
+def parse_once(path: str) -> dict[str, float]:
+    """Protobuf makes messages of it."""
+    from tfprof._wire import messages as pb
+
+    data = Path(path).read_bytes()
+    start, start_cpu = time.perf_counter(), time.process_time()
+    pb.XSpace.FromString(data)
+    return {"seconds": time.perf_counter() - start, "cpu": time.process_time() - start_cpu}
+
+
+def look_up_once(path: str) -> dict[str, float]:
+    """The most frequent stats of the largest plane, by name: seconds of the slowest look-up."""
+    import numpy as np
+
+    from tfprof.readers.xspace import read_xspace
+
+    space = read_xspace(path)
+    plane = max(space.planes, key=lambda plane: len(plane.events))
+    found = {"events": len(plane.events), "find": 0.0, "numbers": 0.0, "texts": 0.0}
+    start = time.perf_counter()
+    _ = plane.metadata_rows, plane.events.stats.owners
+    found["first"] = time.perf_counter() - start
+    ids, counts = np.unique(plane.events.stats.metadata_ids, return_counts=True)
+    for key in ids[np.argsort(-counts)[:5]].tolist():
+        name = plane.stat_metadata.name_of[key]
+        moments = [time.perf_counter()]
+        column = plane.stat(name)
+        moments.append(time.perf_counter())
+        _ = column.signed
+        moments.append(time.perf_counter())
+        _ = column.texts
+        moments.append(time.perf_counter())
+        for part, seconds in zip(("find", "numbers", "texts"), np.diff(moments), strict=True):
+            found[part] = max(found[part], float(seconds))
+    return found
+
+
+CHILDREN = {
+    "1 thread": lambda path: measure_once(path, 1, watch=False),
+    "2 threads": lambda path: measure_once(path, 2, watch=False),
+    "copying": copy_once,
+    "protobuf": parse_once,
+    "memory": lambda path: measure_once(path, 1, watch=True),
+    "look-ups": look_up_once,
+}
+
+
+def in_child(what: str, path: Path) -> dict[str, float]:
+    """One of these in a new process."""
+    command = [sys.executable, __file__, "--child", what, str(path)]
     done = subprocess.run(
         command, env=child_environment(), capture_output=True, text=True, check=True
     )
@@ -168,20 +228,34 @@ def in_child(path: Path, threads: int, watch: bool = False) -> dict[str, float]:
 def report(path: Path, repeat: int) -> None:
     """Print the numbers of one file."""
     size = path.stat().st_size
-    times = {1: [], 2: []}
+    kinds = ("1 thread", "2 threads", "copying", "protobuf")
+    runs = {kind: [] for kind in kinds}
     for _ in range(repeat):
-        for threads, found in times.items():
-            found.append(in_child(path, threads)["seconds"])
-    memory = in_child(path, 1, watch=True)
+        for kind in kinds:
+            if kind != "protobuf" or size < 1 << 31:  # it reads no more
+                runs[kind].append(in_child(kind, path))
+    memory, found = in_child("memory", path), in_child("look-ups", path)
     print(
         f"{size / 1e6:.0f} MB, {memory['events']:.0f} events, {memory['stats']:.0f} stats, "
         f"{os.cpu_count()} cores"
     )
-    medians = {threads: statistics.median(found) for threads, found in times.items()}
-    for threads, seconds in medians.items():
-        print(f"{threads} threads: {seconds:.3f} s, {size / 1e6 / seconds:.0f} MB/s")
-    print(f"2 threads are {medians[1] / medians[2]:.2f} times as fast as one")
+    copying = statistics.median(run["seconds"] for run in runs["copying"])
+    seconds = {}
+    for kind in filter(runs.get, kinds):
+        seconds[kind] = statistics.median(run["seconds"] for run in runs[kind])
+        least = min(run["seconds"] for run in runs[kind])
+        cpu = statistics.median(run["cpu"] for run in runs[kind])
+        print(
+            f"{kind}: {seconds[kind]:.3f} s (least {least:.3f}), {size / 1e6 / seconds[kind]:.0f} "
+            f"MB/s, {cpu:.3f} CPU seconds, {seconds[kind] / copying:.1f} x copying"
+        )
+    print(f"2 threads are {seconds['1 thread'] / seconds['2 threads']:.2f} times as fast as one")
     print(f"memory: peak {memory['grown'] / size:.2f}, columns {memory['held'] / size:.2f} x file")
+    shown = {part: f"{1e3 * found[part]:.0f} ms" for part in ("first", "find", "numbers", "texts")}
+    print(
+        f"look-ups among {found['events']:.0f} events: once {shown['first']}, then at most: find a "
+        f"stat {shown['find']}, its numbers {shown['numbers']}, its texts {shown['texts']}"
+    )
 
 
 def main() -> None:
@@ -203,6 +277,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(measure_once(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1")))
+        print(json.dumps(CHILDREN[sys.argv[2]](sys.argv[3])))
     else:
         main()

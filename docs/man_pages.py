@@ -66,9 +66,9 @@ _SPELLINGS = (
     "Options and paths may stand before the command. Without a command, tfprof opens its shell."
 )
 _INPUTS = (
-    "Files are told apart by their content, whether binary or text, plain or compressed by gzip "
-    "or xz, so that it is enough to name them or their folder. Options say what a file is where "
-    "there is more than one of a kind."
+    "Files are told apart by their content, whether binary or text, plain or compressed by gzip, "
+    "xz or zstd, so that it is enough to name them or their folder. Options say what a file is "
+    "where there is more than one of a kind."
 )
 
 

@@ -37,7 +37,7 @@ def corpus(data: Path | None = None) -> dict[str, bytes]:
     inputs = {}
     for name, target, piece in pieces:
         inputs[f"{target}-{name}"] = bytes([places[target]]) + piece
-        if target not in ("sniff", "scan"):
+        if target not in ("sniff", "scan", "xspace_engines"):
             inputs[f"sniff-{target}-{name}"] = bytes([places["sniff"]]) + piece[:MAX_BYTES]
     return inputs
 
@@ -104,7 +104,11 @@ def _traces(data: Path | None) -> Iterator[tuple[str, str, bytes]]:
     event.stats.add(metadata_id=2, ref_value=2)
     event.stats.add(metadata_id=2, str_value="text")
     event.stats.add(metadata_id=2, double_value=1.5)
-    yield "hand", "xspace", space.SerializeToString(deterministic=True)
+    plane.lines[0].events.add(metadata_id=1, offset_ps=300, duration_ps=2**40).stats.extend(
+        event.stats
+    )
+    hand = space.SerializeToString(deterministic=True)
+    yield from (("hand", target, hand) for target in ("xspace", "xspace_engines"))
     for path in sorted(data.rglob("*.xplane.pb")) if data is not None else ():
         if path.stat().st_size < 1 << 22:
             space = pb.XSpace.FromString(path.read_bytes())
@@ -112,7 +116,8 @@ def _traces(data: Path | None) -> Iterator[tuple[str, str, bytes]]:
                 _shorten(plane)
                 cut = pb.XSpace(planes=[plane]).SerializeToString(deterministic=True)
                 if len(cut) <= MAX_BYTES:
-                    yield f"{path.stem}-{place}", "xspace", cut
+                    name = f"{path.stem}-{place}"
+                    yield from ((name, target, cut) for target in ("xspace", "xspace_engines"))
 
 
 def _shorten(plane: pb.XPlane) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 import random
 import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -18,13 +21,14 @@ from tfprof._wire.plan import Plan
 from tfprof._wire.text_index import TextIndex
 from tfprof.errors import TfprofError
 from tfprof.model.runs import KnownNames
+from tfprof.model.xspace import Plane
+from tfprof.readers import xspace, xspace_plane
 from tfprof.readers.checkpoint import open_checkpoint
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.profile_proto import read_profile
 from tfprof.readers.run_metadata import read_run_metadata
 from tfprof.readers.sniff import Format, check_expected, sniff
-from tfprof.readers.xspace import read_xspace
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/readers/checkpoint/recorded"
 
@@ -112,6 +116,41 @@ def _scan(data: bytes) -> None:
         assert by_native(plan, data) in (expected, None)
 
 
+def _xspace(data: bytes) -> None:
+    """However lines are cut, all is the same, and can be asked for."""
+    expected = _told(data, threads=1)
+    with mock.patch.object(xspace, "_SMALL", 0), mock.patch.object(xspace_plane, "_CHUNK", 64):
+        assert _told(data, threads=2) == expected
+
+
+def _xspace_engines(data: bytes) -> None:
+    """Both engines agree."""
+    assert _told(data, threads=1, pure=True) == _told(data, threads=1)
+
+
+def _told(data: bytes, *, threads: int, pure: bool = False) -> str:
+    with mock.patch.dict(os.environ, TFPROF_PURE="1" if pure else ""):
+        try:
+            space = xspace.read_xspace(data, threads=threads)
+        except TfprofError as error:
+            return str(error)
+        texts = space.errors, space.warnings, space.hostnames, [one.text for one in space.notices]
+        return repr((texts, [_plane_told(plane) for plane in space.planes]))
+
+
+def _plane_told(plane: Plane) -> Any:
+    events, entries, lines = plane.events, plane.event_metadata, plane.lines
+    columns = (events.first, events.metadata_ids, events.values, events.which, events.durations_ps)
+    names = dict.fromkeys(plane.stat_metadata.name_of.values())
+    return (
+        plane.name,
+        [column.tolist() for column in columns],
+        [column.tolist() for column in (lines.ids, lines.timestamps_ns, lines.durations_ps)],
+        [(name, plane.stat(name).floats.tolist(), plane.stat(name).texts[1]) for name in names],
+        (entries.keys.tolist(), entries.shown, lines.names.all, plane.own_stats()),
+    )
+
+
 TARGETS: dict[str, Callable[[bytes], object]] = {
     "graph": read_graph,
     "run_metadata": _run_metadata,
@@ -121,6 +160,7 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "checkpoint_v1": _checkpoint_v1,
     "sniff": _sniff,
     "scan": _scan,
-    "xspace": read_xspace,
+    "xspace": _xspace,
+    "xspace_engines": _xspace_engines,
 }
 """By name; inputs know them by their place here."""

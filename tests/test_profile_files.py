@@ -1,9 +1,21 @@
+import gzip
+import os
+import threading
+from dataclasses import replace
+from unittest import mock
+
 import pytest
 
 import tfprof
-from tfprof.errors import EmptyProfileError, UsageError
+from tfprof import profile_files
+from tfprof.errors import (
+    EmptyProfileError,
+    MalformedProfileError,
+    UnknownFormatError,
+    UsageError,
+)
 from tfprof.profile_files import open_profile, profiler_of
-from tfprof.readers.run_files import find_run_files
+from tfprof.readers.run_files import RunFile, RunFiles, find_run_files, look_at
 
 from .readers.test_run_files import run  # noqa: F401 - a fixture
 
@@ -62,3 +74,64 @@ def test_whoever_watches_is_told_all(run):  # noqa: F811
         "reading run_meta_9 (1 of 2 steps)", "decoding run_meta_9 (1 of 2 steps)",
         "reading run_meta_10 (2 of 2 steps)", "decoding run_meta_10 (2 of 2 steps)",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Ten steps, packed one like the other."""
+    graph = 'node { name: "a" op: "MatMul" }'
+    (tmp_path / "graph.pbtxt").write_text(graph)
+    for step in range(10):
+        stats = f'node_stats {{ node_name: "a" all_start_micros: {step + 1} op_end_rel_micros: 2 }}'
+        text = f'step_stats {{ dev_stats {{ device: "/cpu:0" {stats} }} }}'
+        (tmp_path / f"run_meta_{step}.gz").write_bytes(gzip.compress(text.encode()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("threads", ["2", "3", "20"])
+def test_threads_change_nothing(many, monkeypatch, threads):
+    def read():
+        watch = Watching()
+        watch.folder = f"{many}/"
+        files = find_run_files([many])
+        # As if they were large: what is small is not read again.
+        files = replace(files, runs={n: replace(f, data=None) for n, f in files.runs.items()})
+        return profiler_of(files, watch=watch).serialize_to_string(), watch.stages, watch.read
+
+    monkeypatch.setenv("TFPROF_THREADS", "1")
+    alone = read()
+    monkeypatch.setenv("TFPROF_THREADS", threads)
+    assert read() == alone
+    assert len(open_profile(many).steps) == 10
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "20"])
+def test_the_first_of_several_broken_files_is_named(many, monkeypatch, threads):
+    monkeypatch.setenv("TFPROF_THREADS", threads)
+    packed = (many / "run_meta_3.gz").read_bytes()
+    paths = sorted(map(str, many.glob("run_meta*")))
+    files = RunFiles(runs={n: RunFile(p, look_at(p).found) for n, p in enumerate(paths)})
+    for step in (8, 3, 5):
+        (many / f"run_meta_{step}.gz").write_bytes(packed[:-step])
+    with pytest.raises(MalformedProfileError, match=r"run_meta_3\.gz: the compressed data are"):
+        profiler_of(files)
+    (many / "run_meta_1.gz").write_bytes(gzip.compress(b"hello there, this is no run"))
+    with pytest.raises(UnknownFormatError, match=r"run_meta_1\.gz: not a RunMetadata"):
+        profiler_of(files)
+
+
+def test_no_thread_waits_for_a_pipe(many, monkeypatch):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs named pipes")
+    monkeypatch.setenv("TFPROF_THREADS", "2")
+    pool = mock.Mock(side_effect=AssertionError)
+    monkeypatch.setattr(profile_files, "ThreadPoolExecutor", pool)
+    os.mkfifo(many / "pipe")
+    paths = [str(many / "run_meta_0.gz"), str(many / "pipe")]
+    found = look_at(paths[0]).found
+    data = (many / "run_meta_1.gz").read_bytes()
+    writer = threading.Thread(target=(many / "pipe").write_bytes, args=[data])
+    writer.start()
+    files = RunFiles(runs={n: RunFile(path, found) for n, path in enumerate(paths)})
+    assert profiler_of(files).steps == [0, 1]
+    writer.join()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof._wire import messages as pb
+from tfprof.analysis.accounting import FlopCounter
 from tfprof.capture.live_graph import default_graph
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files import write_file
@@ -82,8 +83,9 @@ class Profiler:
         self.classic = profile.classic
         self._lock = threading.RLock()
         self._profile = profile
-        self._views = ViewBuilder(profile, ViewTree)
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
+        counter = FlopCounter(self._source.count_flops, self._lock)
+        self._views = ViewBuilder(profile, ViewTree, counter)
 
     @classmethod
     def load(
@@ -155,6 +157,7 @@ class Profiler:
     def _add_step(self, step: int, run_meta: Source) -> bool:
         """Add a step; False if the run metadata hold no stats."""
         with self._lock:
+            self._views.settle()
             return self._source.add_run(step, run_meta)
 
     def add_checkpoint(self, source: str | os.PathLike[str] | Checkpoint) -> None:
@@ -173,7 +176,7 @@ class Profiler:
 
         values = checkpoint_values(source)
         with self._lock:
-            self._source.update()
+            self._update()
             self._source.mark(values.names(), CHECKPOINT_VARIABLES)
             self._profile.variable_values = values
 
@@ -370,23 +373,28 @@ class Profiler:
 
     def _take_up(self) -> None:
         """Bring the profile up to date with a live graph, call stacks included."""
-        self._source.update()
+        self._update()
         self._source.add_traces()
         self._source.count_flops()
 
     def _program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown."""
+        self._update()
         return self._source.program()
+
+    def _update(self) -> None:
+        """Take up what is new in a live graph; views that are held keep their numbers."""
+        if self._source.is_behind:
+            self._views.settle()
+        self._source.update()
 
     def _build(
         self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
     ) -> views.ViewTree:
-        self._source.update()
+        self._update()
         if kind == "code":
             self._source.add_traces()
-        if with_float_ops:
-            self._source.count_flops()
-        return self._views.build(kind, options)
+        return self._views.build(kind, options, with_float_ops=with_float_ops)
 
     def _answer(
         self, kind: ViewKind, options: Mapping[str, Any]

@@ -1,16 +1,30 @@
-"""Files: read with someone watching, written whole or not at all."""
+"""Files: mapped or read with someone watching, written whole or not at all."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import secrets
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from tfprof.errors import InputError, TfprofError, UsageError
 
+PACKED_SUFFIXES = (".gz", ".xz", ".zst")
+"""Endings of names whose files are packed when they are written."""
+
+MAX_HELD_BYTES = (1 << 31) - 1
+"""What is taken into memory of data whose size nobody knows beforehand: what one protobuf message
+may have."""
+
+_MAPPED_BYTES = 1 << 20
+"""Files from this size on are mapped; to read smaller ones is faster."""
+
 _CHUNK_BYTES = 1 << 23
+_TOUCHED_BYTES = 1 << 20
 
 
 class Watch(Protocol):
@@ -39,28 +53,83 @@ class Unwatched:
         """Nothing to do."""
 
 
-def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes:
-    """The content of a file.
-
-    Args:
-        path: The file.
-        watch: Is told of each part that has been read.
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file that is open for reading; what fails in reading it becomes an error of ours.
 
     Raises:
         InputError: It can not be read.
     """
     try:
         with Path(path).open("rb") as stream:
-            if watch is None:
-                return stream.read()
-            chunks = []
-            while chunk := stream.read(_CHUNK_BYTES):
-                watch.advance(len(chunk))
-                chunks.append(chunk)
-            return b"".join(chunks)
-    except (OSError, ValueError) as error:
+            yield stream
+    except (OSError, ValueError) as error:  # ValueError: a name that can not be one
+        if isinstance(error, TfprofError):
+            raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path") from error
+
+
+def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
+    """The content of a file; a large one is mapped, see ``content_of``.
+
+    Args:
+        path: The file.
+        watch: Is told of each part that has been read.
+
+    Raises:
+        InputError: It can not be read, or more than 2 GiB come out of a pipe.
+    """
+    with opened(path) as stream:
+        return content_of(stream, os.fspath(path), watch)
+
+
+def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> bytes | memoryview:
+    """What a file that was just opened holds.
+
+    A large file is mapped: it takes no memory of its own and may be of any size. It must not be
+    cut as long as the view is in use, and what has to stay for longer should be copied.
+
+    Args:
+        stream: The file.
+        label: What to call it in errors.
+        watch: Is told of each part that has been read; the parts of a map are then touched.
+
+    Raises:
+        InputError: More than 2 GiB come out of a pipe.
+        OSError: It can not be read.
+    """
+    state = os.fstat(stream.fileno())
+    if not stat.S_ISREG(state.st_mode) or state.st_size < _MAPPED_BYTES:
+        return _read(stream, label, watch)
+    view = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+    if watch is not None and not isinstance(watch, Unwatched):
+        for start in range(0, len(view), _TOUCHED_BYTES):
+            part = view[start : start + _TOUCHED_BYTES]
+            bytes(part[:: mmap.PAGESIZE])  # brings it into memory, as its reader will need it
+            watch.advance(len(part))
+    return view
+
+
+def _read(stream: BinaryIO, label: str, watch: Watch | None) -> bytes:
+    """What a stream holds.
+
+    Raises:
+        InputError: That is more than 2 GiB.
+    """
+    chunks: list[bytes] = []
+    n_bytes = 0
+    while chunk := stream.read(_CHUNK_BYTES):
+        chunks.append(chunk)
+        n_bytes += len(chunk)
+        if watch is not None:
+            watch.advance(len(chunk))
+        if n_bytes > MAX_HELD_BYTES:
+            raise InputError(
+                f"{label}: no ordinary file, and more than {MAX_HELD_BYTES} bytes (2 GiB) come "
+                "out of it; write them to a file and give that"
+            )
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwrite: bool) -> None:

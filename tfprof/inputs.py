@@ -104,10 +104,15 @@ class GraphSource:
         self.update()
         self._add_op_log()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether a live graph has changed since its ops were taken up."""
+        return self._live is not None and self._live.version != self._live_version
+
     def update(self) -> None:
         """Take up the ops that a live graph gained since the last call."""
         operations: Sequence[Any] = ()
-        if self._live is not None and self._live.version != self._live_version:
+        if self.is_behind:
             operations = self._add_live_ops()
         if self._waits_for_ops:
             self._add_op_log()
@@ -142,7 +147,7 @@ class GraphSource:
             program = program_of_ops(profile.ops, given, keep_names=False)
             found = count_profile_flops(program, profile)
             self._has_control_flow = found.has_control_flow
-            self._counted_state = state
+            self._counted_state = state if found.has_control_flow else state[:3]
             self._take_over(found)
 
     def _take_over(self, found: OpFlops) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import Unwatched, Watch
 from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
+from tfprof.readers.threads import number_of_threads
 
 
 def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
@@ -20,7 +25,7 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
     ``run_meta_100.pb``, if all have one of their own; else they are counted from 0.
 
     Args:
-        paths: Files (binary or text, also ``.gz`` or ``.xz``) and folders that hold them.
+        paths: Files (binary or text, also ``.gz``, ``.xz`` or ``.zst``) and folders that hold them.
         classic: As for ``Profiler``.
 
     Raises:
@@ -84,15 +89,40 @@ def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler
         return loaded
 
     profiler = Profiler(load(files.graph), load(files.op_log), classic=classic)
+    runs = list(files.runs.values())
+    all_loaded = _load_ahead(runs, watch)
     for number, (step, file) in enumerate(files.runs.items(), 1):
-        watch.stage(f"reading {file.path} ({number} of {len(files.runs)} steps)")
-        loaded = file.load(watch)
-        watch.stage(f"decoding {file.path} ({number} of {len(files.runs)} steps)")
+        watch.stage(f"reading {file.path} ({number} of {len(runs)} steps)")
+        loaded = next(all_loaded)
+        watch.stage(f"decoding {file.path} ({number} of {len(runs)} steps)")
         try:
             profiler.add_step(step, loaded)
         except EmptyProfileError as error:
             raise EmptyProfileError(f"{file.path}: {error}") from error
     return profiler
+
+
+def _load_ahead(files: Sequence[RunFile], watch: Watch) -> Iterator[LoadedFile]:
+    """Load files, in order; threads load the next ones while one is in use.
+
+    Nothing but the time depends on them. What comes out of pipes is waited for right here, where
+    Ctrl-C ends it.
+    """
+    n_threads = number_of_threads(None)
+    if n_threads == 1 or len(files) == 1 or not all(Path(file.path).is_file() for file in files):
+        yield from (file.load(watch) for file in files)
+        return
+    with ThreadPoolExecutor(n_threads, "tfprof") as pool:
+        loading: deque[Future[LoadedFile]] = deque()
+        try:
+            for file in files:
+                loading.append(pool.submit(file.load, watch))
+                if len(loading) > n_threads:
+                    yield loading.popleft().result()
+            while loading:
+                yield loading.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _check(files: RunFiles) -> None:

@@ -73,7 +73,7 @@ function __tfprof_output
 end
 
 function __tfprof_commands
-    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo
+    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot shell completion demo
 end
 
 # Options that take no value, or may go without.
@@ -97,6 +97,19 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a pprof -d 'A profile for pprof.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a export -d 'Tables for data frames: ops, steps, runs, …'
 complete -c tfprof -n '__tfprof_in any \'\'' -a convert -d 'Files as other files: save, unite, as text.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a checkpoint -d 'Variables: statistics and values.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a tools -d 'What a capture holds, and for which tools.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a overview -d 'Where the steps went, and what to change first.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a input-pipeline -d 'Whether the program waits for its input.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a tf-data -d 'Which stage of a tf.data pipeline is slow.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a op-stats -d 'Ops of hosts and devices by time.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a kernel-stats -d 'GPU kernels by time.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a memory -d 'Memory over time, and who holds it at the peak.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a pod -d 'Steps of every worker and core.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a op-profile -d 'XLA ops as a tree: time and utilization.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a hlo-stats -d 'XLA ops as a list.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a roofline -d 'How far ops are from what the device can do.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a memory-viewer -d 'Buffers that XLA programs plan to hold.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a trace -d 'All events for Perfetto or Chrome.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a doctor -d 'Why it does not work: machine, servers, files.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a dot -d 'A DOT file, such as XLA\'s dumps, as a picture.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a shell -d 'All of these, typed into one open profile.'
@@ -106,13 +119,13 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a demo -d 'A recorded ResNet-50 tr
 complete -c tfprof -n '__tfprof_in snake \'\'' -l version -d 'Show the version and exit'
 complete -c tfprof -n '__tfprof_in single \'\'' -o version -d 'Show the version and exit'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -s h -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -l help -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot shell completion demo' -o help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot shell completion demo' -s h -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot shell completion demo' -l help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot shell completion demo' -o help -d 'Show this message and exit'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise info timeline pprof export convert shell' -l graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz or .xz'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise info timeline pprof export convert shell' -o graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz or .xz'
-complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise info timeline pprof export convert shell' -l graph-path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz or .xz'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise info timeline pprof export convert shell' -l graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz, .xz or .zst'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise info timeline pprof export convert shell' -o graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz, .xz or .zst'
+complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise info timeline pprof export convert shell' -l graph-path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz, .xz or .zst'
 
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise info timeline pprof export convert shell' -l run_meta_path -x -a '(__tfprof_paths ,)' -d 'RunMetadata of one or more steps, separated by commas: the first file is step 0, the next step 1, …'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise info timeline pprof export convert shell' -o run_meta_path -x -a '(__tfprof_paths ,)' -d 'RunMetadata of one or more steps, separated by commas: the first file is step 0, the next step 1, …'
@@ -234,14 +247,14 @@ complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code shell' -l max_
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code shell' -o max_rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code shell' -l max-rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -o no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info checkpoint doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -o no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor shell demo' -l no-pager -d 'The opposite of --pager'
 
 complete -c tfprof -n '__tfprof_in snake \'\' shell' -l history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
@@ -249,12 +262,12 @@ complete -c tfprof -n '__tfprof_in snake \'\' shell' -l no-history -d 'The oppos
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o no-history -d 'The opposite of --history'
 complete -c tfprof -n '__tfprof_in kebab \'\' shell' -l no-history -d 'The opposite of --history'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info checkpoint doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot completion' -l force -d 'Overwrite the file if it exists'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert checkpoint doctor dot completion' -o force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot completion' -l force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace doctor dot completion' -o force -d 'Overwrite the file if it exists'
 
 complete -c tfprof -n '__tfprof_in snake advise' -l checkers -x -d 'Checkers to run, separated by commas'
 complete -c tfprof -n '__tfprof_in single advise' -o checkers -x -d 'Checkers to run, separated by commas'
@@ -332,9 +345,9 @@ complete -c tfprof -n '__tfprof_in single export' -o table -x -a 'ops op_steps s
 complete -c tfprof -n '__tfprof_in snake export' -l list -d 'Say what the tables and their columns are, and read nothing'
 complete -c tfprof -n '__tfprof_in single export' -o list -d 'Say what the tables and their columns are, and read nothing'
 
-complete -c tfprof -n '__tfprof_in snake export' -s o -r -F -d 'Write to a file, packed if its name ends in .gz or .xz; - is stdout'
-complete -c tfprof -n '__tfprof_in snake export' -l outfile -r -F -d 'Write to a file, packed if its name ends in .gz or .xz; - is stdout'
-complete -c tfprof -n '__tfprof_in single export' -o outfile -r -F -d 'Write to a file, packed if its name ends in .gz or .xz; - is stdout'
+complete -c tfprof -n '__tfprof_in snake export' -s o -r -F -d 'Write to a file, packed if it ends in .gz, .xz or .zst; - is stdout'
+complete -c tfprof -n '__tfprof_in snake export' -l outfile -r -F -d 'Write to a file, packed if it ends in .gz, .xz or .zst; - is stdout'
+complete -c tfprof -n '__tfprof_in single export' -o outfile -r -F -d 'Write to a file, packed if it ends in .gz, .xz or .zst; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake export' -l format -x -a 'csv json jsonl' -d 'csv: unknown is an empty cell, lists are JSON. json: one object with the columns and one row a line. jsonl: one object a line'
 complete -c tfprof -n '__tfprof_in single export' -o format -x -a 'csv json jsonl' -d 'csv: unknown is an empty cell, lists are JSON. json: one object with the columns and one row a line. jsonl: one object a line'
@@ -348,9 +361,9 @@ complete -c tfprof -n '__tfprof_in snake convert' -l no-constants -d 'The opposi
 complete -c tfprof -n '__tfprof_in single convert' -o no-constants -d 'The opposite of --constants'
 complete -c tfprof -n '__tfprof_in kebab convert' -l no-constants -d 'The opposite of --constants'
 
-complete -c tfprof -n '__tfprof_in snake convert' -s o -r -F -d 'The file; .gz and .xz pack it'
-complete -c tfprof -n '__tfprof_in snake convert' -l outfile -r -F -d 'The file; .gz and .xz pack it'
-complete -c tfprof -n '__tfprof_in single convert' -o outfile -r -F -d 'The file; .gz and .xz pack it'
+complete -c tfprof -n '__tfprof_in snake convert' -s o -r -F -d 'The file; .gz, .xz and .zst pack it'
+complete -c tfprof -n '__tfprof_in snake convert' -l outfile -r -F -d 'The file; .gz, .xz and .zst pack it'
+complete -c tfprof -n '__tfprof_in single convert' -o outfile -r -F -d 'The file; .gz, .xz and .zst pack it'
 
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'
@@ -366,6 +379,43 @@ complete -c tfprof -n '__tfprof_in single checkpoint' -o sort -x -a 'name size' 
 
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
+
+complete -c tfprof -n '__tfprof_in snake tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l run -x -d 'Which run of a log folder'
+complete -c tfprof -n '__tfprof_in single tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -o run -x -d 'Which run of a log folder'
+
+complete -c tfprof -n '__tfprof_in snake tools' -l format -x -a 'text json csv' -d 'text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: the hosts'
+complete -c tfprof -n '__tfprof_in single tools' -o format -x -a 'text json csv' -d 'text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: the hosts'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l host -x -d 'One host, by the name of its file up to .xplane.pb'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -o host -x -d 'One host, by the name of its file up to .xplane.pb'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l step -x -d 'One step, by its number'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -o step -x -d 'One step, by its number'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -o classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l no-classic -d 'The opposite of --classic'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -o no-classic -d 'The opposite of --classic'
+complete -c tfprof -n '__tfprof_in kebab overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -l no-classic -d 'The opposite of --classic'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -l table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -o table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -l top -x -d 'Rows of each table; 0 is all'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -o top -x -d 'Rows of each table; 0 is all'
+
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -l format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer' -o format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
+
+complete -c tfprof -n '__tfprof_in snake op-profile' -l by -x -a 'program category provenance' -d 'What the upper levels of the tree are: XLA programs, categories of ops, or the framework\'s names'
+complete -c tfprof -n '__tfprof_in single op-profile' -o by -x -a 'program category provenance' -d 'What the upper levels of the tree are: XLA programs, categories of ops, or the framework\'s names'
+
+complete -c tfprof -n '__tfprof_in snake memory-viewer' -l program -x -d 'One XLA program, by its name or number'
+complete -c tfprof -n '__tfprof_in single memory-viewer' -o program -x -d 'One XLA program, by its name or number'
+
+complete -c tfprof -n '__tfprof_in snake trace' -s o -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
+complete -c tfprof -n '__tfprof_in snake trace' -l outfile -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
+complete -c tfprof -n '__tfprof_in single trace' -o outfile -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake doctor' -l server -x -d 'Ask whether a profiler server answers there'
 complete -c tfprof -n '__tfprof_in single doctor' -o server -x -d 'Ask whether a profiler server answers there'
@@ -385,6 +435,8 @@ complete -c tfprof -n '__tfprof_in any op scope graph code advise info timeline 
 complete -c tfprof -n '__tfprof_in any flops summary' -F
 
 complete -c tfprof -n '__tfprof_in any checkpoint' -F
+
+complete -c tfprof -n '__tfprof_in any tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer trace' -F
 
 complete -c tfprof -n '__tfprof_in any doctor' -F
 

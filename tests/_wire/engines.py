@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from google.protobuf.message import DecodeError
 
-from tfprof._wire import scan
 from tfprof._wire._scan_messages import scan_messages
 from tfprof._wire._scan_numpy import scan_numpy
 from tfprof._wire.lockstep import IrregularError
+from tfprof._wire.native import native
 from tfprof._wire.plan import Kind, Plan
 from tfprof._wire.scan import Columns
 
@@ -21,11 +21,9 @@ Read = Callable[[Plan, Any], "list[dict[str, list[Any]]] | None"]
 
 def by_native(plan: Plan, data: Any) -> list[dict[str, list[Any]]] | None:
     """By the native scanner alone; None if it refuses. By NumPy where it was not built."""
-    if scan.native is None:
+    if native is None:
         return by_pure(plan, data)
-    found = scan.native.scan(
-        data, plan.actions, plan.spans, plan.slots, 0, len(data), plan.tables[0].level, 0
-    )
+    found = plan.native.scan(data)
     if found is None:
         return None
     tables = zip(plan.tables, found, strict=True)
@@ -63,7 +61,7 @@ def by_pure(plan: Plan, data: Any) -> list[dict[str, list[Any]]] | None:
         return by_messages(plan, data)
 
 
-needs_native = pytest.mark.skipif(scan.native is None, reason="built without a compiler")
+needs_native = pytest.mark.skipif(native is None, reason="built without a compiler")
 
 ENGINES = [
     pytest.param(by_native, id="native", marks=needs_native),

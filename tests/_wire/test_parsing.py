@@ -82,6 +82,73 @@ def test_nesting_beyond_protobufs_limit():
     assert len(str(caught.value)) < 400
 
 
+def field(number, wire_type, payload=b""):
+    return bytes([number << 3 | wire_type]) + payload
+
+
+def text(number, payload):
+    return field(number, 2, bytes([len(payload)]) + payload)
+
+
+START, END = 3, 4
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (field(9, START), "the group of field 9 does not end at byte 0"),
+        (field(9, START) + field(8, START) + field(8, END), "the group of field 9 does not end"),
+        (field(9, END), "field 9 ends a group that has not begun at byte 0"),
+        (field(9, START) + field(8, END), "field 8 ends a group that has not begun at byte 1"),
+        (text(3, b"\x80"), "field 3 (i) ends within a number at byte 0"),
+        (text(3, b"\x01" + b"\xff" * 10 + b"\x01"), "field 3 (i) holds a number of more than ten"),
+        (text(4, b"123"), "field 4 (f) ends within a number at byte 0"),
+        (b"\x98\x80\x80\x80\x80\x00\x01", "the tag of field 3 takes more than five bytes"),
+        (b"\x12\x81\x80\x80\x80\x80\x00a", "the length of field 2 is more than protobuf reads"),
+    ],
+)
+def test_what_protobuf_refuses_is_named(data, problem):
+    """Protobuf itself says no more than that the wire format is corrupt."""
+    whole = messages.AttrValue.ListValue(b=[True]).SerializeToString() + data
+    for prefix in (b"", text(3, b"\x01\x02") + field(9, START) + text(2, b"x") + field(9, END)):
+        with pytest.raises(MalformedProfileError) as caught:
+            messages.parse(messages.AttrValue.ListValue, prefix + data, source="x")
+        place = f"at byte {len(prefix)}"
+        found = str(caught.value)
+        assert problem.partition(" at byte")[0] in found
+        if " at byte 0" in problem:
+            assert place in found
+    with pytest.raises(MalformedProfileError) as caught:
+        messages.parse(
+            messages.AttrValue, messages.AttrValue(s=b"").SerializeToString() + text(1, whole),
+            source="x",
+        )  # fmt: skip
+    assert " in list. Check that this is the right file" in str(caught.value)
+
+
+def test_a_part_that_runs_over_its_message_is_named_even_if_what_is_there_of_it_is_sound():
+    dim = field(2, 2, b"\x06") + field(1, 0, b"\x01")
+    data = messages.TensorDescription(dtype=1).SerializeToString() + text(2, dim) + bytes([8, 1])
+    with pytest.raises(MalformedProfileError) as caught:
+        messages.parse(messages.TensorDescription, data, source="x")
+    assert "field 2 should hold 6 bytes but 2 are left at byte 4 in shape" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("message_class", "remedy"),
+    [
+        (messages.RunMetadata, "Record fewer steps"),
+        (messages.GraphDef, "in a checkpoint"),
+        (messages.ProfileProto, "Save fewer steps"),
+        (messages.OpLogProto, "one program only"),
+    ],
+)
+def test_what_to_do_about_too_large_messages(monkeypatch, message_class, remedy):
+    monkeypatch.setattr(parsing, "MAX_MESSAGE_BYTES", 10)
+    with pytest.raises(MalformedProfileError, match=remedy):
+        messages.parse(message_class, b"x" * 11, source="big.pb")
+
+
 def test_too_large(monkeypatch):
     monkeypatch.setattr(parsing, "MAX_MESSAGE_BYTES", 10)
     with pytest.raises(

@@ -6,6 +6,7 @@ import math
 import mmap
 import random
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ from tests._wire.random_messages import (
     varint,
 )
 from tfprof._wire.lockstep import IrregularError
-from tfprof._wire.plan import Plan, number, oneof, present, rows, text
+from tfprof._wire.native import native
+from tfprof._wire.plan import Kind, Plan, number, oneof, present, rows, text
 from tfprof._wire.scan import Texts, scan
 
 parametrized = pytest.mark.parametrize("read", ENGINES)
@@ -447,18 +449,62 @@ class TestScan:
         assert len(Texts(b"", *np.zeros((2, 0), np.int64))) == 0
 
 
-@needs_native
-def test_the_native_scanner_reads_a_part_of_the_data_only() -> None:
-    from tfprof._wire.scan import native
+def bad_plans() -> Iterator[tuple[str, list[int], list[int], list[int]]]:
+    """The numbers of a plan with one of them wrong."""
+    plan = plan_of(
+        [
+            number("int64"),
+            text("string"),
+            present("inner"),
+            number("inner.number"),
+            oneof("choice"),
+            rows("many_inner", [text("text")]),
+            rows("many_int64"),
+            rows("many_bytes"),
+        ]
+    )
+    actions, spans, slots = plan.actions.tolist(), plan.spans.tolist(), plan.slots.tolist()
+    yield "three for a level", actions[:-1], spans, slots
+    yield "three for a level", actions, spans[:-1], slots
+    yield "a level and a table", actions, [], slots
+    yield "a level and a table", actions, spans, []
+    yield "a level and a table", actions, spans, [*slots[:-1], 0]
+    yield "other actions", actions[:-7], spans, slots
+    yield "other actions", actions, [-1, *spans[1:]], slots
+    yield "other actions", actions, [0, 0, *spans[2:]], slots
+    yield "stands in no other", actions, [*spans, 0, 1, 1], slots
+    yield "stands in no other", actions, [*spans[:2], -1, *spans[3:]], slots
+    yield "no field 0", [Kind.INT64, *actions[1:]], spans, slots
+    for wrong in (2**62, 999, -2):
+        for place, value in enumerate(actions):
+            kind, column = actions[place - place % 7], place % 7
+            if kind and column in (0, 2, 3, 4) and value >= 0:
+                changed = [*actions[:place], wrong, *actions[place + 1 :]]
+                is_read = column != 2 or kind < Kind.MESSAGE or (kind == Kind.MESSAGE and wrong > 0)
+                if is_read:
+                    yield "leads to nowhere", changed, spans, slots
+    for place in range(len(slots)):
+        yield "leads to nowhere", actions, spans, [*slots[:place], 1, *slots[place + 1 :]]
 
-    plan = plan_of([number("int64")])
-    numbers = plan.actions, plan.spans, plan.slots
-    data = b"\xff\x18\x05\x18\x07"
-    assert list(memoryview(native.scan(data, *numbers, 1, 3, 0, 0)[0][1])) == [5]
-    assert native.scan(data, *numbers, 1, 4, 0, 0) is None
-    for start, stop in ((-1, 3), (3, 1), (0, 6)):
-        with pytest.raises(ValueError, match="not in the data"):
-            native.scan(data, *numbers, start, stop, 0, 0)
+
+@needs_native
+@pytest.mark.parametrize(("message", "actions", "spans", "slots"), list(bad_plans()))
+def test_the_native_scanner_refuses_what_is_no_plan(
+    message: str, actions: list[int], spans: list[int], slots: list[int]
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        native.NativePlan(*(np.array(numbers, np.int64) for numbers in (actions, spans, slots)))
+
+
+@pytest.mark.parametrize("gap", [0, 100_000])
+def test_tables_grow_whatever_stands_between_their_rows(gap: int) -> None:
+    """Room is made for as many rows as the part that was read lets expect."""
+    rest = Kinds(many_inner=[{"number": 7}] * 3000).SerializeToString()
+    data = length_delimited(9, bytes(gap)) + rest + length_delimited(9, bytes(gap)) + rest
+    plan = plan_of([rows("many_inner", [number("number")])])
+    (_, table) = scan(plan, data)
+    assert table.number("number").tolist() == [7] * 6000
+    assert table.parent.tolist() == [0] * 6000
 
 
 randoms = st.randoms(use_true_random=False)

@@ -52,6 +52,37 @@ def test_find_adds_nothing() -> None:
     assert len(index) == 3
 
 
+def test_texts_are_found_in_any_order_after_they_came_in_one() -> None:
+    index = TextIndex()
+    names = [f"{'scope/' * (n % 5)}op{n}" for n in range(500)]
+    index.extend(names)
+    order = [*range(500), *range(0, 500, 2), *range(499, -1, -1), *range(500)]
+    texts = [names[n].encode() for n in order]
+    assert index.find(texts_of(texts)).tolist() == order
+    odd = [*texts[:600], b"unknown", *texts[600:], b"op1", b"op1", b"op"]
+    expected = [*order[:600], -1, *order[600:], -1, -1, -1]
+    assert index.find(texts_of(odd)).tolist() == expected
+    assert index.find(texts_of(odd)).tolist() == expected
+    assert index.intern(texts_of([b"op", *odd])).tolist() == [
+        500, *order[:600], 501, *order[600:], 502, 502, 500,
+    ]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_texts_that_came_before_do_not_mislead(rounds: list[list[str]]) -> None:
+    index = TextIndex()
+    index.extend(["a", "b", "c"])
+    numbers = {b"a": 0, b"b": 1, b"c": 2}
+    for place, letters in enumerate(rounds):
+        texts = [letter.encode() for letter in letters]
+        if place % 2:
+            assert index.find(texts_of(texts)).tolist() == [numbers.get(t, -1) for t in texts]
+        else:
+            expected = [numbers.setdefault(text, len(numbers)) for text in texts]
+            assert index.intern(texts_of(texts)).tolist() == expected
+
+
 def test_no_texts() -> None:
     index = TextIndex()
     assert len(index) == 0

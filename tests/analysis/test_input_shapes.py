@@ -1,4 +1,4 @@
-from tfprof.analysis.input_shapes import CONTROL_INPUT, input_shapes
+from tfprof.analysis.input_shapes import CONTROL_INPUT, OpInputs
 from tfprof.model.ops import OpTable
 from tfprof.readers.graphdef import read_graph
 from tfprof.testing.builders import graph, op
@@ -8,7 +8,7 @@ def dims_of(*nodes, name="y", classic=False):
     """Input shapes of one op; None for a control input."""
     ops = OpTable()
     ops.add_graph(read_graph(graph(*nodes)))
-    shapes = input_shapes(ops, classic=classic)
+    shapes = OpInputs.of(ops, classic=classic).shapes
     return [
         None if shape_id == CONTROL_INPUT else shapes.dims[shape_id]
         for shape_id in shapes.of(ops.row(name))
@@ -34,7 +34,7 @@ def test_control_inputs_carry_nothing():
 
 def test_no_inputs_and_no_graph():
     assert dims_of(op("y")) == []
-    assert input_shapes(OpTable(), classic=False).shape_ids.tolist() == []
+    assert OpInputs.of(OpTable(), classic=False).shapes.shape_ids.tolist() == []
 
 
 def test_a_producer_without_outputs():

@@ -1,9 +1,12 @@
 import gzip
 import lzma
+import sys
 
 import pytest
 
 import tfprof
+
+from ..readers.packed import needs_zstd, zst_decompress
 
 
 @pytest.fixture
@@ -43,7 +46,13 @@ def test_profiles_of_workers_are_united(call, graph, runs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ending", "unpack"), [("", bytes), (".gz", gzip.decompress), (".xz", lzma.decompress)]
+    ("ending", "unpack"),
+    [
+        ("", bytes),
+        (".gz", gzip.decompress),
+        (".xz", lzma.decompress),
+        pytest.param(".zst", zst_decompress, marks=needs_zstd),
+    ],
 )
 def test_messages_as_binary_and_as_text(call, graph, tmp_path, ending, unpack):
     binary, text = tmp_path / f"g.pb{ending}", tmp_path / f"g.pbtxt{ending}"
@@ -55,6 +64,19 @@ def test_messages_as_binary_and_as_text(call, graph, tmp_path, ending, unpack):
     assert 'name: "layer/y"' in unpack(text.read_bytes()).decode()
     names = [op.name for op in tfprof.Profiler(str(again)).view("scope").root.children]
     assert names == ["layer", "w", "x"]
+
+
+@needs_zstd
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python has zstd")
+def test_without_the_package_for_zstd_the_extra_is_named(call, graph, tmp_path, monkeypatch):
+    path = tmp_path / "g.pb.zst"
+    assert call("convert", graph, "-o", path).exit_code == 0
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    for words in (["op", path], ["convert", graph, "-o", tmp_path / "other.zst"]):
+        done = call(*words)
+        assert done.exit_code == 5
+        assert "pip install 'tfprof[zstd]'" in done.stderr
+    assert not (tmp_path / "other.zst").exists()
 
 
 def test_a_profile_as_text_says_what_it_leaves_out(call, saved, tmp_path):

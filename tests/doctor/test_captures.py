@@ -50,6 +50,16 @@ def test_nothing_was_captured():
     assert "longer window" in found["capture"].remedy
 
 
+def test_of_a_damaged_capture_what_can_be_read_is_checked():
+    space = pb.XSpace(planes=[HOST], hostnames=["worker0"])
+    line = b"\x1a\x02\x22\x7f"
+    broken = b"\x0a" + bytes([len(line)]) + line
+    found = by_name(check_capture(space.SerializeToString() + broken))
+    assert found["damage"].status == "error"
+    assert "planes[1].lines[0]" in found["damage"].message
+    assert found["capture"].message == "XSpace of worker0: 3 events, no device"
+
+
 def test_devices_without_events():
     found = check(HOST, plane("/device:GPU:0"), plane("/device:GPU:1"))
     assert found["devices"].status == "warning"

@@ -1,7 +1,11 @@
+import threading
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfprof.model.executions import StepDetail
 from tfprof.model.steps import MEASURES, StepRecords, StepTable
 
 
@@ -105,3 +109,58 @@ def test_the_window_goes_from_the_first_start_to_the_last_end():
     records = StepRecords.from_stats(rows, values, window)
     assert records.rows.tolist() == [2, 4]
     assert records.window.tolist() == [[0, 10], [0, 35]]
+
+
+def test_what_steps_hold_is_made_when_it_is_asked_for():
+    made = []
+
+    def make(name, micros):
+        def part():
+            made.append(name)
+            return records(r0=micros)
+
+        return part
+
+    table = StepTable()
+    table.add_run(3, make("first", 10), StepDetail)
+    table.add_run(5, make("other", 1), StepDetail)
+    table.add_run(3, make("second", 5), StepDetail)
+    assert (len(table.records), list(table.records), table.steps) == (2, [3, 5], [3, 5])
+    assert 3 in table.records
+    assert 4 not in table.records
+    assert made == []
+    assert table.records[3].values[2].tolist() == [15]
+    assert table.records[3] is table.records[3]
+    assert made == ["first", "second"]
+    table.add_run(3, make("third", 1), StepDetail)  # grows after it was asked for
+    assert table.records[3].values[2].tolist() == [16]
+    assert made == ["first", "second", "third"]
+    with pytest.raises(KeyError):
+        table.records[4]
+    assert table.records.get(4) is None
+
+
+def test_a_detail_that_is_put_in_takes_the_place_of_what_waits():
+    table = StepTable()
+    table.add_run(3, lambda: records(r0=1), lambda: pytest.fail("nobody asked for it"))
+    detail = StepDetail()
+    table.details[3] = detail
+    assert table.details[3] is detail
+
+
+def test_steps_are_asked_for_while_others_are_added():
+    table = StepTable()
+    seen = []
+
+    def ask():
+        while len(seen) < 2000:
+            seen.append(int(table.records[0].values[2][0]))
+
+    table.add(0, records(r0=1))
+    asking = threading.Thread(target=ask)
+    asking.start()
+    for _ in range(500):
+        table.add(0, records(r0=1))
+    asking.join()
+    assert seen == sorted(seen)
+    assert table.records[0].values[2].tolist() == [501]

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from tfprof._wire import messages as pb
 from tfprof._wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
-from tfprof.model.runs import KnownNames
+from tfprof.model.compact import CompactColumn
+from tfprof.model.placed_runs import DeviceBlocks, PlacedRun
+from tfprof.model.runs import KnownNames, RunColumns
 from tfprof.readers.run_metadata import read_run_metadata
 
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
@@ -75,6 +77,8 @@ def as_dict(columns: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, CompactColumn):
+        return value.array().tolist()
     if dataclasses.is_dataclass(value):
         return as_dict(value)
     return value.tolist() if isinstance(value, np.ndarray) else value
@@ -84,24 +88,47 @@ def read(run: pb.RunMetadata | bytes) -> dict[str, Any]:
     columns = read_run_metadata(run, known())
     assert columns is not None
     found = as_dict(columns)
-    names = columns.allocators  # numbered in order of appearance, which says nothing
-    for table in ("allocator_levels", "allocations"):
-        found[table]["name_ids"] = [names[number] for number in found[table]["name_ids"]]
-    return {**found, "allocators": sorted(names), "devices": columns.devices}
+    names = columns.allocator_names  # numbered in order of appearance, which says nothing
+    used, made = found["stats"]["allocators"], found["stats"]["allocations"]
+    tells = [
+        bool(level) or place in made["allocators"]
+        for place, level in enumerate(used["bytes_in_use"])
+    ]
+    used["name_ids"] = [
+        names[number] if told else "" for number, told in zip(used["name_ids"], tells, strict=True)
+    ]
+    found["allocator_names"] = sorted(names)
+    return {**found, "devices": columns.devices, "sums": sums_of(columns)}
+
+
+def sums_of(columns: RunColumns) -> list[list[int]]:
+    """Requested, peak, residual and output bytes of the stats with a start, if all count."""
+    n_stats = len(columns.name_ids)
+    all_stats = np.ones(n_stats, np.bool_)
+    device = DeviceBlocks(np.array([n_stats]), np.zeros(1, int), np.zeros(1, int), np.ones(1, bool))
+    placed = PlacedRun(
+        columns.stats,
+        np.arange(n_stats, dtype=np.int32),
+        all_stats,
+        all_stats,
+        device,
+        {},
+        columns.allocator_names,
+        np.zeros(len(columns.allocator_names) + 1, np.int64),
+        classic=False,
+    )
+    values: list[list[int]] = placed.detail().memory.values[5:9].T.tolist()
+    return values
 
 
 def expected(run: pb.RunMetadata) -> dict[str, Any]:
     """The same, stat by stat."""
     stats = [stat for block in run.step_stats.dev_stats for stat in block.node_stats]
     ids = [IDS.get(stat.node_name, -1) for stat in stats]
+    allocators = [(place, used) for place, stat in enumerate(stats) for used in stat.memory]
     telling = [
-        (place, used)
-        for place, stat in enumerate(stats)
-        for used in stat.memory
-        if used.allocator_bytes_in_use or used.allocation_records
+        used for _, used in allocators if used.allocator_bytes_in_use or used.allocation_records
     ]
-    levels = [(place, used) for place, used in telling if used.allocator_bytes_in_use]
-    records = [(place, used, one) for place, used in telling for one in used.allocation_records]
     outputs = list(described(stats))
     both = [memory_of(stat) for stat in stats]
     return {
@@ -112,32 +139,48 @@ def expected(run: pb.RunMetadata) -> dict[str, Any]:
             for place, stat in enumerate(stats)
             if not IS_OP[ids[place]]
         ],
-        "start_micros": [stat.all_start_micros for stat in stats],
-        "duration_micros": [stat.op_end_rel_micros for stat in stats],
-        "start_nanos": [stat.all_start_nanos for stat in stats],
-        "duration_nanos": [stat.op_end_rel_nanos for stat in stats],
-        "requested_bytes": [wrapped(sums["total"] + sums["extra"]) for sums in both],
-        "peak_bytes": [wrapped(sums["peak"] + sums["extra"]) for sums in both],
-        "residual_bytes": [wrapped(sums["live"] + sums["persistent"]) for sums in both],
-        "output_bytes": [
-            wrapped(sum(size for owner, _, size, _ in outputs if owner == place))
-            for place in range(len(stats))
-        ],
-        "temporary_bytes": [sums["temporary"] for sums in both],
-        "persistent_bytes": [sums["persistent"] for sums in both],
-        "outputs": table(["stats", "slots", "sizes", "addresses"], outputs),
-        "allocators": sorted({used.allocator_name for _, used in telling}),
-        "allocator_levels": table(
-            ["stats", "name_ids", "bytes_in_use"],
-            [(place, used.allocator_name, used.allocator_bytes_in_use) for place, used in levels],
-        ),
-        "allocations": table(
-            ["stats", "name_ids", "micros", "sizes"],
+        "stats": {
+            "start_micros": [stat.all_start_micros for stat in stats],
+            "duration_micros": [stat.op_end_rel_micros for stat in stats],
+            "start_nanos": [stat.all_start_nanos for stat in stats],
+            "duration_nanos": [stat.op_end_rel_nanos for stat in stats],
+            "temporary_bytes": [sums["temporary"] for sums in both],
+            "persistent_bytes": [sums["persistent"] for sums in both],
+            "outputs": table(["stats", "slots", "sizes", "addresses"], outputs),
+            "allocators": table(
+                ["stats", "name_ids", "total_bytes", "peak_bytes", "live_bytes", "bytes_in_use"],
+                [
+                    (
+                        place,
+                        used.allocator_name if used in telling else "",
+                        used.total_bytes,
+                        used.peak_bytes,
+                        used.live_bytes,
+                        used.allocator_bytes_in_use,
+                    )
+                    for place, used in allocators
+                ],
+            ),
+            "allocations": table(
+                ["allocators", "micros", "sizes"],
+                [
+                    (place, one.alloc_micros, one.alloc_bytes)
+                    for place, (_, used) in enumerate(allocators)
+                    for one in used.allocation_records
+                ],
+            ),
+        },
+        "sums": [
             [
-                (place, used.allocator_name, one.alloc_micros, one.alloc_bytes)
-                for place, used, one in records
-            ],
-        ),
+                wrapped(sums["total"] + sums["extra"]),
+                wrapped(sums["peak"] + sums["extra"]),
+                wrapped(sums["live"] + sums["persistent"]),
+                wrapped(sum(size for owner, _, size, _ in outputs if owner == place)),
+            ]
+            for place, sums in enumerate(both)
+            if stats[place].all_start_micros > 0
+        ],
+        "allocator_names": sorted({used.allocator_name for used in telling}),
         "output_shapes": {
             ids[place]: shapes_of(stat)
             for place, stat in enumerate(stats)
@@ -235,5 +278,5 @@ def test_merged_parts_of_one_field_count_once() -> None:
         device="/cpu:0", node_stats=[half.SerializeToString() + other.SerializeToString()]
     )
     found = read(slices.SerializeToString())
-    assert found["requested_bytes"] == [11]
-    assert found["residual_bytes"] == [6]
+    assert found["stats"]["temporary_bytes"] == [5]
+    assert found["stats"]["persistent_bytes"] == [6]

@@ -1,11 +1,13 @@
 import gzip
 import lzma
-import tracemalloc
+import os
+import threading
 
 import pytest
 
 import tfprof
 from tfprof._wire import messages as pb
+from tfprof._wire.native import is_native
 from tfprof.errors import (
     EmptyProfileError,
     InputError,
@@ -13,10 +15,15 @@ from tfprof.errors import (
     UnknownFormatError,
     UsageError,
 )
+from tfprof.exporters.wire_encoding import encode_varint
+from tfprof.readers import open as opening
 from tfprof.readers.graphdef import read_graph
-from tfprof.readers.open import decompressed
 from tfprof.readers.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, run, traced
+
+from .packed import zst_compress
+
+PACKERS = [gzip.compress, lzma.compress, zst_compress]
 
 GRAPH = graph(op("x", "Placeholder", shape=[2]), op("y", "Relu", "x", T="float"))
 RUN = run({"x": 5, "y": 7})
@@ -72,7 +79,7 @@ def test_a_message_of_another_type_is_named(read, given, name):
         read(given)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+@pytest.mark.parametrize("pack", PACKERS, ids=["gz", "xz", "zst"])
 @pytest.mark.parametrize("damage", ["cut", "flipped"])
 def test_damaged_archives(tmp_path, pack, damage):
     data = bytearray(pack(GRAPH.SerializeToString() * 20))
@@ -81,6 +88,7 @@ def test_damaged_archives(tmp_path, pack, damage):
     else:
         data[len(data) // 2] ^= 0xFF
         data[-6] ^= 0xFF  # gzip: the checksum, in case the flip above decodes
+        data[-1] ^= 0xFF  # zstd: the same
     path = tmp_path / "graph.pb.packed"
     path.write_bytes(data)
     with pytest.raises(MalformedProfileError) as caught:
@@ -173,11 +181,103 @@ def test_empty_messages():
         read_run_metadata(pb.RunMetadata())
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_a_small_archive_takes_no_more_memory_than_it_holds(pack) -> None:
-    packed = pack(bytes(100))
-    tracemalloc.start()
-    decompressed(packed, "file")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 32 << 20
+@pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", "gz", "xz", "zst"])
+@pytest.mark.parametrize("name", ["graph.pb", "graph.pb.gz", "graph.zst"])
+def test_the_content_tells_how_a_file_is_packed(tmp_path, pack, name):
+    path = tmp_path / name
+    path.write_bytes(pack(GRAPH.SerializeToString()))
+    assert read_graph(path).names == ["x", "y"]
+    assert read_graph(path.read_bytes()).names == ["x", "y"]
+
+
+@pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", "gz", "xz", "zst"])
+def test_what_comes_out_of_a_pipe_is_told_by_its_content_too(tmp_path, pack):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs named pipes")
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    data = pack(LOG.SerializeToString())
+    writer = threading.Thread(target=path.write_bytes, args=[data])
+    writer.start()
+    assert read_op_log(path).names == ["y"]
+    writer.join()
+
+
+def test_a_text_over_2_gib_is_refused(monkeypatch):
+    monkeypatch.setattr(opening, "MAX_MESSAGE_BYTES", 10)
+    with pytest.raises(MalformedProfileError, match=r"31 bytes are too many .* the binary form"):
+        read_op_log(b'log_entries { name: "entry" }  ')
+
+
+def padded(path, message, n_bytes):
+    """A file of a message and a field that nobody knows, which takes no room on disk."""
+    with path.open("wb") as stream:
+        stream.write(message)
+        for _ in range(2):
+            stream.write(encode_varint(900 << 3 | 2) + encode_varint(n_bytes // 2))
+            stream.seek(n_bytes // 2, os.SEEK_CUR)
+        stream.truncate()
+    return path
+
+
+needs_native = pytest.mark.skipif(not is_native(), reason="needs the compiled scanner")
+
+
+@needs_native
+def test_run_metadata_over_2_gib(tmp_path):
+    profiler = tfprof.Profiler(GRAPH)
+    profiler.add_step(3, padded(tmp_path / "run_meta.pb", RUN.SerializeToString(), 2200 << 20))
+    assert profiler.serialize_to_string() == from_parts().serialize_to_string()
+
+
+@needs_native
+def test_an_op_log_over_2_gib(tmp_path):
+    found = read_op_log(padded(tmp_path / "log.pb", LOG.SerializeToString(), 2200 << 20))
+    assert (found.names, found.float_ops, found.types) == (["y"], [4], [("t",)])
+
+
+@needs_native
+def test_a_profile_over_2_gib(tmp_path):
+    saved = from_parts().serialize_to_string()
+    path = padded(tmp_path / "profile.pb", saved, 2200 << 20)
+    assert tfprof.load(path).serialize_to_string() == saved
+    assert tfprof.open_profile(path).steps == [3]
+
+
+def from_parts():
+    profiler = tfprof.Profiler(GRAPH)
+    profiler.add_step(3, RUN)
+    return profiler
+
+
+@pytest.mark.parametrize("form", ["GraphDef", "MetaGraphDef"])
+def test_a_graph_over_2_gib_is_refused_or_read(tmp_path, form):
+    message = GRAPH if form == "GraphDef" else pb.MetaGraphDef(graph_def=GRAPH)
+    path = padded(tmp_path / "graph.pb", message.SerializeToString(), 2200 << 20)
+    try:
+        assert read_graph(path).names == ["x", "y"]
+    except MalformedProfileError as error:
+        assert f"too many for a {form} message" in str(error)
+        assert "in a checkpoint" in str(error)
+
+
+def test_nothing_stays_of_a_large_file_that_was_mapped(tmp_path):
+    """Else cutting the file would end the process."""
+    message, saved = pb.GraphDef(), tmp_path / "profile"
+    message.CopyFrom(GRAPH)
+    message.node[0].attr["value"].tensor.tensor_content = bytes(3 << 20)
+    parts = {"graph": message, "run": RUN, "log": LOG}
+    paths = {}
+    for name, part in parts.items():
+        paths[name] = padded(tmp_path / name, part.SerializeToString(), 2 << 20)
+    profiler = tfprof.Profiler(paths["graph"], paths["log"])
+    profiler.add_step(3, paths["run"])
+    profiler.save(saved, constants=True)
+    loaded = tfprof.load(saved)
+    for path in (*paths.values(), saved):
+        assert path.stat().st_size > 2 << 20
+        os.truncate(path, 0)
+    assert loaded.serialize_to_string(constants=True) == (
+        profiler.serialize_to_string(constants=True)
+    )
+    assert len(loaded.serialize_to_string(constants=True)) > 3 << 20

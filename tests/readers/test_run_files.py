@@ -1,4 +1,5 @@
 import gzip
+import lzma
 import shutil
 
 import pytest
@@ -7,6 +8,8 @@ import tfprof
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.readers.run_files import find_run_files, look_at, step_in_name
 from tfprof.readers.sniff import Format
+
+from .packed import zst_compress
 
 GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
 RUN = (
@@ -62,6 +65,7 @@ def test_steps_count_from_0_where_names_do_not_tell_them_apart(run):
     ("name", "step"),
     [
         ("run_meta_100", 100), ("a/run-7.pb", 7), ("x/step3.pbtxt.gz", 3), ("12.pb.xz", 12),
+        ("run/meta_4.zst", 4), ("run_5.pb.zst", 5),
         ("resnet50.pb", None), ("run_meta", None), ("profile_100/run.pb", None),
         ("r_1234567890123456789", None),
     ],
@@ -70,12 +74,35 @@ def test_step_in_name(name, step):
     assert step_in_name(name) == step
 
 
-def test_packed_files_are_looked_into(run):
-    text = (run / "graph.pbtxt").read_bytes()
+PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "zst": zst_compress}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("n_nodes", [2, 60_000])
+def test_packed_files_are_looked_into(run, ending, n_nodes):
     (run / "graph.pbtxt").unlink()
-    (run / "g.gz").write_bytes(gzip.compress(text))
+    text = b"".join(b'node { name: "%d" op: "Relu" }\n' % i for i in range(n_nodes))
+    (run / f"g.{ending}").write_bytes(PACKERS[ending](text))
     found = find_run_files([run]).graph
     assert (found.found.format, found.load().data) == (Format.GRAPH_DEF, text)
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_of_a_large_packed_file_only_the_beginning_is_looked_at(tmp_path, ending):
+    text = GRAPH.encode() * 40_000
+    packed = PACKERS[ending](text)
+    path = tmp_path / f"graph.pbtxt.{ending}"
+    path.write_bytes(packed)
+    found = look_at(str(path))
+    assert (found.found.format, found.data) == (Format.GRAPH_DEF, None)
+    assert found.n_bytes == len(packed)
+    assert found.load().data == text
+
+
+def test_a_plain_file_is_not_held(run):
+    found = look_at(str(run / "graph.pbtxt"))
+    assert found.data is None
+    assert found.load().data == GRAPH.encode()
 
 
 def test_a_saved_profile(run, tmp_path):

@@ -133,6 +133,8 @@ OTHERS = [
     (b"", "x", Format.EMPTY),
     (gzip.compress(b"x"), "x", Format.GZIP),
     (lzma.compress(b"x"), "x", Format.XZ),
+    (b"\x28\xb5\x2f\xfd\x20\x01\x09\x00\x00x", "x", Format.ZSTD),
+    (b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd", "x", Format.ZSTD),
     (zipped("a.txt"), "x", Format.ZIP),
     (zipped("a.txt"), "m.keras", Format.KERAS),
     (zipped("model.weights.h5"), "x", Format.KERAS),

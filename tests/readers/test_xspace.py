@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.model.xspace import Plane, XSpace
+from tfprof.model.xspace_stats import StatKind
 from tfprof.readers import xspace as reader
 from tfprof.readers import xspace_plane
 from tfprof.readers.xspace import read_xspace
 
 HOSTS = pb.XSpace(hostnames=[f"worker{n}" for n in range(12)]).SerializeToString()
-"""What makes damaged bytes look like an XSpace."""
+"""What makes damaged bytes look like an XSpace, and is long enough behind them to look ahead."""
 
 int64s = st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-3, 300))
 uint64s = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 300))
@@ -89,6 +90,8 @@ def spaces(draw: st.DrawFn) -> pb.XSpace:
         hostnames=draw(st.lists(texts, max_size=2)),
     )
     space.planes.extend(draw(st.lists(planes(), max_size=3)))
+    if draw(st.booleans()):
+        space.MergeFromString(HOSTS)
     return space
 
 
@@ -283,11 +286,103 @@ def test_stats_by_name_are_those_of_the_metadata_and_the_events(
             value = wanted.get(name) if name in names.values() else None
             assert column.value(place) == value
             assert column.present[place] == (value is not None)
+            is_text = isinstance(value, (str, bytes))
+            assert (numbers[place] >= 0) == is_text
+            if is_text:
+                assert known[numbers[place]] == column.text(place)
             if isinstance(value, str):
-                assert known[numbers[place]] == value
+                assert column.text(place) == value
             if isinstance(value, int):
                 assert column.unsigned[place] == value % 2**64
                 assert column.signed[place] == (value + 2**63) % 2**64 - 2**63
+
+
+@fixtures_stay
+@given(spaces(), texts)
+def test_what_holds_a_stat_agrees_with_all_events(space: pb.XSpace, name: str) -> None:
+    for plane in read_xspace(space).planes:
+        for column in (plane.stat(name), plane.entry_stat(name)):
+            n_events = len(column)
+            assert (np.diff(column.events) > 0).all()
+            held = np.zeros(n_events, np.bool_)
+            held[column.events] = column.held_kinds != StatKind.NONE
+            assert held.tolist() == column.present.tolist()
+            assert column.kinds[column.events].tolist() == column.held_kinds.tolist()
+            numbers, known = column.texts
+            assert len(set(known)) == len(known)
+            for event, kind, value in zip(
+                column.events, column.held_kinds, column.held_values.tolist(), strict=True
+            ):
+                if kind >= StatKind.STR:
+                    assert numbers[event] == value
+                    assert column.known_texts[value] == column.text(event)
+                elif kind in (StatKind.UINT64, StatKind.INT64):
+                    assert column.signed[event] == value
+                    assert column.integers(-7)[event] == value
+            assert column.floats[column.events].tobytes() == column.held_floats.tobytes()
+            assert set(column.integers(-7)[~column.present].tolist()) <= {-7}
+
+
+def test_stats_of_metadata_have_a_row_for_each_entry() -> None:
+    space = pb.XSpace()
+    plane = space.planes.add()
+    plane.stat_metadata[1].name = "flops"
+    plane.event_metadata[4].name = "copy"
+    plane.event_metadata[9].stats.add(metadata_id=1, uint64_value=50)
+    line = plane.lines.add()
+    for key in (9, 4, 9):
+        line.events.add(metadata_id=key)
+    line.events[2].stats.add(metadata_id=1, uint64_value=7)
+    (found,) = read_xspace(space).planes
+    entries = found.event_metadata.keys.tolist()
+    per_entry = dict(zip(entries, found.entry_stat("flops").signed.tolist(), strict=True))
+    assert per_entry == {4: 0, 9: 50}
+    column = found.stat("flops")
+    assert column.signed.tolist() == [50, 0, 7]
+    assert column.events.tolist() == [0, 2]
+    assert column.is_inherited.tolist() == [True, False]
+    assert len(found.stat("bytes")) == 3
+    assert not found.stat("bytes").present.any()
+    assert found.stat("bytes").texts[1] == []
+
+
+def test_texts_of_a_stat_are_numbered_once_however_they_are_written() -> None:
+    space = pb.XSpace()
+    plane = space.planes.add()
+    plane.stat_metadata[1].name = "tf_op"
+    plane.stat_metadata[2].name = "a:MatMul"
+    plane.event_metadata[5].stats.add(metadata_id=1, bytes_value=b"a:MatMul")
+    line = plane.lines.add()
+    line.events.add(metadata_id=5)
+    line.events.add().stats.add(metadata_id=1, ref_value=2)
+    line.events.add().stats.add(metadata_id=1, str_value="a:MatMul")
+    line.events.add().stats.add(metadata_id=1, str_value="b" * 300)
+    line.events.add().stats.add(metadata_id=1, int64_value=0)
+    line.events.add().stats.add(metadata_id=1, ref_value=77)
+    line.events.add()
+    (found,) = read_xspace(space).planes
+    numbers, known = found.stat("tf_op").texts
+    shown = [known[number] if number >= 0 else None for number in numbers.tolist()]
+    assert shown == ["a:MatMul", "a:MatMul", "a:MatMul", "b" * 300, None, "", None]
+    assert sorted(known) == ["", "a:MatMul", "b" * 300]
+
+
+def test_names_of_lines_and_events() -> None:
+    space = pb.XSpace()
+    plane = space.planes.add()
+    plane.event_metadata[1].name, plane.event_metadata[1].display_name = "%fusion.2 = ...", "fusion"
+    plane.event_metadata[2].name = "copy"
+    first, second = plane.lines.add(name="7", display_name="XLA Ops"), plane.lines.add(name="Steps")
+    for line, keys in ((first, [2, 1, 3]), (second, [-1, 2**40, 2])):
+        for key in keys:
+            line.events.add(metadata_id=key)
+    (found,) = read_xspace(space).planes
+    assert found.lines.shown == ["XLA Ops", "Steps"]
+    assert found.events_of(1) == slice(3, 6)
+    assert [found.event_name(event) for event in range(6)] == ["copy", "fusion", "", "", "", "copy"]
+    assert found.events_named("copy").tolist() == [True, False, False, False, False, True]
+    assert found.events_named("copy", "%fusion.2 = ...").sum() == 3
+    assert not found.events_named("", "fusion").any()
 
 
 def dict_of(found: list[Any], names: dict[int, str]) -> dict[str, Any]:
@@ -364,6 +459,28 @@ def test_a_broken_stat_has_neither_name_nor_value() -> None:
     assert "1 broken stats" in found.notices[0].text
 
 
+def damaged_lines() -> bytes:
+    lines = []
+    for place in range(4):
+        line = pb.XLine(id=place, events=[pb.XEvent(metadata_id=n, offset_ps=n) for n in range(9)])
+        broken_stat = framed(4, b"\x08\x01" + framed(4, b"\x08\x01\x18"))
+        broken_event = b"\x22\x01\x08"
+        lines.append(line.SerializeToString() + (broken_stat + broken_event) * place)
+    lines[3] += b"\x22\x7f"
+    return HOSTS + framed(1, b"".join(framed(3, line) for line in lines)) + HOSTS
+
+
+def test_what_is_said_of_damage_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = read_xspace(damaged_lines())
+    assert len(one.planes[0].events) == 4 * 9 + 6
+    assert "planes[0].lines[1], 6 broken stats in this plane" in one.notices[0].text
+    monkeypatch.setattr(reader, "_SMALL", 0)
+    monkeypatch.setattr(xspace_plane, "_CHUNK", 10)
+    other = read_xspace(damaged_lines(), threads=3)
+    assert other.notices == one.notices
+    assert as_told(other) == as_told(one)
+
+
 def test_broken_metadata_are_left_out() -> None:
     sound = pb.XPlane(name="host")
     sound.stat_metadata[1].name = "kept"
@@ -379,7 +496,7 @@ def test_broken_metadata_are_left_out() -> None:
 def test_damaged_bytes_are_read_alike_by_both(space: pb.XSpace, data: st.DataObject) -> None:
     whole = space.SerializeToString()
     place = data.draw(st.integers(0, len(whole)))
-    damaged = HOSTS + whole[:place] + data.draw(st.binary(max_size=3)) + whole[place + 1 :]
+    damaged = HOSTS + whole[:place] + data.draw(st.binary(max_size=3)) + whole[place + 1 :] + HOSTS
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TFPROF_PURE", "")
         native = outcome(damaged)
@@ -414,12 +531,16 @@ def outcome(data: bytes) -> tuple[str, Any, Any] | None:
 
 
 def framed(number: int, content: bytes) -> bytes:
+    return head(number, len(content)) + content
+
+
+def head(number: int, size: int) -> bytes:
+    """Tag and length of a field."""
     octets = bytearray([number << 3 | 2])
-    size = len(content)
     while size >= 0x80:
         octets.append(size & 0x7F | 0x80)
         size >>= 7
-    return bytes([*octets, size]) + content
+    return bytes([*octets, size])
 
 
 def test_the_last_entry_of_a_key_counts() -> None:
@@ -561,14 +682,35 @@ def test_files_beyond_two_gigabytes(tmp_path: Path) -> None:
     path = tmp_path / "huge.xplane.pb"
     with path.open("wb") as stream:
         stream.write(framed(1, first.SerializeToString()))
-        size = bytes([hole & 0x7F | 0x80, *([0x80] * 3), hole >> 28])
-        stream.write(bytes([15 << 3 | 2]) + size)
+        stream.write(head(15, hole))
         stream.seek(hole, os.SEEK_CUR)
         stream.write(framed(1, last.SerializeToString()))
     found = read_xspace(path, strict=True)
     assert [plane.name for plane in found.planes] == ["first", "last"]
     stat_table = found.planes[1].events.stats
     assert stat_table.octets(0) == b"behind"
+
+
+def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
+    """Holes are fields that nobody knows, between the events of a line."""
+    names = pb.XPlane(name="large")
+    names.stat_metadata[1].name = "step"
+    event = pb.XEvent(metadata_id=3, offset_ps=1)
+    event.stats.add(metadata_id=1, str_value="behind")
+    line = framed(4, event.SerializeToString())
+    hole = 3 << 29
+    n_line, n_plane = 3 * len(line) + 2 * (hole + 6), len(names.SerializeToString())
+    path = tmp_path / "large.xplane.pb"
+    with path.open("wb") as stream:
+        stream.write(head(1, len(head(3, n_line)) + n_line + n_plane) + head(3, n_line))
+        for _ in range(2):
+            stream.write(line + head(15, hole))
+            stream.seek(hole, os.SEEK_CUR)
+        stream.write(line + names.SerializeToString())
+    (plane,) = read_xspace(path, strict=True).planes
+    assert plane.name == "large"
+    assert plane.events.metadata_ids.tolist() == [3, 3, 3]
+    assert plane.stat("step").texts[1] == ["behind"]
 
 
 def real_files() -> list[Path | None]:

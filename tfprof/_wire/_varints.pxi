@@ -12,7 +12,7 @@ cdef enum:
     WIRE_32 = 5
 
 cdef enum:
-    MAX_GROUPS = 100
+    MAX_DEPTH = 100   # protobuf's limit, of messages and groups together
 
 
 cdef inline const uint8_t* read_varint(
@@ -132,17 +132,22 @@ cdef const uint8_t* skip_value(
     if kind == WIRE_32:
         return NULL if end - at < 4 else at + 4
     if kind == WIRE_START_GROUP:
-        return skip_group(at, end, tag >> 3)
+        return skip_group(at, end, tag >> 3, 0)
     return NULL
 
 
 cdef const uint8_t* skip_group(
-    const uint8_t* at, const uint8_t* end, uint64_t number
+    const uint8_t* at, const uint8_t* end, uint64_t number, int64_t above
 ) noexcept nogil:
-    """The place behind the end mark of a group; groups may stand in groups."""
-    cdef uint64_t open_groups[MAX_GROUPS]
+    """The place behind the end mark of a group, which so many messages are around.
+
+    Groups may stand in groups.
+    """
+    cdef uint64_t open_groups[MAX_DEPTH]
     cdef int depth = 0
     cdef uint64_t tag = 0
+    if above >= MAX_DEPTH:
+        return NULL
     open_groups[0] = number
     while at < end:
         at = read_tag(at, end, &tag)
@@ -150,7 +155,7 @@ cdef const uint8_t* skip_group(
             return NULL
         if tag & 7 == WIRE_START_GROUP:
             depth += 1
-            if depth == MAX_GROUPS:
+            if depth + above >= MAX_DEPTH:
                 return NULL
             open_groups[depth] = tag >> 3
         elif tag & 7 == WIRE_END_GROUP:

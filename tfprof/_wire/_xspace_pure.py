@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfprof._wire.lockstep import BoolArray, Int64Array
 
 HEADER = 8
+_UNKNOWN = -1
 ALL_OFFSETS, MISFIT, CHANGED = 1, 2, 4
 _START_GROUP, _END_GROUP = 3, 4
 _MAX_GROUPS = 100
@@ -24,6 +25,7 @@ _MAX_SIZE = 1 << 31
 _MAX_PREFIX = 5
 _PADDING = bytes(16)
 
+_OFFSET = 2
 _EVENT = _STAT = 4 << 3 | Wire.LENGTH
 _TEXTS = {2 << 3 | Wire.LENGTH: 4, 11 << 3 | Wire.LENGTH: 6}
 """Texts of a line: where they are in its header."""
@@ -89,20 +91,22 @@ def split(
     ends: Int64Array,
     chunks: Int64Array,
 ) -> int:
-    """Read the headers of lines, and cut their events into chunks."""
+    """Cut the events of lines into chunks; a short line is one, whatever it holds."""
     n_chunks = 0
     for line, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-        header = headers[line * HEADER : (line + 1) * HEADER]
+        if 0 < stop - start <= most:
+            chunks[3 * n_chunks : 3 * n_chunks + 3] = line, start, stop
+            n_chunks += 1
+            ends[line] = _UNKNOWN
+            continue
+        header = _header(headers, line)
         first, at = -1, start
         try:
             for field in _fields(data, start, stop):
                 if field.tag == _EVENT:
                     first = field.start if first < 0 else first
-                elif field.tag in _TEXTS:
-                    place = _TEXTS[field.tag]
-                    header[place : place + 2] = field.value, field.stop - field.value
-                elif field.tag in _NUMBERS:
-                    header[_NUMBERS[field.tag]] = field.number
+                else:
+                    _note(header, field)
                 at = field.stop
                 if first >= 0 and at - first >= most:
                     chunks[3 * n_chunks : 3 * n_chunks + 3] = line, first, at
@@ -116,27 +120,69 @@ def split(
     return n_chunks
 
 
+def _header(headers: Int64Array, line: int) -> Int64Array:
+    return headers[line * HEADER : (line + 1) * HEADER]
+
+
+def _note(header: Int64Array, field: _Field) -> None:
+    """Take over a field of a line that is no event."""
+    if field.tag in _TEXTS:
+        place = _TEXTS[field.tag]
+        header[place : place + 2] = field.value, field.stop - field.value
+    elif field.tag in _NUMBERS:
+        header[_NUMBERS[field.tag]] = field.number
+
+
 def count(
     data: memoryview,
     chunks: Int64Array,
     first: int,
     last: int,
+    headers: Int64Array,
+    ends: Int64Array,
     n_events: Int64Array,
     n_stats: Int64Array,
-) -> tuple[int, int]:
-    """Count the events and stats of the chunks ``first`` to ``last``."""
-    n_broken, broken = 0, -1
+) -> tuple[int, int, int]:
+    """Count the events and stats of the chunks ``first`` to ``last``; read short lines' headers."""
+    flags, n_broken, broken = ALL_OFFSETS, 0, -1
     for chunk in range(first, last):
-        for field in _events(data, chunks, chunk):
-            try:
-                found = sum(one.tag == _STAT for one in _fields(data, field.value, field.stop))
-            except _BrokenError:
-                n_broken += 1
-                broken = field.start if broken < 0 else broken
-                continue
-            n_events[chunk] += 1
-            n_stats[chunk] += found
-    return n_broken, broken
+        line, start, stop = chunks[3 * chunk : 3 * chunk + 3].tolist()
+        is_whole = ends[line] == _UNKNOWN
+        at = start
+        try:
+            for field in _fields(data, start, stop):
+                at = field.stop
+                if field.tag != _EVENT:
+                    if is_whole:
+                        _note(_header(headers, line), field)
+                    continue
+                n_found, has_offset = _count_stats(data, field)
+                if n_found < 0:
+                    n_broken += 1
+                    broken = field.start if broken < 0 else broken
+                    continue
+                n_events[chunk] += 1
+                n_stats[chunk] += n_found
+                if not has_offset:
+                    flags = 0
+        except _BrokenError:
+            pass
+        if is_whole:
+            ends[line] = at
+    return flags, n_broken, broken
+
+
+def _count_stats(data: memoryview, event: _Field) -> tuple[int, bool]:
+    """How many stats an event has, -1 if it is broken, and whether it has an offset."""
+    n_stats, member = 0, 0
+    try:
+        for field in _fields(data, event.value, event.stop):
+            n_stats += field.tag == _STAT
+            if field.tag in (2 << 3, 5 << 3):
+                member = field.tag >> 3
+    except _BrokenError:
+        return -1, False
+    return n_stats, member == _OFFSET
 
 
 def read(
@@ -156,19 +202,22 @@ def read(
     stat_values: Int64Array,
 ) -> tuple[int, int, int]:
     """Write the rows of the chunks ``first`` to ``last``."""
-    n_broken, broken = 0, -1
-    flags = ALL_OFFSETS
+    flags, n_broken, broken = 0, 0, -1
     for chunk in range(first, last):
         rows = slice(events_before[chunk], events_before[chunk + 1])
         of_stats = slice(stats_before[chunk], stats_before[chunk + 1])
-        events, stats, n_found = _rows(data, chunks, chunk, int(of_stats.start))
-        if n_found and broken < 0:
-            broken = chunk
-        n_broken += n_found
+        events, stats, places = _rows(data, chunks, chunk, int(of_stats.start))
+        if places and broken < 0:
+            broken = places[0]
+        n_broken += len(places)
         if len(events) != rows.stop - rows.start or len(stats) != of_stats.stop - of_stats.start:
             flags |= CHANGED
             continue
-        values[rows], which[rows], durations[rows] = events[:, 1], events[:, 2], events[:, 3]
+        values[rows], durations[rows] = events[:, 1], events[:, 3]
+        if len(which):
+            which[rows] = events[:, 2]
+        elif (events[:, 2] != _OFFSET).any():
+            flags |= CHANGED
         stat_kinds[of_stats], stat_values[of_stats] = stats[:, 1], stats[:, 2]
         misfits = [
             _put(metadata_ids, len(values), rows, events[:, 0]),
@@ -176,8 +225,6 @@ def read(
             _put(stat_ids, len(stat_values), of_stats, stats[:, 0]),
         ]
         flags |= MISFIT * any(misfits)
-        if (events[:, 2] != 2).any():
-            flags &= ~ALL_OFFSETS
     return flags, n_broken, broken
 
 
@@ -192,23 +239,27 @@ def _put(column: NDArray[np.uint8], n_rows: int, rows: slice, found: Int64Array)
 
 def _rows(
     data: memoryview, chunks: Int64Array, chunk: int, first_stat: int
-) -> tuple[Int64Array, Int64Array, int]:
-    """Five numbers for each event of a chunk, three for each stat, and how many are broken."""
+) -> tuple[Int64Array, Int64Array, list[int]]:
+    """Five numbers for each event of a chunk, three for each stat, and where broken ones are."""
     events = list(_events(data, chunks, chunk))
     try:
-        return *_ordinary_rows(data, events, first_stat), 0
+        return *_ordinary_rows(data, events, first_stat), []
     except IrregularError:
         pass
     event_rows: list[tuple[int, ...]] = []
     stat_rows: list[tuple[int, int, int]] = []
-    n_broken = 0
+    broken: list[int] = []
     for event in events:
         numbers = {0: 0, 1: 0, 2: 0, 3: 0, 4: first_stat + len(stat_rows)}
-        stats: list[tuple[int, int, int] | None] = []
+        stats: list[tuple[int, int, int]] = []
+        places: list[int] = []
         try:
             for field in _fields(data, event.value, event.stop):
                 if field.tag == _STAT:
-                    stats.append(_stat(data, field.value, field.stop))
+                    stat = _stat(data, field.value, field.stop)
+                    stats.append((0, 0, 0) if stat is None else stat)
+                    if stat is None:
+                        places.append(field.value)
                 elif field.tag == 1 << 3:
                     numbers[0] = field.number
                 elif field.tag == 3 << 3:
@@ -217,13 +268,13 @@ def _rows(
                     numbers[1], numbers[2] = field.number, field.tag >> 3
         except _BrokenError:
             continue
-        n_broken += stats.count(None)
-        stat_rows += [(0, 0, 0) if stat is None else stat for stat in stats]
+        broken += places
+        stat_rows += stats
         event_rows.append(tuple(numbers.values()))
     return (
         np.array(event_rows, np.int64).reshape(-1, 5),
         np.array(stat_rows, np.int64).reshape(-1, 3),
-        n_broken,
+        broken,
     )
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from tfprof._wire.native import is_native
 from tfprof._wire.pool import is_repeated
-from tfprof._wire.walk import LENGTH_DELIMITED, Field, WireError, walk
+from tfprof._wire.walk import (
+    END_GROUP,
+    LENGTH_DELIMITED,
+    START_GROUP,
+    Field,
+    WireError,
+    read_varint,
+    walk,
+)
 from tfprof.errors import MalformedProfileError
 
 if TYPE_CHECKING:
@@ -23,6 +33,26 @@ MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
 _TYPE_STRING: Final = 9
 _TYPE_MESSAGE: Final = 11
 _MAX_DEPTH: Final = 100
+_MAX_HEAD: Final = 5
+"""Bytes of a tag, and of a length, that protobuf reads."""
+
+_WIDTHS: Final = {1: 8, 6: 8, 16: 8, 2: 4, 7: 4, 15: 4}
+"""Bytes of the numbers that are not varints, by type."""
+
+_PACKED_TYPES: Final = frozenset({3, 4, 5, 8, 13, 14, 17, 18, *_WIDTHS})
+_TOO_LONG: Final = re.compile(rb"[\x80-\xff]{10}")
+
+_WITHOUT_VALUES: Final = (
+    "Save the graph without the values of its variables and large constants, in a checkpoint"
+)
+_SMALLER: Final = {
+    "GraphDef": _WITHOUT_VALUES,
+    "MetaGraphDef": _WITHOUT_VALUES,
+    "SavedModel": _WITHOUT_VALUES,
+    "OpLogProto": "Write the op log of one program only",
+    "ProfileProto": "Save fewer steps",
+}
+_SCANNED: Final = frozenset({"RunMetadata", "OpLogProto", "ProfileProto"})
 
 BytesLike = bytes | bytearray | memoryview
 
@@ -56,8 +86,8 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     size = len(data) if isinstance(data, (bytes, bytearray)) else data.nbytes
     if size > MAX_MESSAGE_BYTES:
         raise MalformedProfileError(
-            f"{source}: {size} bytes are too many for a {name} message: protobuf ends at "
-            f"{MAX_MESSAGE_BYTES} bytes (2 GiB - 1). Record fewer steps, or split the file."
+            f"{source}: {size} bytes are too many for {with_article(name)} message: protobuf ends "
+            f"at {MAX_MESSAGE_BYTES} bytes (2 GiB - 1). {_remedy(name)}"
         )
     content = data if isinstance(data, bytes) else bytes(data)
     try:
@@ -65,6 +95,14 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     except (DecodeError, RuntimeWarning, UnicodeDecodeError) as error:
         # A RuntimeWarning is how some protobuf releases report a stray end-group tag.
         raise MalformedProfileError(_explain(message_class, content, source, error)) from error
+
+
+def _remedy(name: str) -> str:
+    """What to do about a message that is too large."""
+    remedy = _SMALLER.get(name, "Record fewer steps, or split the file")
+    if name in _SCANNED and not is_native():
+        remedy += ". The compiled reader, which is not in use here, takes larger ones"
+    return remedy
 
 
 def scan_or_explain(
@@ -135,10 +173,12 @@ def locate(message_class: type[Message], data: bytes) -> Breakage | None:
     descriptor: Any = message_class.DESCRIPTOR
     path: list[str] = []
     found: Breakage | None = None
+    is_cut = False
     for _ in range(_MAX_DEPTH):
         step = _broken_child(view, start, stop, descriptor)
         if step is None:
             break
+        is_cut = step.cut_off
         truncated = step.cut_off and (found is None or found.truncated)
         found = Breakage(step.problem, step.offset, _shown(path), truncated)
         if step.field is None or step.child is None or step.child.type != _TYPE_MESSAGE:
@@ -146,9 +186,9 @@ def locate(message_class: type[Message], data: bytes) -> Breakage | None:
         path.append(step.child.name + (f"[{step.nth}]" if is_repeated(step.child) else ""))
         descriptor = step.child.message_type
         start, stop = step.field.offset, min(stop, step.field.offset + step.field.value)
-    if found is None or found.truncated:
+    if found is None or is_cut:  # what there is of the last part is sound
         return found
-    # Every part is sound and yet the whole is refused.
+    # Every part is sound and yet the whole is refused: nothing else is left.
     problem = f"messages are nested deeper than the {_MAX_DEPTH} levels that protobuf reads"
     return found._replace(problem=problem)
 
@@ -173,22 +213,50 @@ def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descripto
     """The first broken field of one message, or None."""
     fields = descriptor.fields_by_number
     seen: dict[int, int] = {}
+    groups: list[Field] = []
     try:
         for field in walk(view, start, stop):
-            child = fields.get(field.number)
-            if child is None or field.wire_type != LENGTH_DELIMITED:
-                continue
-            index = seen[field.number] = seen.get(field.number, -1) + 1
-            payload = view[field.offset : field.offset + field.value]
-            if problem := _payload_problem(child, payload):
-                named = f"field {field.number} ({child.name}) {problem}"
-                return _Step(named, field.tag_offset, field, child, index, cut_off=False)
+            child, index = None if groups else fields.get(field.number), 0
+            problem = _head_problem(view, field, stop) or _group_problem(field, groups)
+            if not problem and child is not None and field.wire_type == LENGTH_DELIMITED:
+                index = seen[field.number] = seen.get(field.number, -1) + 1
+                payload = view[field.offset : field.offset + field.value]
+                problem = _payload_problem(child, payload)
+                if problem:
+                    named = f"field {field.number} ({child.name}) {problem}"
+                    return _Step(named, field.tag_offset, field, child, index, cut_off=False)
+            if problem:
+                return _Step(problem, field.tag_offset, None, None, 0, cut_off=False)
     except WireError as error:
         cut, child, index = error.field, None, 0
-        if cut is not None:
+        if cut is not None and not groups:
             child, index = fields.get(cut.number), seen.get(cut.number, -1) + 1
         return _Step(error.problem, error.offset, cut, child, index, error.cut_off)
+    if groups:
+        problem = f"the group of field {groups[-1].number} does not end"
+        return _Step(problem, groups[-1].tag_offset, None, None, 0, cut_off=False)
     return None
+
+
+def _head_problem(view: memoryview, field: Field, stop: int) -> str:
+    """Why protobuf does not read a field's tag or length, or nothing."""
+    _, behind_tag = read_varint(view, field.tag_offset, stop)
+    if behind_tag - field.tag_offset > _MAX_HEAD:
+        return f"the tag of field {field.number} takes more than five bytes"
+    if field.wire_type == LENGTH_DELIMITED and (
+        field.offset - behind_tag > _MAX_HEAD or field.value > MAX_MESSAGE_BYTES
+    ):
+        return f"the length of field {field.number} is more than protobuf reads"
+    return ""
+
+
+def _group_problem(field: Field, groups: list[Field]) -> str:
+    """What is wrong with the mark of a group, or nothing; keeps the groups that are open."""
+    if field.wire_type == START_GROUP:
+        groups.append(field)
+    elif field.wire_type == END_GROUP and (not groups or groups.pop().number != field.number):
+        return f"field {field.number} ends a group that has not begun"
+    return ""
 
 
 def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
@@ -206,5 +274,18 @@ def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
         try:
             GetMessageClass(child.message_type).FromString(bytes(payload))
         except (DecodeError, RuntimeWarning, UnicodeDecodeError):
-            return f"does not hold a {child.message_type.name} message"
+            return f"does not hold {with_article(child.message_type.name)} message"
+    if child.type in _PACKED_TYPES and is_repeated(child):
+        return _packed_problem(child.type, payload)
+    return ""
+
+
+def _packed_problem(type_: int, payload: memoryview) -> str:
+    """Why this payload is not numbers one behind the other, or nothing."""
+    width = _WIDTHS.get(type_)
+    is_cut = len(payload) % width if width else len(payload) and payload[-1] >= 0x80
+    if is_cut:
+        return "ends within a number"
+    if not width and _TOO_LONG.search(payload):
+        return "holds a number of more than ten bytes"
     return ""

@@ -22,12 +22,14 @@ that stands several times is merged.
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tfprof._wire.native import native
 from tfprof._wire.pool import is_repeated, private_pool
 
 if TYPE_CHECKING:
@@ -127,7 +129,10 @@ def number(path: str) -> Wanted:
 
 
 def text(path: str) -> Wanted:
-    """A text, bytes or a message as bytes; empty where it is absent."""
+    """A text, bytes or a message as bytes; empty where it is absent.
+
+    A message that stands several times is not merged: these are the bytes of the last.
+    """
     return Wanted(path, "text")
 
 
@@ -235,6 +240,11 @@ class Plan:
         self._add_table(descriptor, entries, "", -1)
         self.slots = np.array([table.n_slots for table in self.tables], np.int64)
         self.actions, self.spans = self._numbers()
+
+    @functools.cached_property
+    def native(self) -> Any:
+        """The plan as the native scanner takes it; only where that was built."""
+        return native.NativePlan(self.actions, self.spans, self.slots)
 
     def table(self, name: str) -> int:
         """The place of a table.

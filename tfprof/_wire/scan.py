@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
-from tfprof._wire.native import is_native, native
+from tfprof._wire.native import is_native
 from tfprof._wire.plan import Plan
 
 if TYPE_CHECKING:
@@ -116,9 +117,7 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
     if view.format != "B" or view.ndim != 1 or not view.c_contiguous:
         raise ValueError("the data must be contiguous bytes; bytes(data) makes them so")
     if is_native():
-        found = native.scan(
-            data, plan.actions, plan.spans, plan.slots, 0, len(data), plan.tables[0].level, 0
-        )
+        found = plan.native.scan(data)
         if found is not None:
             return [
                 Columns(data, table.columns, [np.frombuffer(slot, np.int64) for slot in slots])
@@ -159,7 +158,10 @@ def scan_pure(plan: Plan, data: Data) -> list[Columns]:
     """
     from tfprof._wire._scan_numpy import scan_numpy
     from tfprof._wire.lockstep import IrregularError
+    from tfprof._wire.parsing import MAX_MESSAGE_BYTES
 
+    if len(data) > MAX_MESSAGE_BYTES:  # said before it is copied
+        raise DecodeError(f"{len(data)} bytes are more than protobuf reads")
     content = bytes(data)
     try:
         return scan_numpy(plan, content)

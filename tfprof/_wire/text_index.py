@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof._wire.native import is_native, native
+from tfprof._wire.native import is_native, native_module
 from tfprof._wire.scan import Texts
+
+_native: Any = native_module("_text_index_native")
 
 _MANY_TIMES = 100
 """As many texts for each known one are looked at together first."""
@@ -29,7 +31,7 @@ class TextIndex:
     """
 
     def __init__(self) -> None:
-        self._native = native.TextIndex() if is_native() else None
+        self._native: Any = _native.TextIndex() if _native is not None and is_native() else None
         self._numbers: defaultdict[bytes, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._texts: list[bytes] = []  # the keys of the numbers, when last asked for
@@ -61,7 +63,7 @@ class TextIndex:
             ValueError: A text is not in its buffer.
         """
         if self._native is not None:
-            return np.frombuffer(self._native.find(texts.data, texts.start, texts.length), np.int64)
+            return self._natively(texts, adds=False)
         _check(texts)
         get = self._numbers.get
         found = np.full(len(texts), -1, np.int64)
@@ -69,6 +71,11 @@ class TextIndex:
         if len(texts) > _MANY_TIMES * len(self._numbers):
             places = np.flatnonzero(self._may_be_known(texts))
         found[places] = [get(text, -1) for text in texts.take(places)]
+        return found
+
+    def _natively(self, texts: Texts, *, adds: bool) -> Int64Array:
+        found = np.empty(len(texts), np.int64)
+        self._native.find(texts.data, texts.start, texts.length, found, adds)
         return found
 
     def _may_be_known(self, texts: Texts) -> BoolArray:
@@ -90,8 +97,7 @@ class TextIndex:
             ValueError: A text is not in its buffer.
         """
         if self._native is not None:
-            found = self._native.intern(texts.data, texts.start, texts.length)
-            return np.frombuffer(found, np.int64)
+            return self._natively(texts, adds=True)
         _check(texts)
         numbers = self._numbers  # gives the next number to what it does not know
         return np.array([numbers[text] for text in texts], np.int64)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.model.shapes import Shape, display_dims
+from tfprof.model.steps import MEASURES
 
 METRICS = (
     "run_count",
@@ -25,16 +31,137 @@ METRICS = (
 
 METRIC_ROW = {name: row for row, name in enumerate(METRICS)}
 
+_EXEC_MICROS = METRIC_ROW["exec_micros"]
+_PARAMETERS = METRIC_ROW["parameters"]
+_FLOAT_OPS = METRIC_ROW["float_ops"]
+
 Float64Array = npt.NDArray[np.float64]
 
 _LARGEST_TOTAL = 9.2e18
 """A little less than 2^63, for the rounding of floating-point sums."""
 
 
+class Metrics:
+    """The numbers of ``METRICS`` for a list of things; each is computed when first read.
+
+    It reads like an array of shape (len(METRICS), n): ``metrics[METRIC_ROW["peak_bytes"]]`` and
+    ``metrics[METRIC_ROW["peak_bytes"], place]`` compute one of them, ``metrics[:, places]`` and
+    ``np.asarray(metrics)`` all.
+
+    Args:
+        column: Computes the numbers of a row of ``METRICS``, shape (n,).
+        size: Number of things.
+        never_negative: No number can be less than 0.
+        lock: Is held while a column is computed, and whether it is there is looked up again.
+
+    Example:
+        >>> ones = Metrics(lambda row: np.full(3, row), 3)
+        >>> ones.shape, ones[2].tolist(), int(ones[4, 0])
+        ((10, 3), [2, 2, 2], 4)
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_column",
+        "_columns",
+        "_is_made",
+        "_lock",
+        "_size",
+        "never_negative",
+    )
+
+    def __init__(
+        self,
+        column: Callable[[int], Int64Array],
+        size: int,
+        *,
+        never_negative: bool = False,
+        lock: AbstractContextManager[object] | None = None,
+    ) -> None:
+        self.never_negative = never_negative
+        self._column = column
+        self._size = size
+        self._lock = lock
+        self._is_made = False
+        self._columns: list[Int64Array | None] = [None] * len(METRICS)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of metrics and of things."""
+        return len(METRICS), self._size
+
+    def __len__(self) -> int:
+        return len(METRICS)
+
+    def __getitem__(self, key: Any) -> Int64Array:
+        first, *rest = key if isinstance(key, tuple) else (key,)
+        if isinstance(first, (int, np.integer)):
+            column = self._one(range(len(METRICS))[first])
+            return column[rest[0]] if rest else column
+        columns = [self._one(row) for row in np.arange(len(METRICS))[first].tolist()]
+        if rest:
+            columns = [column[rest[0]] for column in columns]
+        return np.stack(columns) if columns else np.zeros((0, self._size), np.int64)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        return np.asarray(self[:], dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        # Whatever else an array has: ``copy``, ``tolist``, ``sum`` … of all metrics. Not what
+        # NumPy looks up by itself, which would point into an array that is gone.
+        if name.startswith("_"):
+            raise AttributeError(f"metrics have no attribute {name!r}")
+        return getattr(self[:], name)
+
+    def _one(self, row: int) -> Int64Array:
+        column = self._columns[row]
+        if column is None:
+            with self._lock or nullcontext():
+                column = self._columns[row]
+                if column is None:
+                    column = self._columns[row] = self._column(row)
+        return column
+
+    def map(self, change: Callable[[Int64Array], Int64Array], size: int) -> Metrics:
+        """Metrics of other things, each made of a column of these, and only when read.
+
+        Columns that serve only to make others are not kept.
+        """
+        made = Metrics(
+            lambda row: change(self._passing(row)), size, never_negative=self.never_negative
+        )
+        made._is_made = True
+        return made
+
+    def _passing(self, row: int) -> Int64Array:
+        is_kept = self._columns[row] is not None or not self._is_made
+        return self._one(row) if is_kept else self._column(row)
+
+
+@dataclass(frozen=True, slots=True)
+class FlopCounter:
+    """Counts the float operations of a profile's ops, which may take long.
+
+    Attributes:
+        count: Writes them into the op table, unless those that are there are still right.
+        lock: Keeps the profile as it is while they are counted and read.
+    """
+
+    count: Callable[[], None]
+    lock: AbstractContextManager[object]
+
+
 def op_metrics(
-    profile: Profile, step: int, *, classic: bool, static_float_ops: bool = False
-) -> Int64Array:
-    """All metrics of all ops.
+    profile: Profile,
+    step: int,
+    *,
+    classic: bool,
+    static_float_ops: bool = False,
+    counter: FlopCounter | None = None,
+) -> Metrics:
+    """All metrics of all ops, as they are now.
 
     Args:
         profile: The profile.
@@ -44,26 +171,49 @@ def op_metrics(
             say so.
         static_float_ops: Count the float operations of one run of the program as the graph says,
             not of what was recorded.
+        counter: Counts the float operations when they are first read; who changes what they
+            depend on reads them before. Without it the op table holds them.
 
     Returns:
-        Shape (len(METRICS), n ops). ``float_ops`` is the count of one run times the number of
-        runs; an op without any record keeps the static count (``tfprof_node.h``).
+        Metrics of the ops. ``float_ops`` is the count of one run times the number of runs; an op
+        without any record keeps the static count (``tfprof_node.h``).
     """
     ops = profile.ops
-    measures = profile.steps.measures(step, len(ops))
-    metrics = np.empty((len(METRICS), len(ops)), np.int64)
-    metrics[0] = measures.values[0]
-    metrics[1] = measures.exec_micros
-    metrics[2:8] = measures.values[1:]
-    metrics[8], parameters = _parameters(profile)
-    recorded = measures.recorded & (not static_float_ops)
-    runs = np.where(recorded, metrics[0], ops.static_runs.array)
-    metrics[9] = ops.float_ops.array * runs
-    if not classic:
-        metrics[8] = _without_overflow(profile, "parameters", metrics[8], parameters)
-        float_ops = ops.float_ops.array.astype(np.float64) * runs
-        metrics[9] = _without_overflow(profile, "float operations", metrics[9], float_ops)
+    n_ops = len(ops)
+    measures = profile.steps.measures(step, n_ops)
+    shape_ids = ops.shape_ids.array
+
+    def column(row: int) -> Int64Array:
+        if row == _EXEC_MICROS:
+            return measures.exec_micros
+        if row == _PARAMETERS:
+            return _parameters(profile, shape_ids, classic)
+        if row == _FLOAT_OPS:
+            if counter is not None:
+                counter.count()
+            recorded = measures.recorded & (not static_float_ops)
+            runs = np.where(recorded, measures.values[0], ops.static_runs.array[:n_ops])
+            return _float_ops(profile, ops.float_ops.array[:n_ops], runs, classic)
+        measured: Int64Array = measures.values[MEASURES.index(METRICS[row])]
+        return measured
+
+    never_negative = not classic and not (measures.values < 0).any()
+    if never_negative and n_ops:
+        sums = measures.values.sum(axis=1, dtype=np.float64)
+        never_negative = float(sums.max()) < _LARGEST_TOTAL / 2
+    lock = None if counter is None else counter.lock
+    metrics = Metrics(column, n_ops, never_negative=never_negative, lock=lock)
+    if counter is None:
+        metrics[_FLOAT_OPS]  # the op table may change
     return metrics
+
+
+def _float_ops(profile: Profile, counts: Int64Array, runs: Int64Array, classic: bool) -> Int64Array:
+    """Float operations of some runs of each op, of which one run costs ``counts``."""
+    if classic:
+        return counts * runs
+    exact = counts.astype(np.float64) * runs
+    return _without_overflow(profile, "float operations", counts * runs, exact)
 
 
 def _without_overflow(
@@ -100,11 +250,12 @@ def parameter_count(shape: Shape) -> int:
     return count
 
 
-def _parameters(profile: Profile) -> tuple[Int64Array, Float64Array]:
-    """Parameters of each op, wrapped at 64 bits, and not wrapped."""
+def _parameters(profile: Profile, shape_ids: Int64Array, classic: bool) -> Int64Array:
+    """Parameters of ops with these shapes."""
     counts = [parameter_count(shape) for shape in profile.ops.shapes.shapes.values]
     counts.append(0)  # for "no shape", id -1
-    wrapped = np.array([(count + 2**63) % 2**64 - 2**63 for count in counts], np.int64)
-    exact = np.array([min(count, 2**80) for count in counts], np.float64)
-    shape_ids = profile.ops.shape_ids.array
-    return wrapped[shape_ids], exact[shape_ids]
+    wrapped = np.array([(count + 2**63) % 2**64 - 2**63 for count in counts], np.int64)[shape_ids]
+    if classic:
+        return wrapped
+    exact = np.array([min(count, 2**80) for count in counts], np.float64)[shape_ids]
+    return _without_overflow(profile, "parameters", wrapped, exact)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tfprof.model.columns import Int64Array
 from tfprof.model.ops import OpTable
-from tfprof.model.shapes import UNKNOWN_SHAPE, display_dims
+from tfprof.model.shapes import UNKNOWN_SHAPE, ShapeTable, display_dims
 
 CONTROL_INPUT = -1
 """In place of a shape id: the input is a control edge and carries no tensor."""
@@ -33,28 +34,56 @@ class InputShapes:
         return tuple(self.shape_ids[self.offsets[row] : self.offsets[row + 1]].tolist())
 
 
-def input_shapes(ops: OpTable, *, classic: bool) -> InputShapes:
-    """Producer's output shape for each input.
+@dataclass(frozen=True)
+class OpInputs:
+    """What the shapes of inputs follow from, as it was at one moment.
 
-    Args:
-        ops: The op table.
-        classic: Always take output 0 of the producer, for control edges too: the original's
-            release builds leave out the parsing of the output index.
+    Attributes:
+        offsets: Start of each op's inputs, shape (n + 1,).
+        producers: Producer row of each input, -1 where there is none.
+        ports: Output that each input reads, -1 for control edges.
+        list_ids: List of output shapes of each op, -1 without one; shape (n,).
+        tables: Shapes and lists of shapes, which only grow.
     """
-    producers = ops.input_rows()
-    ports = np.zeros_like(ops.input_ports) if classic else ops.input_ports
 
-    lists = ops.shapes.lists.values
-    lengths = np.array([len(shape_ids) for shape_ids in lists] + [0], np.int64)
-    starts = np.zeros(len(lists) + 1, np.int64)
-    starts[1:] = np.cumsum(lengths[:-1])
-    flat = np.array([s for shape_ids in lists for s in shape_ids] + [UNKNOWN_SHAPE], np.int64)
+    offsets: Int64Array
+    producers: Int64Array
+    ports: Int64Array
+    list_ids: Int64Array
+    tables: ShapeTable
 
-    # Ids of -1 (no producer, no list) pick the last entry, whose length is 0.
-    list_ids = np.append(ops.output_shapes_ids.array, -1)[producers]
-    known = (ports >= 0) & (ports < lengths[list_ids])
-    place = np.where(known, starts[list_ids] + ports, len(flat) - 1)
-    shape_ids = flat[place]
-    shape_ids[ports < 0] = CONTROL_INPUT
-    dims = [display_dims(shape) for shape in ops.shapes.shapes.values]
-    return InputShapes(ops.input_offsets(), shape_ids, dims)
+    @classmethod
+    def of(cls, ops: OpTable, *, classic: bool) -> OpInputs:
+        """Take them from an op table.
+
+        Args:
+            ops: The op table.
+            classic: Always take output 0 of the producer, for control edges too: the original's
+                release builds leave out the parsing of the output index.
+        """
+        ports = ops.input_ports
+        return cls(
+            ops.input_offsets(),
+            ops.input_rows(),
+            np.zeros_like(ports) if classic else ports,
+            ops.output_shapes_ids.array.copy(),  # runs complete shapes in place
+            ops.shapes,
+        )
+
+    @cached_property
+    def shapes(self) -> InputShapes:
+        """The producer's output shape for each input."""
+        lists = self.tables.lists.values
+        lengths = np.array([len(shape_ids) for shape_ids in lists] + [0], np.int64)
+        starts = np.zeros(len(lists) + 1, np.int64)
+        starts[1:] = np.cumsum(lengths[:-1])
+        flat = np.array([s for shape_ids in lists for s in shape_ids] + [UNKNOWN_SHAPE], np.int64)
+
+        # Ids of -1 (no producer, no list) pick the last entry, whose length is 0.
+        list_ids = np.append(self.list_ids, -1)[self.producers]
+        known = (self.ports >= 0) & (self.ports < lengths[list_ids])
+        place = np.where(known, starts[list_ids] + self.ports, len(flat) - 1)
+        shape_ids = flat[place]
+        shape_ids[self.ports < 0] = CONTROL_INPUT
+        dims = [display_dims(shape) for shape in self.tables.shapes.values]
+        return InputShapes(self.offsets, shape_ids, dims)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.analysis.input_shapes import InputShapes, input_shapes
+from tfprof.analysis.input_shapes import InputShapes, OpInputs
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.options.regex import NameMatcher
@@ -22,14 +22,13 @@ class OpFacts:
         device_ids: Canonical device (the first seen) as an id in ``strings``, -1 without one.
         added_types: Ids of the types that op logs added, by op row.
         strings: Types and devices.
-        input_shapes: Shapes of the inputs.
     """
 
     type_ids: Int64Array
     device_ids: Int64Array
     added_types: dict[int, tuple[int, ...]]
     strings: Sequence[str]
-    input_shapes: InputShapes
+    _inputs: OpInputs
 
     @classmethod
     def from_profile(cls, profile: Profile, *, classic: bool) -> OpFacts:
@@ -49,8 +48,13 @@ class OpFacts:
             device_ids=ops.device_ids.array.copy(),
             added_types={row: tuple(types) for row, types in ops.added_types.items()},
             strings=ops.strings.values,
-            input_shapes=input_shapes(ops, classic=classic),
+            _inputs=OpInputs.of(ops, classic=classic),
         )
+
+    @property
+    def input_shapes(self) -> InputShapes:
+        """Shapes of the inputs, put together when first asked for."""
+        return self._inputs.shapes
 
     def types(self, row: int) -> set[str]:
         """All types of an op: its op type, its device, and those that op logs added."""

@@ -43,7 +43,7 @@ def input_options() -> list[click.Parameter]:
         CommandOption(
             ["--graph_path"], metavar="FILE", section=section,
             help="GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also "
-            ".gz or .xz. Without it, the ops are those that the run metadata name.",
+            ".gz, .xz or .zst. Without it, the ops are those that the run metadata name.",
         ),
         CommandOption(
             ["--run_meta_path"], metavar="FILES", multiple=True, section=section,

@@ -13,6 +13,7 @@ from tfprof.cli.options import CommandOption
 from tfprof.cli.output import Target, note
 from tfprof.cli.session import untold
 from tfprof.errors import UsageError
+from tfprof.files import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,8 +47,8 @@ def format_option(formats: Sequence[str], about: str, default: str | None) -> Co
     def told(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if value is not None:
             return value
-        name = (ctx.params.get("outfile") or "").removesuffix(".gz").removesuffix(".xz")
-        ending = Path(name).suffix[1:]
+        name = Path(ctx.params.get("outfile") or "")
+        ending = (name.with_suffix("") if name.suffix in PACKED_SUFFIXES else name).suffix[1:]
         return ending if ending in formats else default
 
     return CommandOption(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tfprof._wire import messages as pb
-from tfprof._wire.parsing import parse
+import numpy as np
+
 from tfprof.advisor.wording import plural
 from tfprof.doctor.report import Check
+from tfprof.model.xspace import XSpace
+from tfprof.readers.xspace import read_xspace
 from tfprof.units import human_count
 
 _HOST = "/host:CPU"
@@ -24,10 +26,12 @@ _ON_THAT_MACHINE = "Run tfprof doctor on the machine that was profiled; it says 
 
 
 def check_capture(data: bytes) -> Iterator[Check]:
-    """What one host has captured."""
-    space = parse(pb.XSpace, data, source="capture")
+    """What one host has captured; of a damaged file, as much as can be read."""
+    space = read_xspace(data)
+    for notice in space.notices:
+        yield Check("damage", "error", notice.text)
     yield from _said(space)
-    events = {plane.name: sum(len(line.events) for line in plane.lines) for plane in space.planes}
+    events = {plane.name: len(plane.events) for plane in space.planes}
     if not any(events.values()):
         yield _nothing(space)
         return
@@ -56,7 +60,7 @@ def check_capture(data: bytes) -> Iterator[Check]:
     yield from _check_dropped(space)
 
 
-def _said(space: pb.XSpace) -> Iterator[Check]:
+def _said(space: XSpace) -> Iterator[Check]:
     """What the profiler itself complained about."""
     for name, texts in (("errors", space.errors), ("warnings", space.warnings)):
         for text in dict.fromkeys(texts):
@@ -69,19 +73,17 @@ def _said(space: pb.XSpace) -> Iterator[Check]:
             )
 
 
-def _nothing(space: pb.XSpace) -> Check:
+def _nothing(space: XSpace) -> Check:
     if not space.planes:
         found = "XSpace without planes: nothing was captured"
-    elif not any(plane.lines for plane in space.planes):
+    elif not any(len(plane.lines) for plane in space.planes):
         found = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
     else:
         found = "XSpace without a single event"
     return Check("capture", "error", found, _LONGER)
 
 
-def _check_devices(
-    space: pb.XSpace, devices: Sequence[str], busy: Sequence[str]
-) -> Iterator[Check]:
+def _check_devices(space: XSpace, devices: Sequence[str], busy: Sequence[str]) -> Iterator[Check]:
     if busy:
         return
     if devices:
@@ -98,31 +100,30 @@ def _check_devices(
     )
 
 
-def _launches_kernels(space: pb.XSpace) -> bool:
+def _launches_kernels(space: XSpace) -> bool:
     return any(
-        metadata.name.startswith(_LAUNCHES)
+        name.startswith(_LAUNCHES)
         for plane in space.planes
         if not _DEVICE.match(plane.name)
-        for metadata in plane.event_metadata.values()
+        for name in plane.event_metadata.names
     )
 
 
-def _has_steps(space: pb.XSpace) -> bool:
+def _has_steps(space: XSpace) -> bool:
     for plane in space.planes:
-        if not _STEP_STATS.isdisjoint(entry.name for entry in plane.stat_metadata.values()):
+        if not _STEP_STATS.isdisjoint(plane.stat_metadata.names):
             return True
-        if any(line.name == "Steps" and line.events for line in plane.lines):
+        n_events = np.diff(plane.events.first).tolist()
+        if any(name == "Steps" and n for name, n in zip(plane.lines.names, n_events, strict=True)):
             return True
     return False
 
 
-def _check_dropped(space: pb.XSpace) -> Iterator[Check]:
+def _check_dropped(space: XSpace) -> Iterator[Check]:
     dropped = 0
     for plane in space.planes:
-        ids = {key for key, entry in plane.stat_metadata.items() if entry.name == _DROPPED}
-        for stat in plane.stats:
-            if stat.metadata_id in ids:
-                dropped += stat.uint64_value or stat.int64_value
+        found = plane.own_stats().get(_DROPPED)
+        dropped += found if isinstance(found, int) else 0
     if dropped:
         yield Check(
             "dropped events",

@@ -19,7 +19,8 @@ from tfprof.doctor.traces import (
     check_together,
 )
 from tfprof.errors import InputError
-from tfprof.readers.open import decompressed
+from tfprof.files import PACKED_SUFFIXES
+from tfprof.readers.compression import decompressed
 from tfprof.readers.run_files import look_at
 from tfprof.readers.sniff import Format, advice, sniff
 
@@ -33,10 +34,10 @@ _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.XSPACE: check_capture,
 }
 _GRAPHS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
-_CAPTURE_SUFFIXES = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.xz")
+_CAPTURE_SUFFIXES = (".xplane.pb", *(f".xplane.pb{packed}" for packed in PACKED_SUFFIXES))
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _PROFILES = Path("plugins", "profile")
-_MESSAGE_SUFFIXES = (".pb", ".pbtxt", ".pb.gz", ".pb.xz")
+_MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFFIXES))
 _MAX_FILES = 200
 _SURE = 0.5
 """A file that nobody named must fit its format better than some other."""

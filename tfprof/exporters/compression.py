@@ -5,27 +5,32 @@ from __future__ import annotations
 import lzma
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
+
+from tfprof.readers import zstd
 
 _GZIP_WINDOW: Final = 31
 """The largest window, with a gzip header (which zlib writes without a time)."""
 
 
 def packed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """The chunks as the content of a file: gzip for ``.gz``, xz for ``.xz``, else as they are.
+    """The chunks as the content of a file: gzip for ``.gz``, xz for ``.xz``, zstd for ``.zst``.
 
-    The same chunks give the same bytes at any time.
+    Else they stay as they are. The same chunks give the same bytes at any time.
+
+    Raises:
+        MissingDependencyError: The package for zstd is not installed.
     """
     if path.endswith(".gz"):
         return _compressed(chunks, zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW))
     if path.endswith(".xz"):
         return _compressed(chunks, lzma.LZMACompressor())
+    if path.endswith(".zst"):
+        return _compressed(chunks, zstd.compressor())
     return iter(chunks)
 
 
-def _compressed(
-    chunks: Iterable[bytes], compressor: zlib._Compress | lzma.LZMACompressor
-) -> Iterator[bytes]:
+def _compressed(chunks: Iterable[bytes], compressor: Any) -> Iterator[bytes]:
     for chunk in chunks:
         if made := compressor.compress(chunk):
             yield made

@@ -18,7 +18,7 @@ def message_bytes(source: Source, kind: Format) -> bytes:
     Raises:
         InputError: It is broken.
     """
-    return open_bytes(source, kind, argument="path")[0]
+    return bytes(open_bytes(source, kind, argument="path")[0])
 
 
 def text_of(data: bytes, kind: Format) -> tuple[bytes, int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tfprof._wire import tree_walks
 from tfprof.model.columns import Int64Array, Int64Column
 from tfprof.model.frames import NO_STACK
 from tfprof.model.shapes import ShapeTable
@@ -147,10 +148,8 @@ class OpTable:
     def rows_by_name(self) -> Int64Array:
         """Rows in byte order of their names (code point order is the byte order of UTF-8)."""
         if len(self._rows_by_name) != len(self):  # rows are only ever added
-            names = self.names.values
-            texts = [names[name_id] for name_id in self.name_ids.array.tolist()]
-            rows = sorted(range(len(texts)), key=texts.__getitem__)
-            self._rows_by_name = np.array(rows, np.int64)
+            texts = tree_walks.taken(self.names.values, self.name_ids.array)
+            self._rows_by_name = tree_walks.name_order(texts)
         return self._rows_by_name
 
     def attrs_of(self, row: int) -> Mapping[str, AttrValue]:

@@ -15,23 +15,13 @@ import numpy as np
 
 from tfprof.model.columns import BoolArray, Int64Array, Int64Column
 from tfprof.model.devices import Device
-from tfprof.model.executions import (
-    ACCELERATOR,
-    HOST,
-    NO_OP,
-    OTHER,
-    Allocations,
-    AllocatorLevels,
-    Executions,
-    MemoryUses,
-    OutputBuffers,
-    StepDetail,
-)
+from tfprof.model.executions import ACCELERATOR, HOST, NO_OP, OTHER
 from tfprof.model.frames import NO_STACK, StackTable
 from tfprof.model.notices import Notices
 from tfprof.model.ops import GraphColumns, OpTable
-from tfprof.model.runs import RunColumns
-from tfprof.model.steps import StepRecords, StepTable
+from tfprof.model.placed_runs import DeviceBlocks, PlacedRun
+from tfprof.model.runs import RunColumns, StatColumns
+from tfprof.model.steps import StepTable
 from tfprof.model.variable_values import VariableValues
 
 TRAINABLE_VARIABLES = "_trainable_variables"
@@ -70,27 +60,6 @@ class OpLogColumns:
             self.stacks,
             self.unknown_strings if all(wanted) else 0,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _PlacedStats:
-    """What the stats of a run count as, each of shape (n stats,).
-
-    Attributes:
-        kept: The stat belongs to an op, and to the op's device.
-        timed: It has a start.
-        sized: Its memory counts, if it is kept.
-        on_cpu: Its device is a CPU.
-        kinds: What its time counts as.
-        device_names: Id of the device's name.
-    """
-
-    kept: BoolArray
-    timed: BoolArray
-    sized: BoolArray
-    on_cpu: BoolArray
-    kinds: Int64Array
-    device_names: Int64Array
 
 
 class Profile:
@@ -229,11 +198,28 @@ class Profile:
             self.misses_accelerator_stream = True
 
         rows, without_op = self._rows_of(run)
-        placed = self._place_stats(run, devices, rows)
-        duration = self._durations(run.duration_micros, placed.timed & placed.kept)
-        records = _sum_by_op(run, rows, placed, duration)
-        detail = self._detail(run, rows, placed, duration, without_op)
-        self.steps.add(step, records, detail)
+        intern = self.steps.strings.intern
+        counts = np.array([count for _, count in run.devices], np.int64)
+        blocks = DeviceBlocks(
+            counts,
+            np.array([intern(device.name) for device in devices], np.int64),
+            np.array([_kind(device) for device in devices], np.int64),
+            np.array(["cpu" in device.name for device in devices], np.bool_),
+        )
+        kept, holds_memory = self._claim_devices(devices, counts, rows)
+        self._note_negative(run.stats, kept)
+        placed = PlacedRun(
+            run.stats,
+            rows.astype(np.int32),
+            kept,
+            holds_memory,
+            blocks,
+            {place: intern(name) for place, name in without_op.items()},
+            run.allocator_names,
+            np.array([*map(intern, run.allocator_names), -1], np.int64),
+            self.classic,
+        )
+        self.steps.add_run(step, placed.records, placed.detail)
         self.version += 1
 
     def _rows_of(self, run: RunColumns) -> tuple[Int64Array, dict[int, str]]:
@@ -242,8 +228,9 @@ class Profile:
         Names that no graph has become ops.
         """
         ops = self.ops
-        # The last entry is for unknown names, id -1.
-        rows = np.append(ops.row_of_name.array, NO_OP)[run.name_ids]
+        rows = np.full(len(run.name_ids), NO_OP, np.int64)
+        known = run.name_ids >= 0
+        rows[known] = ops.row_of_name.array[run.name_ids[known]]
         if ops.names_with_colon:  # a stat's name ends before the colon
             rows[np.isin(run.name_ids, ops.names_with_colon)] = NO_OP
         covering = np.ones(len(rows), np.bool_)
@@ -264,185 +251,57 @@ class Profile:
         self._covered.array[rows[covering & (rows >= 0)]] = 1
         return rows, without_op
 
-    def _place_stats(
-        self, run: RunColumns, devices: list[Device], rows: Int64Array
-    ) -> _PlacedStats:
-        """What each stat counts as, by device class.
+    def _claim_devices(
+        self, devices: list[Device], counts: Int64Array, rows: Int64Array
+    ) -> tuple[BoolArray, BoolArray]:
+        """Which stats belong to their op's device, and of which the memory counts.
 
         The first canonical device of an op wins for ever: what other canonical devices report
         about it is dropped (and noted).
         """
         device_ids = self.ops.device_ids.array
-        n_stats = len(rows)
         kept = rows >= 0
-        on_canonical = np.zeros(n_stats, np.bool_)
-        on_accelerator = np.zeros(n_stats, np.bool_)
-        holds_memory = np.zeros(n_stats, np.bool_)
-        on_cpu = np.zeros(n_stats, np.bool_)
-        names = np.zeros(n_stats, np.int64)
-        first = 0
-        dropped = 0
-        for device, (_, count) in zip(devices, run.devices, strict=True):
-            block = slice(first, first + count)
+        holds_memory = np.zeros(len(rows), np.bool_)
+        first = dropped = 0
+        for device, count in zip(devices, counts.tolist(), strict=True):
+            of_block = first + np.flatnonzero(kept[first : first + count])
             first += count
-            names[block] = self.steps.strings.intern(device.name)
-            on_cpu[block] = "cpu" in device.name
-            block_rows = rows[block][kept[block]]
+            claimed = device_ids[rows[of_block]]
             if device.is_canonical:
                 device_id = self.ops.strings.intern(device.name)
-                claimed = device_ids[block_rows]
-                device_ids[block_rows[claimed < 0]] = device_id
+                device_ids[rows[of_block[claimed < 0]]] = device_id
                 elsewhere = (claimed >= 0) & (claimed != device_id)
-                dropped += int(elsewhere.sum())
-                of_block = np.flatnonzero(kept[block])
-                kept[block][of_block[elsewhere]] = False
-                on_canonical[block] = True
-                holds_memory[block] = True
+                dropped += int(np.count_nonzero(elsewhere))
+                kept[of_block[elsewhere]] = False
+                holds_memory[of_block[~elsewhere]] = True
             elif not device.name:
-                of_block = np.flatnonzero(kept[block])
-                holds_memory[block][of_block[device_ids[block_rows] < 0]] = True
-            on_accelerator[block] = device.is_accelerator_stream
+                holds_memory[of_block[claimed < 0]] = True
         self.notices.add(
             "other-device",
             "node stats were dropped: the op already belongs to another device",
             dropped,
         )
-        timed = run.start_micros > 0
-        # A device name can be both: the original then takes it as an accelerator's.
-        kinds = np.where(on_accelerator, ACCELERATOR, np.where(on_canonical, HOST, OTHER))
-        return _PlacedStats(kept, timed, timed & holds_memory, on_cpu, kinds, names)
+        return kept, holds_memory
 
-    def _detail(
-        self,
-        run: RunColumns,
-        rows: Int64Array,
-        placed: _PlacedStats,
-        duration_micros: Int64Array,
-        without_op: dict[int, str],
-    ) -> StepDetail:
-        """The stats themselves, in order."""
-        strings = self.steps.strings
-        names = np.full(len(rows), -1, np.int64)
-        for place, name in without_op.items():
-            names[place] = strings.intern(name)
-        there = placed.kept | (names >= 0)
-        timed = run.start_micros > 0
-        rounded = (run.duration_micros > 0) & (run.duration_nanos <= 0)
-        nanos = np.where(rounded, run.duration_micros * 1000, run.duration_nanos)
-        start_nanos = np.where(run.start_nanos > 0, run.start_nanos, run.start_micros * 1000)
-        executions = Executions(
-            rows[there],
-            names[there],
-            placed.device_names[there],
-            placed.kinds[there],
-            run.start_micros[there],
-            duration_micros[there],
-            np.where(timed, start_nanos, 0)[there],
-            np.maximum(nanos, 0)[there],
-        )
-        allocators = np.array([*map(strings.intern, run.allocators), -1], np.int64)
-        return StepDetail(executions, *_memory_of(run, rows, placed, allocators))
-
-    def _durations(self, micros: Int64Array, counted: BoolArray) -> Int64Array:
-        """Durations with 0 taken as 1 µs; negative ones count as 0 unless classic."""
-        rounded: Int64Array = np.where(micros == 0, 1, micros)
-        if self.classic:
-            return rounded
-        negative = rounded < 0
+    def _note_negative(self, stats: StatColumns, kept: BoolArray) -> None:
+        if self.classic or not stats.duration_micros.may_be_negative():
+            return
+        negative = stats.duration_micros.array() < 0
         self.notices.add(
             "negative-duration",
             "node stats end before they start (clock skew); their time counts as 0",
-            int((negative & counted).sum()),
+            int(np.count_nonzero(negative & kept & (stats.start_micros.array() > 0))),
         )
-        rounded[negative] = 0
-        return rounded
+
+
+def _kind(device: Device) -> int:
+    """What times on a device count as; one that is both counts as an accelerator, as ever."""
+    if device.is_accelerator_stream:
+        return ACCELERATOR
+    return HOST if device.is_canonical else OTHER
 
 
 def label_op(label: str) -> str | None:
     """Op type in a timeline label (``y = MatMul(x, w)`` → ``MatMul``), if it says one."""
     match = _LABEL_OP.match(label)
     return match[1] if match else None
-
-
-def _sum_by_op(
-    run: RunColumns, rows: Int64Array, placed: _PlacedStats, duration_micros: Int64Array
-) -> StepRecords:
-    kept = placed.kept
-    on_host = placed.timed & (placed.kinds == HOST)
-    on_accelerator = placed.timed & (placed.kinds == ACCELERATOR)
-    sizes = (run.requested_bytes, run.peak_bytes, run.residual_bytes, run.output_bytes)
-    values = [
-        on_host.astype(np.int64)[kept],
-        np.where(on_accelerator, duration_micros, 0)[kept],
-        np.where(on_host, duration_micros, 0)[kept],
-        *(np.where(placed.sized, size, 0)[kept] for size in sizes),
-    ]
-    start = np.where(placed.timed, run.start_micros, 0)
-    end = np.where(placed.timed, start + duration_micros, 0)
-    return StepRecords.from_stats(rows[kept], values, (start[kept], end[kept]))
-
-
-def _memory_of(
-    run: RunColumns, rows: Int64Array, placed: _PlacedStats, allocators: Int64Array
-) -> tuple[MemoryUses, OutputBuffers, Allocations, AllocatorLevels]:
-    """The memory of the stats that count, by the rules of ``ExecStep::AddMemoryStats``.
-
-    Args:
-        run: The run.
-        rows: Op row of each stat.
-        placed: Which stats count.
-        allocators: Id of each allocator's name.
-    """
-    counts = placed.kept & placed.sized
-    use_of = np.cumsum(counts) - 1
-    end_micros = run.start_micros + run.duration_micros
-    levels, allocations, outputs = run.allocator_levels, run.allocations, run.outputs
-
-    # As in the original, the allocators of a GPU are those with GPU in their names.
-    on_gpu = np.array(["GPU" in name for name in run.allocators], np.bool_)
-    in_use = np.zeros(len(rows), np.int64)
-    of_gpu = on_gpu[levels.name_ids] if len(on_gpu) else np.zeros(0, np.bool_)
-    np.maximum.at(in_use, levels.stats[of_gpu], levels.bytes_in_use[of_gpu])
-
-    host = placed.on_cpu
-    columns = (
-        end_micros,
-        np.where(host, run.temporary_bytes, 0),
-        np.where(host, run.persistent_bytes, 0),
-        np.where(host, 0, run.temporary_bytes),
-        np.where(host, 0, run.persistent_bytes),
-        run.requested_bytes,
-        run.peak_bytes,
-        run.residual_bytes,
-        run.output_bytes,
-        in_use,
-    )
-    values = np.empty((len(columns), int(counts.sum())), np.int64)
-    for place, column in enumerate(columns):
-        np.compress(counts, column, out=values[place])
-    buffers = counts[outputs.stats]
-    made = counts[allocations.stats]
-    level = counts[levels.stats]
-    at = levels.stats[level]
-    return (
-        MemoryUses(rows[counts], values),
-        OutputBuffers(
-            use_of[outputs.stats[buffers]],
-            outputs.slots[buffers],
-            outputs.sizes[buffers],
-            outputs.addresses[buffers],
-        ),
-        Allocations(
-            rows[allocations.stats[made]],
-            allocators[allocations.name_ids[made]],
-            allocations.micros[made],
-            allocations.sizes[made],
-        ),
-        AllocatorLevels(
-            rows[at],
-            placed.device_names[at],
-            allocators[levels.name_ids[level]],
-            end_micros[at],
-            levels.bytes_in_use[level],
-        ),
-    )

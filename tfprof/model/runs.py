@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tfprof.model.columns import BoolArray, Int64Array, no_rows
+from tfprof.model.compact import CompactColumn
 
 
 class KnownNames(NamedTuple):
@@ -36,10 +37,10 @@ class OutputColumns:
         addresses: Address, an unsigned number seen as int64.
     """
 
-    stats: Int64Array = field(default_factory=no_rows)
-    slots: Int64Array = field(default_factory=no_rows)
-    sizes: Int64Array = field(default_factory=no_rows)
-    addresses: Int64Array = field(default_factory=no_rows)
+    stats: CompactColumn = field(default_factory=CompactColumn)
+    slots: CompactColumn = field(default_factory=CompactColumn)
+    sizes: CompactColumn = field(default_factory=CompactColumn)
+    addresses: CompactColumn = field(default_factory=CompactColumn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,20 @@ class AllocatorColumns:
 
     Attributes:
         stats: Place of the stat.
-        name_ids: Index in ``RunColumns.allocators``.
-        bytes_in_use: Bytes handed out when the op ended.
+        name_ids: Index in ``RunColumns.allocator_names``; 0 for one whose name tells nothing,
+            because it has neither a level nor allocations.
+        total_bytes: Allocated in all.
+        peak_bytes: Highest sum while the op ran.
+        live_bytes: Still held when the op ended.
+        bytes_in_use: Handed out when the op ended, to anyone; 0 if the run does not tell.
     """
 
-    stats: Int64Array = field(default_factory=no_rows)
-    name_ids: Int64Array = field(default_factory=no_rows)
-    bytes_in_use: Int64Array = field(default_factory=no_rows)
+    stats: CompactColumn = field(default_factory=CompactColumn)
+    name_ids: CompactColumn = field(default_factory=CompactColumn)
+    total_bytes: CompactColumn = field(default_factory=CompactColumn)
+    peak_bytes: CompactColumn = field(default_factory=CompactColumn)
+    live_bytes: CompactColumn = field(default_factory=CompactColumn)
+    bytes_in_use: CompactColumn = field(default_factory=CompactColumn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +70,54 @@ class AllocationColumns:
     """Allocations and deallocations, in the order of the stats.
 
     Attributes:
-        stats: Place of the stat.
-        name_ids: Allocator, an index in ``RunColumns.allocators``.
+        allocators: Place in ``AllocatorColumns``.
         micros: Time.
         sizes: Bytes, negative for a deallocation.
     """
 
-    stats: Int64Array = field(default_factory=no_rows)
-    name_ids: Int64Array = field(default_factory=no_rows)
-    micros: Int64Array = field(default_factory=no_rows)
-    sizes: Int64Array = field(default_factory=no_rows)
+    allocators: CompactColumn = field(default_factory=CompactColumn)
+    micros: CompactColumn = field(default_factory=CompactColumn)
+    sizes: CompactColumn = field(default_factory=CompactColumn)
+
+
+@dataclass(frozen=True, slots=True)
+class StatColumns:
+    """What is kept of node stats, one entry for each, in message order.
+
+    Attributes:
+        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
+        duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
+        start_nanos: ``all_start_nanos``, 0 where the run has none.
+        duration_nanos: ``op_end_rel_nanos``, 0 where the run has none.
+        temporary_bytes: Memory held only while the op ran.
+        persistent_bytes: Memory that the op keeps.
+        outputs: Output buffers.
+        allocators: What allocators gave, temporary and persistent memory not included.
+        allocations: What they gave and took back, one by one.
+    """
+
+    start_micros: CompactColumn = field(default_factory=CompactColumn)
+    duration_micros: CompactColumn = field(default_factory=CompactColumn)
+    start_nanos: CompactColumn = field(default_factory=CompactColumn)
+    duration_nanos: CompactColumn = field(default_factory=CompactColumn)
+    temporary_bytes: CompactColumn = field(default_factory=CompactColumn)
+    persistent_bytes: CompactColumn = field(default_factory=CompactColumn)
+    outputs: OutputColumns = field(default_factory=OutputColumns)
+    allocators: AllocatorColumns = field(default_factory=AllocatorColumns)
+    allocations: AllocationColumns = field(default_factory=AllocationColumns)
 
 
 @dataclass(slots=True)
 class RunColumns:
-    """What a reader takes out of one RunMetadata: one entry per node stat, in message order.
+    """What a reader takes out of one RunMetadata.
 
     Attributes:
         devices: Device name and number of node stats of each device block.
         name_ids: Name id of each stat's node, -1 for a name that was not known.
         unknown: Place, node name and timeline label (``y = MatMul(x)``) of the stats whose name
             was not that of an op.
-        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
-        duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
-        start_nanos: ``all_start_nanos``, 0 where the run has none.
-        duration_nanos: ``op_end_rel_nanos``, 0 where the run has none.
-        requested_bytes: Allocated in all, temporary and persistent memory included.
-        peak_bytes: Highest sum while the op ran.
-        residual_bytes: Still held when the op ended.
-        output_bytes: Size of the outputs.
-        temporary_bytes: Memory held only while the op ran.
-        persistent_bytes: Memory that the op keeps.
-        allocators: Names of allocators.
-        outputs: Output buffers.
-        allocator_levels: What allocators held.
-        allocations: What they gave and took back.
+        stats: The stats.
+        allocator_names: Names of allocators.
         output_shapes: Run-time shapes by name id, for the names that were asked for; an output
             without a tensor description is None.
         fed_shapes: Shape of each tensor that was fed, by op name and output.
@@ -105,19 +126,7 @@ class RunColumns:
     devices: list[tuple[str, int]] = field(default_factory=list)
     name_ids: Int64Array = field(default_factory=no_rows)
     unknown: list[tuple[int, str, str]] = field(default_factory=list)
-    start_micros: Int64Array = field(default_factory=no_rows)
-    duration_micros: Int64Array = field(default_factory=no_rows)
-    start_nanos: Int64Array = field(default_factory=no_rows)
-    duration_nanos: Int64Array = field(default_factory=no_rows)
-    requested_bytes: Int64Array = field(default_factory=no_rows)
-    peak_bytes: Int64Array = field(default_factory=no_rows)
-    residual_bytes: Int64Array = field(default_factory=no_rows)
-    output_bytes: Int64Array = field(default_factory=no_rows)
-    temporary_bytes: Int64Array = field(default_factory=no_rows)
-    persistent_bytes: Int64Array = field(default_factory=no_rows)
-    allocators: list[str] = field(default_factory=list)
-    outputs: OutputColumns = field(default_factory=OutputColumns)
-    allocator_levels: AllocatorColumns = field(default_factory=AllocatorColumns)
-    allocations: AllocationColumns = field(default_factory=AllocationColumns)
+    stats: StatColumns = field(default_factory=StatColumns)
+    allocator_names: list[str] = field(default_factory=list)
     output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
     fed_shapes: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -93,6 +95,56 @@ class OpMeasures:
     recorded: BoolArray
 
 
+PartT = TypeVar("PartT", StepRecords, StepDetail)
+
+
+class ByStep(Mapping[int, PartT]):
+    """What is known of steps, by number; worked out and merged when somebody asks for it.
+
+    Example:
+        >>> sums = ByStep[StepDetail]()
+        >>> sums.add(7, StepDetail)
+        >>> list(sums), len(sums[7].executions)
+        ([7], 0)
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, PartT | None] = {}
+        self._waiting: dict[int, list[Callable[[], PartT]]] = {}
+        self._lock = threading.Lock()  # a view may be built while a step is added
+
+    def add(self, step: int, make: Callable[[], PartT]) -> None:
+        """Add a part of a step, made later; parts are merged in the order in which they came."""
+        with self._lock:
+            self._made.setdefault(step, None)
+            self._waiting.setdefault(step, []).append(make)
+
+    def __getitem__(self, step: int) -> PartT:
+        with self._lock:
+            part = self._made[step]
+            if step in self._waiting:
+                for make in self._waiting[step]:
+                    part = make() if part is None else part.merge(make())
+                self._made[step] = part
+                del self._waiting[step]
+        assert part is not None
+        return part
+
+    def __setitem__(self, step: int, part: PartT) -> None:
+        with self._lock:
+            self._waiting.pop(step, None)
+            self._made[step] = part
+
+    def __contains__(self, step: object) -> bool:
+        return step in self._made
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
 class StepTable:
     """What was recorded, by step number.
 
@@ -105,8 +157,8 @@ class StepTable:
     __slots__ = ("details", "records", "strings")
 
     def __init__(self) -> None:
-        self.records: dict[int, StepRecords] = {}
-        self.details: dict[int, StepDetail] = {}
+        self.records = ByStep[StepRecords]()
+        self.details = ByStep[StepDetail]()
         self.strings = StringTable()
 
     @property
@@ -116,13 +168,14 @@ class StepTable:
 
     def add(self, step: int, records: StepRecords, detail: StepDetail | None = None) -> None:
         """Add records of a step; a step that is there already grows."""
-        if step in self.records:
-            records = self.records[step].merge(records)
-        self.records[step] = records
-        detail = detail or StepDetail()
-        if step in self.details:
-            detail = self.details[step].merge(detail)
-        self.details[step] = detail
+        self.add_run(step, lambda: records, lambda: detail or StepDetail())
+
+    def add_run(
+        self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
+    ) -> None:
+        """The same; both are made when somebody asks for them."""
+        self.records.add(step, records)
+        self.details.add(step, detail)
 
     def add_table(self, other: StepTable, rows: Int64Array) -> None:
         """Add the steps of another table; records of the same step add up.

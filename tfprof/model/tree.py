@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof._wire import tree_walks
 from tfprof.model.columns import BoolArray, Int64Array
 
 
@@ -27,14 +28,10 @@ class Tree:
     end: Int64Array
 
     @classmethod
-    def from_parents(cls, parent: Sequence[int]) -> Tree:
+    def from_parents(cls, parent: Sequence[int] | Int64Array) -> Tree:
         """Build from parent positions that are already in preorder. O(n)."""
-        size = len(parent)
-        weight = [1] * size
-        for position in range(size - 1, 0, -1):
-            weight[parent[position]] += weight[position]
-        positions = np.arange(size, dtype=np.int64)
-        return cls(np.asarray(parent, np.int64), positions + np.asarray(weight, np.int64))
+        parents = np.ascontiguousarray(parent, np.int64)
+        return cls(parents, tree_walks.subtree_ends(parents))
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -46,14 +43,14 @@ class Tree:
             values: Shape (n,) or (k, n). Sums wrap at 64 bits, as the original's do.
         """
         if values.ndim == 1:
-            total: Int64Array = self.subtree_sums(values[None])[0]
-            return total
+            return self._sums(values)
         sums = np.empty(values.shape, np.int64)
-        running = np.zeros(len(self) + 1, np.int64)
-        for row in range(len(values)):  # one at a time: the running sum stays in the cache
-            np.cumsum(values[row], out=running[1:])
-            np.subtract(running[self.end], running[:-1], out=sums[row])
+        for row, column in enumerate(values):
+            sums[row] = self._sums(column)
         return sums
+
+    def _sums(self, values: Int64Array | BoolArray) -> Int64Array:
+        return tree_walks.subtree_sums(self.parent, self.end, values.astype(np.int64, copy=False))
 
     def subtree_counts(self, marked: BoolArray) -> Int64Array:
         """Number of marked positions in each subtree, its top included."""
@@ -61,11 +58,7 @@ class Tree:
 
     def path_sums(self, values: Int64Array) -> Int64Array:
         """Sum of ``values``, shape (n,), from the root down to each position, both included."""
-        steps = np.zeros(len(self) + 1, np.int64)
-        steps[:-1] = values
-        np.subtract.at(steps, self.end, values)
-        sums: Int64Array = np.cumsum(steps[:-1])
-        return sums
+        return tree_walks.path_sums(self.parent, self.end, values)
 
     def below(self, marked: BoolArray) -> BoolArray:
         """Which positions have a marked ancestor (themselves not counted)."""
@@ -97,18 +90,4 @@ def reorder_preorder(tree_parent: Int64Array, sort_key: Int64Array) -> Int64Arra
     Returns:
         Positions in the new preorder, shape (n,).
     """
-    size = len(tree_parent)
-    if size <= 1:
-        return np.arange(size, dtype=np.int64)
-    tree = Tree.from_parents(tree_parent.tolist())
-    weight = tree.end - np.arange(size)
-    siblings = np.lexsort((np.arange(1, size), sort_key[1:], tree_parent[1:])) + 1
-    before = np.cumsum(weight[siblings]) - weight[siblings]
-    groups = tree_parent[siblings]
-    first_of_group = np.searchsorted(groups, groups, side="left")
-    offset = np.zeros(size, np.int64)
-    offset[siblings] = before - before[first_of_group] + 1
-    place = tree.path_sums(offset)
-    order = np.empty(size, np.int64)
-    order[place] = np.arange(size)
-    return order
+    return tree_walks.sorted_preorder(tree_parent, sort_key)

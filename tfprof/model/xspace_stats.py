@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.model.columns import BoolArray, Int64Array, no_rows
+from tfprof.model.columns import Int64Array, no_rows
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -35,8 +35,8 @@ class StatKind(enum.IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
-    """Texts as places in a buffer.
+class DecodedTexts:
+    """Texts as places in a buffer, which are decoded when asked for.
 
     Attributes:
         data: The buffer.
@@ -71,9 +71,9 @@ class Texts:
             for octets in map(self.octets, range(len(self)))
         ]
 
-    def take(self, rows: Any) -> Texts:
+    def take(self, rows: Any) -> DecodedTexts:
         """Some of them."""
-        return Texts(self.data, self.start[rows], self.length[rows])
+        return DecodedTexts(self.data, self.start[rows], self.length[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +98,12 @@ class StatTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def owners(self) -> Int64Array:
+    @cached_property
+    def owners(self) -> IntArray:
         """The owner of each stat, shape (n stats,)."""
-        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        n_owners = len(self.first) - 1
+        numbers = np.arange(n_owners, dtype=np.int32 if n_owners < 1 << 31 else np.int64)
+        return np.repeat(numbers, np.diff(self.first))
 
     def rows_of(self, owner: int) -> range:
         """The stats of one owner."""
@@ -128,6 +131,21 @@ def text_at(data: Buffer, place: int) -> bytes:
             return bytes(data[place : place + length])
 
 
+def text_bounds(data: Buffer, places: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Start and length of the texts whose lengths stand at some places."""
+    octets = np.frombuffer(data, np.uint8)
+    start, length = places + 1, octets[places].astype(np.int64)
+    longer = np.flatnonzero(length >= 0x80)
+    length[longer] &= 0x7F
+    shift = 7
+    while len(longer):
+        octet = octets[start[longer]].astype(np.int64)
+        start[longer] += 1
+        length[longer] |= (octet & 0x7F) << shift
+        longer, shift = longer[octet >= 0x80], shift + 7
+    return start, length
+
+
 def no_stats(n_owners: int = 0) -> StatTable:
     """No stats of so many owners."""
     return StatTable(np.zeros(n_owners + 1, np.int64), no_rows(), np.zeros(0, np.uint8), no_rows())
@@ -147,9 +165,14 @@ class Keys:
     def rows(self, wanted: IntArray) -> IntArray:
         """The row of each key, -1 for one that is not there."""
         if self._dense is not None:
-            # -1 stands behind the largest key, for whatever is out of range.
+            # -1 stands behind the largest key, for whatever is out of range. Negative keys are,
+            # too: without a sign they are large.
             last = len(self._dense) - 1
-            return self._dense[np.where((wanted < 0) | (wanted > last), last, wanted)]
+            if last >> 8 * wanted.itemsize:
+                wanted = wanted.astype(np.int64)
+            places = np.minimum(wanted.view(f"u{wanted.itemsize}"), last).astype(np.intp)
+            rows: IntArray = self._dense.take(places, mode="clip")
+            return rows
         if not len(self._sorted):
             return np.full(len(wanted), -1, np.int32)
         place = np.searchsorted(self._sorted, wanted).clip(max=len(self._sorted) - 1)
@@ -166,7 +189,7 @@ class StatMetadata:
     """
 
     keys: Int64Array
-    names: Texts
+    names: DecodedTexts
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -183,90 +206,14 @@ class StatMetadata:
 
     def keys_of(self, name: str) -> list[int]:
         """The keys that have this name."""
-        return [key for key, found in self.name_of.items() if found == name]
-
-
-@dataclass(frozen=True, eq=False)
-class StatColumn:
-    """One stat of all events of a plane.
-
-    Attributes:
-        kinds: ``StatKind`` of each event's value, 0 where it has none, shape (n events,).
-        values: As in ``StatTable``.
-        inherited: Whether it comes from the event's metadata.
-        tables: What texts of inherited values (at 1) and of others (at 0) are read from.
-        names: What references are to.
-    """
-
-    kinds: ByteArray
-    values: Int64Array
-    inherited: BoolArray
-    tables: tuple[Buffer, Buffer]
-    names: StatMetadata
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def present(self) -> BoolArray:
-        """Which events have the stat."""
-        found: BoolArray = self.kinds != StatKind.NONE
-        return found
-
-    @property
-    def unsigned(self) -> npt.NDArray[np.uint64]:
-        """Integers, signed or not, as one unsigned number: what ids are; else 0."""
-        return self.signed.view(np.uint64)
-
-    @property
-    def signed(self) -> Int64Array:
-        """Integers, signed or not, as one signed number; 0 where there is none."""
-        is_integer = (self.kinds == StatKind.UINT64) | (self.kinds == StatKind.INT64)
-        return np.where(is_integer, self.values, 0)
-
-    @property
-    def floats(self) -> npt.NDArray[np.float64]:
-        """Numbers of any kind; NaN where there is none."""
-        found = np.full(len(self), np.nan)
-        for kind, type_ in (
-            (StatKind.DOUBLE, "f8"),
-            (StatKind.UINT64, "u8"),
-            (StatKind.INT64, "i8"),
-        ):
-            rows = self.kinds == kind
-            found[rows] = self.values[rows].view(type_)
-        return found
-
-    def value(self, row: int) -> StatValue:
-        """The value of one event; None if it has none."""
-        data = self.tables[int(self.inherited[row])]
-        return value_of(self.kinds[row], int(self.values[row]), data, self.names)
-
-    def text(self, row: int) -> str:
-        """The text of one event; empty if it has none."""
-        value = self.value(row)
-        if isinstance(value, bytes):
-            return str(value, "utf-8", "replace")
-        return value if isinstance(value, str) else ""
+        return self._keys_of.get(name, [])
 
     @cached_property
-    def texts(self) -> tuple[IntArray, list[str]]:
-        """Number of each event's text, -1 without one, and the texts."""
-        is_text = np.isin(self.kinds, (StatKind.STR, StatKind.BYTES, StatKind.REF))
-        rows = np.flatnonzero(is_text)
-        # The same value of the same kind is the same text, and mostly there are few.
-        source = self.kinds[rows].astype(np.int64) * 2 + self.inherited[rows]
-        order = np.lexsort((self.values[rows], source))
-        values, source = self.values[rows][order], source[order]
-        is_new = np.ones(len(rows), np.bool_)
-        is_new[1:] = (np.diff(values) != 0) | (np.diff(source) != 0)
-        numbers: dict[str, int] = {}
-        found = [
-            numbers.setdefault(self.text(row), len(numbers)) for row in rows[order[is_new]].tolist()
-        ]
-        ids = np.full(len(self), -1, np.int32)
-        ids[rows[order]] = np.array(found, np.int32)[np.cumsum(is_new) - 1]
-        return ids, list(numbers)
+    def _keys_of(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for key, name in self.name_of.items():
+            found.setdefault(name, []).append(key)
+        return found
 
 
 def value_of(kind: int, value: int, data: Buffer, names: StatMetadata) -> StatValue:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import lzma
 import os
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
-from tfprof.files import read_file
-from tfprof.readers.sniff import GZIP_MAGIC, XZ_MAGIC, Format, check_expected, sniff
+from tfprof.files import content_of, opened
+from tfprof.readers.compression import decompressed, unpack
+from tfprof.readers.sniff import Format, check_expected, packed_format, sniff
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from tfprof._wire.scan import Data
     from tfprof.files import Watch
 
     Source: TypeAlias = (
@@ -35,9 +33,7 @@ CLASSES = {
     Format.OP_LOG: "OpLogProto",
     Format.PROFILE: "ProfileProto",
 }
-_DECOMPRESSORS: dict[bytes, Any] = {GZIP_MAGIC: gzip.open, XZ_MAGIC: lzma.open}
-_CHUNK_BYTES = 1 << 20
-_DAMAGE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+_MAGIC_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,11 @@ class LoadedFile:
 
     Attributes:
         path: What to call it in errors.
-        data: Its content, unpacked.
+        data: Its content, unpacked; a view of the file itself, if that is large and not packed.
     """
 
     path: str
-    data: bytes
+    data: Data
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
 
     Args:
         source: A message of any protobuf class, its bytes, or the path of a file (binary or
-            text, also ``.gz`` or ``.xz``) or of a SavedModel folder.
+            text, also compressed with gzip, xz or zstd) or of a SavedModel folder.
         wanted: Formats that will do; the first is the one to name in errors.
         argument: Name of the argument, for errors.
 
@@ -90,7 +86,7 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
     return _from_bytes(*_contents(source, wanted[0], argument), wanted)
 
 
-def _contents(source: object, wanted: Format, argument: str) -> tuple[bytes, str]:
+def _contents(source: object, wanted: Format, argument: str) -> tuple[Data, str]:
     """Unpacked bytes of a file or of bytes, and what to call them."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return decompressed(bytes(source), argument), argument
@@ -105,7 +101,7 @@ def _contents(source: object, wanted: Format, argument: str) -> tuple[bytes, str
     )
 
 
-def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes, str]:
+def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
     """Open a source as the serialized bytes of one format, unparsed; and what to call it.
 
     Arguments and errors as in ``open_message``.
@@ -114,7 +110,7 @@ def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[bytes,
     return as_binary(data, wanted, label), label
 
 
-def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[bytes, str]:
+def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
     """The same, but a file may be of another format, or the text form.
 
     Raises:
@@ -127,7 +123,7 @@ def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[by
     return _contents(source, wanted, argument)
 
 
-def as_binary(data: bytes, wanted: Format, label: str) -> bytes:
+def as_binary(data: Data, wanted: Format, label: str) -> Data:
     """Serialized bytes of a format from its serialized or its text form.
 
     Raises:
@@ -151,7 +147,7 @@ def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Open
     raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
 
 
-def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
+def _from_bytes(data: Data, label: str, wanted: Sequence[Format]) -> Opened:
     kind = wanted[0]
     if len(wanted) > 1:
         guess = sniff(data, label).format
@@ -160,80 +156,69 @@ def _from_bytes(data: bytes, label: str, wanted: Sequence[Format]) -> Opened:
     message_class = getattr(pb, CLASSES[kind])
     if is_text:
         return Opened(kind, parse_text(message_class, data, label), label)
-    return Opened(kind, parse(message_class, data, source=label), label, data)
+    if len(data) > MAX_MESSAGE_BYTES:
+        parse(message_class, data, source=label)  # refuses it, before anything is copied
+    content = bytes(data)
+    return Opened(kind, parse(message_class, content, source=label), label, content)
 
 
-def parse_text(message_class: type[Message], data: bytes, label: str) -> Message:
+def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
     """Parse the text form of a message.
 
     Raises:
-        MalformedProfileError: It is none.
+        MalformedProfileError: It is none, or over 2 GiB.
     """
     from google.protobuf import text_format
 
+    name = message_class.DESCRIPTOR.name
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise MalformedProfileError(
+            f"{label}: {len(data)} bytes are too many for the text form of a {name}: "
+            f"{MAX_MESSAGE_BYTES} bytes (2 GiB - 1) are read. Give the binary form"
+        )
     try:
         return text_format.Parse(
-            data.decode("utf-8"),
+            str(data, "utf-8"),
             message_class(),
             allow_unknown_field=True,
             descriptor_pool=pb.private_pool(),
         )
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise MalformedProfileError(
-            f"{label}: not the text form of a {message_class.DESCRIPTOR.name}: {error}. "
+            f"{label}: not the text form of a {name}: {error}. "
             "Save it again, or give the binary form"
         ) from error
 
 
-def decompressed(data: bytes, label: str) -> bytes:
-    """The data, unpacked if they are gzip or xz.
-
-    Raises:
-        MalformedProfileError: The archive is damaged, or holds more than protobuf's 2 GiB.
-    """
-    opener = next((o for magic, o in _DECOMPRESSORS.items() if data.startswith(magic)), None)
-    if opener is None:
-        return data
-    try:
-        with opener(io.BytesIO(data)) as stream:
-            unpacked = _read_up_to(stream, MAX_MESSAGE_BYTES + 1)
-    except _DAMAGE as error:
-        raise MalformedProfileError(
-            f"{label}: the compressed data are damaged: {error}. Copy the file again"
-        ) from error
-    if len(unpacked) > MAX_MESSAGE_BYTES:
-        raise MalformedProfileError(
-            f"{label}: unpacks to more than 2 GiB, the limit of a protobuf message"
-        )
-    return unpacked
-
-
-def _read_up_to(stream: IO[bytes], most: int) -> bytes:
-    """What a stream holds, or so many bytes of it; asked for at once, they would be allocated."""
-    chunks = []
-    while most and (chunk := stream.read(min(most, _CHUNK_BYTES))):
-        chunks.append(chunk)
-        most -= len(chunk)
-    return b"".join(chunks)
-
-
 def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:
-    """Read a file, compressed or not, or the file of a SavedModel folder.
+    """Read a file, or the file of a SavedModel folder: unpack or map it where that is due.
 
     Args:
-        path: The file or folder.
+        path: The file or folder. A large file must not be cut as long as its content is in use.
         watch: Is told how far it is.
 
     Raises:
         InputError: It can not be read.
         UnknownFormatError: The folder is no SavedModel.
-        MalformedProfileError: The compressed data are damaged.
+        MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
+        MissingDependencyError: The package that could unpack it is not installed.
     """
     label = str(path)
     file = Path(path)
     if _is_folder(file):
         file = saved_model_file(file)
-    return LoadedFile(label, decompressed(read_file(file, watch), label))
+    with opened(file) as stream:
+        return LoadedFile(label, _content(stream, label, watch))
+
+
+def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
+    if not stream.seekable():  # a pipe
+        return decompressed(bytes(content_of(stream, label, watch)), label)
+    packing = packed_format(stream.read(_MAGIC_BYTES))
+    stream.seek(0)
+    if packing is not None:
+        return unpack(stream, packing, label, watch)
+    return content_of(stream, label, watch)
 
 
 def _is_folder(path: Path) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -31,6 +31,9 @@ from tfprof.model.steps import MEASURES
 from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_fields import counts_of
 from tfprof.readers.profile_plan import Tables
+
+if TYPE_CHECKING:
+    from tfprof._wire.scan import Data
 
 TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
 
@@ -109,10 +112,10 @@ def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage:
         profile.steps.details[step] = detail
 
 
-def note_lost_details(profile: Profile, data: bytes) -> None:
+def note_lost_details(profile: Profile, data: Data) -> None:
     """Say so if a message has single executions, and was read without them."""
     try:
-        steps = len(pb.ProfileProtoOwn.FromString(data).step_details)
+        steps = len(pb.ProfileProtoOwn.FromString(bytes(data)).step_details)
     except (DecodeError, RuntimeWarning):
         steps = 1
     profile.notices.add(_CODE, _LOSS, steps)

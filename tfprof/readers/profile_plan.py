@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -13,6 +13,9 @@ from tfprof._wire.plan import Entries, Plan, number, rows, text
 from tfprof._wire.scan import Columns, Texts, reordered, scan
 from tfprof.model.executions import MEMORY_FIELDS
 from tfprof.readers.profile_fields import single
+
+if TYPE_CHECKING:
+    from tfprof._wire.scan import Data
 
 Tables: TypeAlias = dict[str, Columns]
 """Columns by the name of their table."""
@@ -74,7 +77,7 @@ def _node_plan() -> Plan:
     return Plan("tfprof.SavedNodes", [rows("nodes", [rows("value")])])
 
 
-def scan_profile(data: bytes) -> tuple[Tables, Texts]:
+def scan_profile(data: Data) -> tuple[Tables, Texts]:
     """The tables of a saved profile, with the nodes in the order of their ids; and the nodes.
 
     Raises:

@@ -28,6 +28,7 @@ from tfprof.readers.profile_steps import read_steps
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
+    from tfprof._wire.scan import Data
     from tfprof.readers.open import Source
 
 _PADDING = bytes(16)
@@ -71,7 +72,7 @@ def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Pro
     return profile
 
 
-def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
+def _read(data: Data, profile: Profile, damage: Damage) -> Profile:
     """Fill an empty profile.
 
     Raises:
@@ -105,14 +106,18 @@ def _read(data: bytes, profile: Profile, damage: Damage) -> Profile:
 
 
 def _definitions(rows: Int64Array, nodes: Texts) -> SavedNodes:
-    end = nodes.start + nodes.length
-    data = bytes(nodes.data)
-    if end.max(initial=0) + len(_PADDING) > len(data):
+    """The nodes of rows; of a mapped file, which need not stay there, the part that holds them."""
+    data, start, end = nodes.data, nodes.start, nodes.start + nodes.length
+    first = 0
+    if not isinstance(data, bytes):
+        first = int(start.min(initial=len(data)))
+        data = bytes(data[first : int(end.max(initial=0)) + len(_PADDING)])
+    if end.max(initial=0) - first + len(_PADDING) > len(data):
         data += _PADDING
-    return SavedNodes(rows, data, nodes.start, end)
+    return SavedNodes(rows, data, start - first, end - first)
 
 
-def _readable_part(data: bytes, notices: Notices) -> bytes:
+def _readable_part(data: Data, notices: Notices) -> bytes:
     """The fields of a damaged message that can be read, nodes one by one."""
     starts: list[int] = []
     end = len(data)
@@ -124,7 +129,7 @@ def _readable_part(data: bytes, notices: Notices) -> bytes:
             "truncated-profile",
             "the profile is cut off or broken; what comes after the break is missing",
         )
-    pieces = [data[first:stop] for first, stop in pairwise([*starts, end])]
+    pieces = [bytes(data[first:stop]) for first, stop in pairwise([*starts, end])]
     kept = [piece for piece in pieces if _is_readable(piece)]
     notices.add(
         "damaged-node",
@@ -134,9 +139,9 @@ def _readable_part(data: bytes, notices: Notices) -> bytes:
     return b"".join(kept)
 
 
-def _is_readable(piece: bytes) -> bool:
+def _is_readable(piece: Data) -> bool:
     try:
-        pb.ProfileProto.FromString(piece)
+        pb.ProfileProto.FromString(bytes(piece))
     except (DecodeError, RuntimeWarning):
         return False
     return True

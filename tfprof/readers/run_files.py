@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -12,17 +11,19 @@ from typing import Literal
 
 from tfprof._wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
-from tfprof.files import Unwatched, Watch
-from tfprof.readers.open import LoadedFile, decompressed, load_file
-from tfprof.readers.sniff import Format, Sniffed, advice, sniff
+from tfprof.files import PACKED_SUFFIXES, Unwatched, Watch, content_of, opened
+from tfprof.readers.compression import decompressed, unpack_head
+from tfprof.readers.open import LoadedFile, load_file
+from tfprof.readers.sniff import Format, Sniffed, advice, packed_format, sniff
 
 Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
 
 _SURE = 0.5
 """A file that nobody named must fit its format better than some other."""
 
-_PACKED = (Format.GZIP, Format.XZ)
-_PACKED_SUFFIXES = (".gz", ".xz")
+_HEAD_BYTES = 1 << 20
+"""Of a packed file, so much is looked at to tell what it is."""
+
 _CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
 _STEP = re.compile(r"(?:^|[_.-]|step)(\d{1,18})$")
 
@@ -34,7 +35,7 @@ class RunFile:
     Attributes:
         path: As the user named it, or found in a folder that the user named.
         found: What it looks like.
-        data: Its content, if it had to be unpacked to look at it.
+        data: Its content, if it had to be read to look at it, and small.
     """
 
     path: str
@@ -82,7 +83,7 @@ class RunFiles:
 
     @property
     def n_bytes(self) -> int:
-        """Unpacked bytes of all files, as far as they are known."""
+        """Bytes of all files, unpacked as far as that is known."""
         return sum(file.n_bytes or len(file.data or b"") for file in self.all())
 
     def all(self) -> list[RunFile]:
@@ -143,27 +144,20 @@ def look_at(path: str) -> RunFile:
     """
     if Path(path).is_dir():
         return RunFile(path, Sniffed(Format.SAVED_MODEL, is_text=False, certainty=1.0))
-    try:
-        with Path(path).open("rb") as stream:
-            if os.fstat(stream.fileno()).st_size == 0:
-                content = stream.read()  # empty, or a pipe
-                return RunFile(path, sniff(content, path), content)
-            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                view = memoryview(mapped)
-                try:
-                    found = sniff(view, path)
-                finally:
-                    view.release()
-    except (OSError, ValueError) as error:
-        prefix = f"{path}.index"
-        if isinstance(error, FileNotFoundError) and Path(prefix).is_file():
-            return RunFile(path, Sniffed(Format.CHECKPOINT, is_text=False, certainty=1.0))
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {reason}. Check the path") from error
-    if found.format not in _PACKED:
-        return RunFile(path, found)
-    data = decompressed(Path(path).read_bytes(), path)
-    return RunFile(path, sniff(data, _unpacked_name(path)), data)
+    if not Path(path).exists() and Path(f"{path}.index").is_file():
+        return RunFile(path, Sniffed(Format.CHECKPOINT, is_text=False, certainty=1.0))
+    name = _unpacked_name(path)
+    with opened(path) as stream:
+        if not stream.seekable():
+            data = decompressed(bytes(content_of(stream, path)), path)
+            return RunFile(path, sniff(data, name), data)
+        content = content_of(stream, path)
+        packing = packed_format(content)
+        if packing is None:
+            return RunFile(path, sniff(content, path))
+        stream.seek(0)
+        head, is_all = unpack_head(stream, packing, path, _HEAD_BYTES)
+    return RunFile(path, sniff(head, name), head if is_all else None)
 
 
 def _is_run_folder(path: str) -> bool:
@@ -278,7 +272,8 @@ def step_in_name(path: str) -> int | None:
 
 
 def _unpacked_name(path: str) -> str:
-    return path[:-3] if path.endswith(_PACKED_SUFFIXES) else path
+    suffix = Path(path).suffix
+    return path.removesuffix(suffix) if suffix in PACKED_SUFFIXES else path
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

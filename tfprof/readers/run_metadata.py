@@ -5,23 +5,26 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages as pb
+from tfprof._wire.narrow import narrowed
 from tfprof._wire.parsing import parse, scan_or_explain
 from tfprof._wire.plan import Entries, Plan, number, present, rows, text
 from tfprof._wire.scan import Columns, Texts, scan
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.compact import CompactColumn
 from tfprof.model.runs import (
     AllocationColumns,
     AllocatorColumns,
     KnownNames,
     OutputColumns,
     RunColumns,
+    StatColumns,
 )
 from tfprof.readers.open import as_binary, open_unchecked
 from tfprof.readers.sniff import Format
@@ -80,10 +83,6 @@ def run_plan() -> Plan:
 def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
     """Read the node stats of one run; everything else in the message is passed over.
 
-    Sums go over allocators and outputs; temporary and persistent memory go on top
-    (``tfprof_node.cc``, ``ExecStep::AddMemoryStats``): requested and peak bytes hold both, what
-    is left after the op holds the persistent part.
-
     Args:
         source: A RunMetadata as message, bytes or file (binary or text, also compressed).
         names: What is known of the ops so far.
@@ -103,42 +102,40 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
     run, devices, stats, memory, records, outputs = tables
     if not run.number("step_stats")[0]:
         return None
-    n_stats = len(stats)
     ids = names.find(stats.text("node_name"))
     try:
         unknown = _unknown(stats, np.flatnonzero(~names.is_op[ids]))
         device_names = [name.decode() for name in devices.text("device")]
-        used = _read_allocators(memory, records, n_stats)
+        allocators, allocator_names = _read_allocators(memory, records.parent)
     except UnicodeDecodeError:
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
-    temporary = stats.number("memory_stats.temp_memory_size")
-    persistent = stats.number("memory_stats.persistent_memory_size")
-    buffers = _read_outputs(outputs)
     return RunColumns(
         devices=list(zip(device_names, _counts(stats.parent, len(devices)), strict=True)),
         name_ids=ids,
         unknown=unknown,
-        start_micros=stats.number("all_start_micros"),
-        duration_micros=stats.number("op_end_rel_micros"),
-        start_nanos=stats.number("all_start_nanos"),
-        duration_nanos=stats.number("op_end_rel_nanos"),
-        requested_bytes=used.total_bytes + temporary + persistent,
-        peak_bytes=used.peak_bytes + temporary + persistent,
-        residual_bytes=used.live_bytes + persistent,
-        output_bytes=_summed(buffers.stats, buffers.sizes, n_stats),
-        temporary_bytes=temporary,
-        persistent_bytes=persistent,
-        allocators=used.names,
-        outputs=buffers,
-        allocator_levels=used.levels,
-        allocations=used.allocations,
-        output_shapes=_wanted_shapes(ids, names.shapes_wanted, outputs, n_stats),
+        stats=StatColumns(
+            start_micros=_compact(stats.number("all_start_micros")),
+            duration_micros=_compact(stats.number("op_end_rel_micros")),
+            start_nanos=_compact(stats.number("all_start_nanos")),
+            duration_nanos=_compact(stats.number("op_end_rel_nanos")),
+            temporary_bytes=_compact(stats.number("memory_stats.temp_memory_size")),
+            persistent_bytes=_compact(stats.number("memory_stats.persistent_memory_size")),
+            outputs=_read_outputs(outputs),
+            allocators=allocators,
+            allocations=AllocationColumns(
+                _compact(records.parent),
+                _compact(records.number("alloc_micros")),
+                _compact(records.number("alloc_bytes")),
+            ),
+        ),
+        allocator_names=allocator_names,
+        output_shapes=_wanted_shapes(ids, names.shapes_wanted, outputs),
         fed_shapes=_fed_shapes(unknown, outputs),
     )
 
 
-def _believable(data: bytes, names: KnownNames) -> list[Columns]:
+def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
     """The tables, if some op that ran is known: then nobody has to look what the data are."""
     try:
         tables = scan(run_plan(), data)
@@ -156,77 +153,66 @@ def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
     return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
 
 
-class _Allocators(NamedTuple):
-    """Sums per stat, shape (n stats,), and what single allocators did."""
+def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColumns, list[str]]:
+    """Memory by allocator, and the names of those that tell their level or allocations.
 
-    names: list[str]
-    total_bytes: Int64Array
-    peak_bytes: Int64Array
-    live_bytes: Int64Array
-    levels: AllocatorColumns
-    allocations: AllocationColumns
-
-
-def _read_allocators(memory: Columns, records: Columns, n_stats: int) -> _Allocators:
-    """Memory by allocator; those that tell neither their level nor allocations get no name."""
-    owner, maker = memory.parent, records.parent
+    Args:
+        memory: The allocators of the stats.
+        makers: Those that tell single allocations, by row.
+    """
     in_use = memory.number("allocator_bytes_in_use")
     telling = in_use != 0
-    telling[maker] = True
-    tellers = np.flatnonzero(telling)
-    texts = memory.text("allocator_name")
+    telling[makers] = True
     index = TextIndex()
     name_ids = np.zeros(len(memory), np.int64)
-    name_ids[tellers] = index.intern(Texts(texts.data, texts.start[tellers], texts.length[tellers]))
-    has_level = tellers[in_use[tellers] != 0]
-    return _Allocators(
-        [index[number].decode() for number in range(len(index))],
-        _summed(owner, memory.number("total_bytes"), n_stats),
-        _summed(owner, memory.number("peak_bytes"), n_stats),
-        _summed(owner, memory.number("live_bytes"), n_stats),
-        AllocatorColumns(owner[has_level], name_ids[has_level], in_use[has_level]),
-        AllocationColumns(
-            owner[maker],
-            name_ids[maker],
-            records.number("alloc_micros"),
-            records.number("alloc_bytes"),
-        ),
+    name_ids[telling] = index.intern(memory.text("allocator_name").take(np.flatnonzero(telling)))
+    columns = AllocatorColumns(
+        _compact(memory.parent),
+        _compact(name_ids),
+        _compact(memory.number("total_bytes")),
+        _compact(memory.number("peak_bytes")),
+        _compact(memory.number("live_bytes")),
+        _compact(in_use),
     )
+    return columns, [index[number].decode() for number in range(len(index))]
 
 
 def _read_outputs(outputs: Columns) -> OutputColumns:
     """Every output with an allocation description."""
-    place = np.flatnonzero(outputs.number(_ALLOCATION))
     allocated = outputs.number(f"{_ALLOCATION}.allocated_bytes")
     requested = outputs.number(f"{_ALLOCATION}.requested_bytes")
-    return OutputColumns(
-        outputs.parent[place],
-        outputs.number("slot")[place],
-        np.maximum(allocated, requested)[place],
-        outputs.number(f"{_ALLOCATION}.ptr")[place],
-    )
+    columns = [
+        outputs.parent,
+        outputs.number("slot"),
+        np.maximum(allocated, requested),
+        outputs.number(f"{_ALLOCATION}.ptr"),
+    ]
+    is_allocated = outputs.number(_ALLOCATION)
+    if not is_allocated.all():
+        place = np.flatnonzero(is_allocated)
+        columns = [column[place] for column in columns]
+    return OutputColumns(*map(_compact, columns))
+
+
+def _compact(values: Int64Array) -> CompactColumn:
+    """A column to be kept."""
+    found = narrowed(values)
+    offsets, base = found or (values, 0)
+    return CompactColumn(offsets, base, len(values))
 
 
 def _counts(owner: Int64Array, size: int) -> list[int]:
     return np.bincount(owner, minlength=size).tolist()  # type: ignore[no-any-return]
 
 
-def _summed(owner: Int64Array, values: Int64Array, n_stats: int) -> Int64Array:
-    """Sums by owner; the owners ascend."""
-    sums = np.zeros(n_stats, np.int64)
-    if len(owner):
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        sums[owner[first]] = np.add.reduceat(values, first)
-    return sums
-
-
 def _wanted_shapes(
-    ids: Int64Array, wanted: BoolArray, outputs: Columns, n_stats: int
+    ids: Int64Array, wanted: BoolArray, outputs: Columns
 ) -> dict[int, list[tuple[int, ...] | None]]:
     """Run-time shapes by name id. These are few, and known after the first step."""
-    has_output = np.zeros(n_stats, np.bool_)
-    has_output[outputs.parent] = True
-    places = np.flatnonzero(wanted[ids] & has_output)
+    is_wanted = wanted[ids]
+    if not is_wanted.any():
+        return {}
+    places = np.unique(outputs.parent[is_wanted[outputs.parent]])
     return {int(ids[place]): list(_shapes(outputs, place)) for place in places.tolist()}
 
 

@@ -38,6 +38,7 @@ class Format(enum.Enum):
     XSPACE = "XSpace"
     GZIP = "gzip file"
     XZ = "xz file"
+    ZSTD = "zstd file"
     ZIP = "zip file"
     KERAS = "Keras model"
     HDF5 = "HDF5 file"
@@ -98,9 +99,11 @@ _REMEDIES: Final = {
     Format.OP_LOG: "use --op_log_path",
     Format.PROFILE: "use --profile_path, or tfprof.load in Python",
     Format.PPROF: "open it with pprof, and give tfprof the files it was made from",
-    Format.XSPACE: "this version does not read what the TensorFlow 2 profiler captures",
+    Format.XSPACE: "the commands for captures of the TensorFlow 2 profiler read it: tfprof tools "
+    "FILE lists them (overview, input-pipeline, op-stats, trace, …)",
     Format.GZIP: "unpack it with gunzip",
     Format.XZ: "unpack it with unxz",
+    Format.ZSTD: "unpack it with unzstd",
     Format.ZIP: "unpack it with unzip",
     Format.KERAS: _KERAS_REMEDY,
     Format.HDF5: _KERAS_REMEDY,
@@ -110,13 +113,14 @@ _REMEDIES: Final = {
     Format.HTML: "if it should have been a download, fetch the file itself",
 }
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
-XZ_MAGIC: Final = b"\xfd7zXZ\x00"
-_MAGIC: Final = (
-    (GZIP_MAGIC, Format.GZIP),
-    (XZ_MAGIC, Format.XZ),
-    (b"\x89HDF\r\n\x1a\n", Format.HDF5),
+_PACKED: Final = (
+    (re.compile(rb"\x1f\x8b"), Format.GZIP),
+    (re.compile(rb"\xfd7zXZ\x00"), Format.XZ),
+    # pzstd begins with a frame that is to be skipped.
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Format.ZSTD),
 )
+_PACKED_MAGIC_BYTES: Final = 6
+_HDF5_MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 _ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 _HEAD: Final = 1 << 16
@@ -126,6 +130,12 @@ _TEXT_TOKEN: Final = re.compile(
     r"""#[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[{<]|[}>]|([A-Za-z_]\w*)\s*(?=[:{<])""",
     re.DOTALL,
 )
+
+
+def packed_format(data: BytesLike) -> Format | None:
+    """How data are compressed, by their first bytes; None if they are not."""
+    head = bytes(memoryview(data)[:_PACKED_MAGIC_BYTES])
+    return next((format_ for magic, format_ in _PACKED if magic.match(head)), None)
 
 
 def sniff(data: BytesLike, name: str = "") -> Sniffed:
@@ -241,9 +251,10 @@ def _descriptor(format_: Format) -> Descriptor:
 
 def _by_magic(view: memoryview, name: str) -> Format | None:
     head = bytes(view[:_HEAD])
-    for magic, format_ in _MAGIC:
-        if head.startswith(magic):
-            return format_
+    if packed := packed_format(head):
+        return packed
+    if head.startswith(_HDF5_MAGIC):
+        return Format.HDF5
     if head.startswith(_ZIP_MAGICS):
         ends = head + bytes(view[-_HEAD:])
         is_keras = name.endswith(".keras") or b"model.weights.h5" in ends

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import mmap
 import os
-import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfprof._wire import messages as pb
 from tfprof._wire.xspace_lines import Elements, elements
-from tfprof.errors import InputError, MalformedProfileError, UsageError
+from tfprof.errors import MalformedProfileError, UsageError
+from tfprof.files import read_file
 from tfprof.model.notices import Notice
 from tfprof.model.xspace import Plane, XSpace
-from tfprof.readers.open import LoadedFile, decompressed, parse_text
-from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.readers.compression import decompressed
+from tfprof.readers.open import LoadedFile, parse_text
+from tfprof.readers.sniff import Format, check_expected, packed_format
 from tfprof.readers.threads import number_of_threads
-from tfprof.readers.xspace_plane import Damage, PlaneReader
+from tfprof.readers.xspace_damage import Damage
+from tfprof.readers.xspace_plane import PlaneReader
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
@@ -41,7 +41,7 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
 
     A file that is not compressed is mapped into memory and may be of any size; it must not be
     written to as long as the result is in use. Beside the map, an ordinary file takes about one
-    and a half times its size of memory.
+    and a half times its size of memory, less where many of its bytes are texts.
 
     Args:
         source: An XSpace as message, bytes or file (``.xplane.pb``, also compressed).
@@ -75,7 +75,10 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
             readers[-1].is_cut = True  # and knows better where
         else:
             damage.add(top.end, "", len(data) - top.end)
-    _read_planes(readers, 1 if len(data) < _SMALL else n_threads)
+    n_threads = 1 if len(data) < _SMALL else n_threads
+    for one in readers:
+        one.is_alone = n_threads == 1
+    _read_planes(readers, n_threads)
     if any(reader.has_changed for reader in readers):
         raise MalformedProfileError(
             f"{label}: was written to while it was read; read it when it is complete"
@@ -164,7 +167,7 @@ def _open(source: Source) -> tuple[memoryview, str]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _binary(memoryview(bytes(source)), _ARGUMENT), _ARGUMENT
     if isinstance(source, (str, os.PathLike)):
-        return _binary(_map(source), os.fspath(source)), os.fspath(source)
+        return _binary(memoryview(read_file(source)), os.fspath(source)), os.fspath(source)
     raise UsageError(
         f"xspace must be an XSpace message, its bytes or a path; got {type(source).__name__}"
     )
@@ -172,23 +175,8 @@ def _open(source: Source) -> tuple[memoryview, str]:
 
 def _binary(data: memoryview, label: str) -> memoryview:
     """The message unpacked, and if it is text, serialized."""
-    if sniff(data[:16]).format in (Format.GZIP, Format.XZ):
+    if packed_format(data) is not None:
         data = memoryview(decompressed(bytes(data), label))
     if not check_expected(data, Format.XSPACE, label):
         return data
     return memoryview(parse_text(pb.XSpace, bytes(data), label).SerializeToString())
-
-
-def _map(path: str | os.PathLike[str]) -> memoryview:
-    """The content of a file, read as it is needed; of a pipe, all at once."""
-    try:
-        with Path(path).open("rb") as stream:
-            state = os.fstat(stream.fileno())
-            if not stat.S_ISREG(state.st_mode):
-                return memoryview(stream.read())
-            if not state.st_size:
-                return memoryview(b"")
-            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path") from error

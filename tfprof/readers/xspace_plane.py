@@ -1,4 +1,4 @@
-"""One plane of an XSpace: its lines are outlined, their events counted, then read."""
+"""One plane of an XSpace: its lines are cut into chunks, their events counted, then read."""
 
 from __future__ import annotations
 
@@ -9,82 +9,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfprof._wire.native import is_native
-from tfprof._wire.plan import Entries, Plan, number, oneof, rows, text
-from tfprof._wire.scan import Columns, scan
+from tfprof._wire.scan import Texts as WireTexts
+from tfprof._wire.text_index import TextIndex
 from tfprof._wire.xspace_lines import (
     ALL_OFFSETS,
     CHANGED,
     HEADER,
     MISFIT,
-    Elements,
     elements,
-    prefix_places,
     walks,
 )
-from tfprof.model.xspace import EventMetadata, Events, Lines, Plane
-from tfprof.model.xspace_stats import StatKind, StatMetadata, StatTable, Texts
+from tfprof.model.xspace import Plane
+from tfprof.model.xspace_events import Events, Lines
+from tfprof.model.xspace_stats import DecodedTexts, StatTable
+from tfprof.readers.xspace_damage import Damage
+from tfprof.readers.xspace_metadata import MetadataReader, width_of
 
 if TYPE_CHECKING:
-    from tfprof.model.columns import BoolArray, Int64Array
+    from tfprof.model.columns import Int64Array
 
 _CHUNK = 1 << 20
 """Bytes after which a chunk of a line ends, and of the chunks that one task takes."""
 
+_ALL = 1 << 62
+"""The same where nothing is gained by chunks."""
+
 _LINES = 3
 _OFFSET = 2
-_IN_ENTRY = "event_metadata.value"
-
-
-@functools.cache
-def plane_plan() -> Plan:
-    """What is read of a plane beside its lines."""
-    one: Entries = [number("metadata_id"), oneof("value")]
-    entry: Entries = [
-        number("key"),
-        number("value.id"),
-        text("value.name"),
-        text("value.display_name"),
-        text("value.metadata"),
-        rows("value.stats", one),
-        rows("value.child_id"),
-    ]
-    return Plan(
-        "tensorflow.profiler.XPlane",
-        [
-            number("id"),
-            text("name"),
-            rows("event_metadata", entry),
-            rows("stat_metadata", [number("key"), text("value.name")]),
-            rows("stats", one),
-        ],
-    )
-
-
-class Damage:
-    """What could not be read, and where."""
-
-    def __init__(self) -> None:
-        self.lost = 0
-        self.count = 0
-        self._first: tuple[int, str] | None = None
-
-    def add(self, offset: int, where: str, lost: int, count: int = 1) -> None:
-        """So many bytes from an offset on."""
-        self.lost += lost
-        self.count += count
-        # Of two accounts of one place the inner one tells more.
-        if self._first is None or offset < self._first[0]:
-            self._first = offset, where
-
-    def extend(self, other: Damage) -> None:
-        """Take over what another part has seen."""
-        first = other.first()
-        if first is not None:
-            self.add(*first, other.lost, other.count)
-
-    def first(self) -> tuple[int, str] | None:
-        """The first place, and the path to it."""
-        return self._first
 
 
 class PlaneReader:
@@ -99,17 +50,20 @@ class PlaneReader:
     Attributes:
         damage: What could not be read.
         is_cut: The plane should be longer.
+        is_alone: One thread reads all.
         has_changed: The data are not those that were counted.
     """
 
     def __init__(self, data: memoryview, start: int, stop: int, number: int) -> None:
         self.damage = Damage()
         self.is_cut = False
+        self.is_alone = False
         self.has_changed = False
         self._data, self._start, self._stop = data, start, stop
         self._path = f"planes[{number}]"
         self._walks = walks()
         self._results: list[tuple[int, int, int]] = []
+        self._columns: _EventColumns | None = None
 
     def outline(self) -> None:
         """Read what is not an event, and find out where the events are."""
@@ -117,66 +71,32 @@ class PlaneReader:
         octets = np.frombuffer(self._data, np.uint8)
         kinds = octets[found.tag] & 7 if len(octets) else octets
         is_line = (found.number == _LINES) & (kinds == 2)
-        self._read_metadata(found, is_line)
+        self._metadata = MetadataReader(self._data, found, self._path, self.damage)
         starts = np.ascontiguousarray(found.start[is_line])
-        stops = np.ascontiguousarray(found.stop[is_line])
-        ends = self._split(starts, stops)
-        is_broken = ends < stops
+        self._stops = np.ascontiguousarray(found.stop[is_line])
+        self._split(starts)
+        self._is_last_cut = False
         if self.is_cut or found.end < self._stop:
             if len(found.tag) and is_line[-1] and found.tag[-1] == found.end:
-                is_broken[-1] = True
+                self._is_last_cut = True  # the last line
             else:
                 self.damage.add(found.end, self._path, self._stop - found.end)
-        for line in np.flatnonzero(is_broken).tolist():
-            end = int(ends[line])
-            self.damage.add(end, f"{self._path}.lines[{line}]", int(stops[line]) - end)
 
-    def _read_metadata(self, found: Elements, is_line: BoolArray) -> None:
-        plan = plane_plan()
-        columns = None
-        if is_native() and found.end == self._stop:
-            columns = _scanned(plan, self._data[self._start : self._stop])
-        if columns is None:
-            columns = self._gathered(plan, found, ~is_line)
-        head, entries, stats, children, names, own = columns
-        self._id = int(head.number("id")[0])
-        self._name = str(head.text("name")[0], "utf-8", "replace")
-        self._events_of, self._stats_of = entries, names
-        self._event_metadata = _event_metadata(entries, stats, children)
-        kept = _last_of_each(names.number("key"))
-        self._stat_metadata = StatMetadata(
-            names.number("key")[kept], _texts(names, "value.name").take(kept)
-        )
-        self._own = _stat_table(own, np.array([0, len(own)]), slice(None))
-
-    def _gathered(self, plan: Plan, found: Elements, wanted: BoolArray) -> list[Columns]:
-        """What can be read of the fields that are no lines, each by itself if need be."""
-        data = self._data
-        rest = np.flatnonzero(wanted & (found.tag < found.end)).tolist()
-        fields = [data[int(found.tag[i]) : int(found.stop[i])] for i in rest]
-        columns = _scanned(plan, b"".join(fields))
-        if columns is not None:
-            return columns
-        sound = [_scanned(plan, bytes(field)) is not None for field in fields]
-        for i, field, is_sound in zip(rest, fields, sound, strict=True):
-            if not is_sound:
-                self.damage.add(int(found.tag[i]), self._path, len(field))
-        whole = b"".join(field for field, is_sound in zip(fields, sound, strict=True) if is_sound)
-        return scan(plan, whole)
-
-    def _split(self, starts: Int64Array, stops: Int64Array) -> Int64Array:
-        """Read the headers of lines, cut their events into chunks; returns where they end."""
+    def _split(self, starts: Int64Array) -> None:
+        """Cut the lines' events into chunks."""
         n_lines = len(starts)
+        most = _ALL if self.is_alone and is_native() else _CHUNK
         self._headers = np.zeros(n_lines * HEADER, np.int64)
-        ends = np.zeros(n_lines, np.int64)
-        room = n_lines + int((stops - starts).sum()) // _CHUNK
+        self._ends = np.zeros(n_lines, np.int64)
+        room = n_lines + int((self._stops - starts).sum()) // most
         chunks = np.empty(3 * room, np.int64)
-        n_chunks = self._walks.split(self._data, starts, stops, _CHUNK, self._headers, ends, chunks)
+        n_chunks = self._walks.split(
+            self._data, starts, self._stops, most, self._headers, self._ends, chunks
+        )
         self._chunks = chunks[: 3 * n_chunks].copy()
         self._n_lines = n_lines
         self._n_events = np.zeros(n_chunks, np.int64)
         self._n_stats = np.zeros(n_chunks, np.int64)
-        return ends
 
     def counting(self) -> Iterator[Callable[[], None]]:
         """Tasks that count events and stats."""
@@ -185,11 +105,18 @@ class PlaneReader:
             yield functools.partial(self._count, first, last)
 
     def _count(self, first: int, last: int) -> None:
-        n_broken, offset = self._walks.count(
-            self._data, self._chunks, first, last, self._n_events, self._n_stats
+        self._results.append(
+            self._walks.count(
+                self._data,
+                self._chunks,
+                first,
+                last,
+                self._headers,
+                self._ends,
+                self._n_events,
+                self._n_stats,
+            )
         )
-        if n_broken:
-            self._results.append((n_broken, offset, first))
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
         """Chunks that make up a task."""
@@ -203,11 +130,13 @@ class PlaneReader:
 
     def reading(self) -> Iterator[Callable[[], None]]:
         """Tasks that read events and stats, after all are counted."""
-        if not hasattr(self, "_columns"):
+        if self._columns is None:
+            self._note_ends()
             self._note_broken("event")
+            self._has_offsets = all(flags & ALL_OFFSETS for flags, _, _ in self._results)
             self._before = _running_total(self._n_events), _running_total(self._n_stats)
             self._allocate(
-                _width(self._event_metadata.keys, 4), _width(self._stat_metadata.keys, 2)
+                width_of(self._metadata.events.keys, 2), width_of(self._metadata.stats.keys, 1)
             )
         self._results = []
         for first, last in self._ranges():
@@ -219,7 +148,7 @@ class PlaneReader:
         self._columns = _EventColumns(
             np.empty(n_events, f"i{event_width}"),
             np.empty(n_events, np.int64),
-            np.empty(n_events, np.uint8),
+            np.empty(0 if self._has_offsets else n_events, np.uint8),
             np.empty(n_events, np.int64),
             np.empty(n_events + 1, first_type),
             np.empty(n_stats, f"i{stat_width}"),
@@ -230,6 +159,7 @@ class PlaneReader:
 
     def _read(self, first: int, last: int) -> None:
         found = self._columns
+        assert found is not None
         self._results.append(
             self._walks.read(
                 self._data,
@@ -257,27 +187,36 @@ class PlaneReader:
         if any(flag & MISFIT for flag in flags):
             self._allocate(8, 8)
             return False
-        self._has_offsets = all(flag & ALL_OFFSETS for flag in flags)
-        self._results = [
-            (n_broken, int(self._chunks[3 * chunk + 1]), chunk)
-            for _, n_broken, chunk in self._results
-            if n_broken
-        ]
         self._note_broken("stat")
         return True
 
+    def _note_ends(self) -> None:
+        """Lines that break, or should be longer."""
+        is_broken = self._ends < self._stops
+        if self._is_last_cut:
+            is_broken[-1] = True
+        for line in np.flatnonzero(is_broken).tolist():
+            end = int(self._ends[line])
+            self.damage.add(end, f"{self._path}.lines[{line}]", int(self._stops[line]) - end)
+
     def _note_broken(self, what: str) -> None:
-        for n_broken, offset, _ in sorted(self._results):
-            chunk = int(np.searchsorted(self._chunks[1::3], offset, side="right")) - 1
-            where = f"{self._path}.lines[{self._chunks[3 * chunk]}], {n_broken} broken {what}s"
-            self.damage.add(offset, where, n_broken, n_broken)
+        """Parts of lines that were left out; how the lines were cut does not matter."""
+        n_broken = sum(number for _, number, _ in self._results)
+        if not n_broken:
+            return
+        offset = min(place for _, number, place in self._results if number)
+        chunk = int(np.searchsorted(self._chunks[1::3], offset, side="right")) - 1
+        line = int(self._chunks[3 * chunk])
+        where = f"{self._path}.lines[{line}], {n_broken} broken {what}s in this plane"
+        self.damage.add(offset, where, n_broken, n_broken)
 
     def plane(self) -> Plane:
         """What was read."""
         found = self._columns
+        assert found is not None
         which = found.which
-        if self._has_offsets and len(which):
-            which = np.broadcast_to(np.uint8(_OFFSET), len(which))
+        if self._has_offsets:
+            which = np.broadcast_to(np.uint8(_OFFSET), len(found.values))
         of_line = np.searchsorted(self._chunks[::3], np.arange(self._n_lines + 1))
         stats = StatTable(
             found.first_stats, found.stat_ids, found.stat_kinds, found.stat_values, self._data
@@ -291,19 +230,22 @@ class PlaneReader:
             stats,
         )
         return Plane(
-            self._id,
-            self._name,
+            self._metadata.id,
+            self._metadata.name,
             self._lines(),
             events,
-            self._event_metadata,
-            self._stat_metadata,
-            self._own,
+            self._metadata.events,
+            self._metadata.stats,
+            self._metadata.own,
+            _number_texts,
         )
 
     def _lines(self) -> Lines:
         ids, stamps, durations, display_ids, *texts = self._headers.reshape(-1, HEADER).T
-        names = Texts(self._data, *texts[:2])
-        return Lines(ids, names, Texts(self._data, *texts[2:]), display_ids, stamps, durations)
+        names = DecodedTexts(self._data, *texts[:2])
+        return Lines(
+            ids, names, DecodedTexts(self._data, *texts[2:]), display_ids, stamps, durations
+        )
 
 
 class _EventColumns(NamedTuple):
@@ -319,99 +261,15 @@ class _EventColumns(NamedTuple):
     stat_values: Any
 
 
-def _scanned(plan: Plan, data: bytes | memoryview) -> list[Columns] | None:
-    """The columns, or None of broken bytes."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        return scan(plan, data)
-    except (DecodeError, RuntimeWarning):
-        return None
+def _number_texts(
+    data: bytes | memoryview, start: Int64Array, length: Int64Array
+) -> tuple[Int64Array, list[bytes]]:
+    index = TextIndex()
+    numbers = index.intern(WireTexts(data, start, length))
+    return numbers, [index[number] for number in range(len(index))]
 
 
 def _running_total(counts: Int64Array) -> Int64Array:
     total = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=total[1:])
     return total
-
-
-def _width(keys: Int64Array, least: int) -> int:
-    """Bytes of the ids that are in use."""
-    for width in (2, 4):
-        limit = 1 << (8 * width - 1)
-        if width >= least and (not len(keys) or (keys.min() >= -limit and keys.max() < limit)):
-            return width
-    return 8
-
-
-def _last_of_each(keys: Int64Array) -> Int64Array:
-    """The last row of each key, in the order of the rows: what a map holds."""
-    _, behind = np.unique(keys[::-1], return_index=True)
-    return np.sort(len(keys) - 1 - behind)
-
-
-def _texts(table: Columns, path: str) -> Texts:
-    found = table.text(path)
-    return Texts(found.data, found.start, found.length)
-
-
-def _first_of(parents: Int64Array, n_owners: int) -> Int64Array:
-    """The first of each owner's rows, which follow each other, and the number of all."""
-    return np.searchsorted(parents, np.arange(n_owners + 1)).astype(np.int64)
-
-
-def _event_metadata(entries: Columns, stats: Columns, children: Columns) -> EventMetadata:
-    keys = entries.number("key")
-    kept = _last_of_each(keys)
-    row_of_entry = np.full(len(keys), -1, np.int64)
-    row_of_entry[kept] = np.arange(len(kept))
-    owners, child_owners = row_of_entry[stats.parent], row_of_entry[children.parent]
-    of_stats, of_children = np.flatnonzero(owners >= 0), np.flatnonzero(child_owners >= 0)
-    return EventMetadata(
-        keys[kept],
-        entries.number("value.id")[kept],
-        _texts(entries, "value.name").take(kept),
-        _texts(entries, "value.display_name").take(kept),
-        _texts(entries, "value.metadata").take(kept),
-        _stat_table(stats, _first_of(owners[of_stats], len(kept)), of_stats),
-        _first_of(child_owners[of_children], len(kept)),
-        children.number("value")[of_children],
-    )
-
-
-def _stat_table(stats: Columns, first: Int64Array, rows: Any) -> StatTable:
-    """Stats that a plan has read, with texts as places of their lengths."""
-    which, value, found = stats.oneof("value")
-    which, value = which[rows], value[rows].copy()
-    ids = stats.number("metadata_id")[rows]
-    data: bytes | memoryview = found.data
-    texts = np.flatnonzero((which == StatKind.STR) | (which == StatKind.BYTES))
-    length = found.length[rows][texts]
-    places = prefix_places(data, value[texts], length)
-    if (places < 0).any():  # protobuf's messages have laid them out, without lengths
-        data, places = _with_lengths(data, value[texts], length)
-    value[texts] = places
-    width = _width(ids, 2)
-    return StatTable(first, ids.astype(f"i{width}"), which.astype(np.uint8), value, data)
-
-
-def _with_lengths(
-    data: bytes | memoryview, start: Int64Array, length: Int64Array
-) -> tuple[bytes, Int64Array]:
-    """Texts one behind the other, each behind its length; and the places of the lengths."""
-    parts, places, place = [], [], 0
-    for first, size in zip(start.tolist(), length.tolist(), strict=True):
-        prefix = _varint(size)
-        places.append(place)
-        parts += [prefix, bytes(data[first : first + size])]
-        place += len(prefix) + size
-    return b"".join(parts), np.array(places, np.int64)
-
-
-def _varint(value: int) -> bytes:
-    octets = bytearray()
-    while value >= 0x80:
-        octets.append(value & 0x7F | 0x80)
-        value >>= 7
-    octets.append(value)
-    return bytes(octets)

@@ -6,10 +6,11 @@ Legends, columns and number formats follow ``tfprof_show.cc``, ``tfprof_show_mul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from tfprof._wire.outline_text import Ratios, outline, outline_lines
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.analysis.input_shapes import CONTROL_INPUT
 from tfprof.model.columns import Int64Array
@@ -127,14 +128,14 @@ def render_body(tree: ViewTree) -> str:
     if tree.kind in ("scope", "graph"):
         occurrence = "op count (run|defined)"
         legend = _legend(tree.options.select, numbers_first=True, occurrence=occurrence)
-        return legend + "".join(_tree_lines(tree))
+        return legend + _tree_text(tree)
     occurrence = "op occurrence (run|defined)"
     legend = _legend(tree.options.select, numbers_first=False, occurrence=occurrence)
     if tree.kind == "op":
         if tree.is_empty:
             return "".join(_op_lines(tree, range(1)))
         return legend + "".join(_op_lines(tree, range(1, len(tree))))
-    return legend + "".join(_code_lines(tree))
+    return legend + _code_text(tree)
 
 
 def _explanations(tree: ViewTree) -> str:
@@ -157,22 +158,10 @@ def _explanations(tree: ViewTree) -> str:
 # Columns of numbers
 
 
-def _texts(values: Int64Array, form: Formatter) -> list[str]:
-    """Each value as text; equal values, which is most of them, are formatted once."""
-    distinct, place = np.unique(values, return_inverse=True)
-    forms = [form(value) for value in distinct.tolist()]
-    return [forms[index] for index in place.reshape(-1).tolist()]
-
-
-def _own_of_total(tree: ViewTree, metric: str, form: Formatter, unit: str = "") -> list[str]:
+def _own_of_total(tree: ViewTree, metric: str, form: Formatter, unit: str = "") -> Ratios:
     """``own/total`` for each row; own is ``--`` where the row is not accounted."""
     row = METRIC_ROW[metric]
-    own = _texts(tree.own[row], form)
-    total = _texts(tree.total[row], form)
-    return [
-        f"{own[i] if accounted else '--'}/{total[i]}{unit}"
-        for i, accounted in enumerate(tree.accounted.tolist())
-    ]
+    return Ratios(tree.own[row], tree.total[row], tree.accounted, form, unit)
 
 
 def _time_metrics(select: tuple[str, ...]) -> list[str]:
@@ -206,16 +195,13 @@ def _legend(select: tuple[str, ...], *, numbers_first: bool, occurrence: str) ->
 # Scope and graph view
 
 
-def _tree_lines(tree: ViewTree) -> Iterable[str]:
+def _tree_text(tree: ViewTree) -> str:
     """``<indent><name> (<items>)``, and the values of variables."""
-    items = [iter(column) for column in _tree_columns(tree)]
-    depth = tree.depth.tolist()
-    with_values = shows_values(tree)
-    for row, name in enumerate(tree.names):
-        texts = [text for text in (next(column) for column in items) if text is not None]
-        yield f"{'  ' * depth[row]}{name} ({', '.join(texts)})\n"
-        if with_values:
-            yield _value_text(tree, row)
+    columns = _tree_columns(tree)
+    if not shows_values(tree):
+        return outline(tree.names, tree.depth, columns)
+    lines = outline_lines(tree.names, tree.depth, columns)
+    return "".join(line + _value_text(tree, row) for row, line in enumerate(lines))
 
 
 def _value_text(tree: ViewTree, row: int) -> str:
@@ -226,10 +212,10 @@ def _value_text(tree: ViewTree, row: int) -> str:
     return classic_text(value) if tree.options.classic else report_text(value)
 
 
-def _tree_columns(tree: ViewTree) -> list[Iterable[str | None]]:
+def _tree_columns(tree: ViewTree) -> list[Ratios | Iterable[str | None]]:
     """The items of each row, column by column; None where the item is left out."""
     select = tree.options.select
-    columns: list[Iterable[str | None]] = []
+    columns: list[Ratios | Iterable[str | None]] = []
     if "params" in select:
         columns.append(_own_shapes(tree))
         columns.append(_own_of_total(tree, "parameters", classic_count, " params"))
@@ -240,54 +226,70 @@ def _tree_columns(tree: ViewTree) -> list[Iterable[str | None]]:
     for metric in _time_metrics(select):
         columns.append(_own_of_total(tree, metric, classic_time))
     if "device" in select:
-        columns.append(
-            tree.device(row) or None if row != NO_OP else None for row in tree.op_rows.tolist()
-        )
+        device_ids = np.append(tree.facts.device_ids, -1)[tree.op_rows]  # NO_OP picks the last
+        names: list[str | None] = [name or None for name in tree.facts.strings]
+        columns.append(map([*names, None].__getitem__, device_ids.tolist()))
     if "op_types" in select:
         columns.append(_scope_op_types(tree))
     if "occurrence" in select:
         columns.append(_occurrences(tree))
     if "input_shapes" in select:
-        columns.append(
-            _input_shapes_text(tree, row) if row != NO_OP else "" for row in tree.op_rows.tolist()
-        )
+        columns.append(_input_shapes_texts(tree, tree.op_rows))
     return columns
 
 
 def _own_shapes(tree: ViewTree) -> Iterable[str | None]:
-    shape_ids = tree.ops.shape_ids.array
-    shapes = tree.ops.shapes.shapes
-    for row in tree.op_rows.tolist():
-        if row == NO_OP or shape_ids[row] < 0:
-            yield None
-        else:
-            yield _dims_text(display_dims(shapes[int(shape_ids[row])])) or None
+    shapes = tree.ops.shapes.shapes.values
+    texts = [_dims_text(display_dims(shape)) or None for shape in shapes]
+    texts.append(None)  # id -1: none
+    shape_ids = np.append(tree.ops.shape_ids.array, -1)[tree.op_rows]  # NO_OP picks the last
+    return map(texts.__getitem__, shape_ids.tolist())
 
 
 def _scope_op_types(tree: ViewTree) -> Iterable[str]:
     root_type = GRAPH_ROOT_TYPE if tree.kind == "graph" else SCOPE_PARENT_TYPE
+    facts = tree.facts
+    type_ids, device_ids = facts.type_ids.tolist(), facts.device_ids.tolist()
+    known: dict[tuple[object, ...], str] = {}  # most ops share their types with many others
     for row in tree.op_rows.tolist():
-        yield root_type if row == NO_OP else "|".join(sorted(tree.op_types(row)))
+        if row == NO_OP:
+            yield root_type
+            continue
+        key = type_ids[row], device_ids[row], facts.added_types.get(row)
+        text = known.get(key)
+        if text is None:
+            text = known[key] = "|".join(sorted(tree.op_types(row)))
+        yield text
 
 
 def _occurrences(tree: ViewTree) -> Iterable[str]:
-    runs = _own_of_total(tree, "run_count", classic_count)
-    defined = _texts(tree.definitions, classic_count)
-    for run, total, accounted in zip(runs, defined, tree.accounted.tolist(), strict=True):
-        yield f"{run}|{'1' if accounted else '--'}/{total}"
+    runs = _own_of_total(tree, "run_count", classic_count).texts()
+    ones = np.ones(len(tree), np.int64)
+    defined = Ratios(ones, tree.definitions, tree.accounted, classic_count).texts()
+    return map("|".join, zip(runs, defined, strict=True))
 
 
 def _dims_text(dims: Iterable[int]) -> str:
     return "x".join(map(str, dims))
 
 
-def _input_shapes_text(tree: ViewTree, op_row: int) -> str:
+def _input_shapes_texts(tree: ViewTree, op_rows: Int64Array) -> Iterator[str]:
+    """The input shapes of ops, empty for ``NO_OP``."""
     shapes = tree.input_shapes
-    return "|".join(
-        f"{index}:{_dims_text(shapes.dims[shape_id]) or 'unknown'}"
-        for index, shape_id in enumerate(shapes.of(op_row))
-        if shape_id != CONTROL_INPUT
-    )
+    known: dict[bytes, str] = {}  # many ops have the same
+    for row in op_rows.tolist():
+        if row == NO_OP:
+            yield ""
+            continue
+        key = shapes.shape_ids[shapes.offsets[row] : shapes.offsets[row + 1]].tobytes()
+        text = known.get(key)
+        if text is None:
+            text = known[key] = "|".join(
+                f"{index}:{_dims_text(shapes.dims[shape_id]) or 'unknown'}"
+                for index, shape_id in enumerate(shapes.of(row))
+                if shape_id != CONTROL_INPUT
+            )
+        yield text
 
 
 # Op and code view
@@ -295,14 +297,16 @@ def _input_shapes_text(tree: ViewTree, op_row: int) -> str:
 
 def _devices(tree: ViewTree, row: int) -> list[str]:
     """Devices of the row's ops; an op without one contributes the empty name."""
-    return sorted({tree.device(op) for op in tree.members_of(row).tolist()})
+    ids = np.unique(tree.facts.device_ids[tree.members_of(row)])
+    return sorted({"" if device < 0 else tree.facts.strings[device] for device in ids.tolist()})
 
 
 def _op_types(tree: ViewTree, row: int) -> str:
-    types: set[str] = set()
-    for op in tree.members_of(row).tolist():
-        types |= tree.op_types(op)
-    return "|".join(sorted(types))
+    facts, members = tree.facts, tree.members_of(row)
+    ids = {*facts.type_ids[members].tolist(), *facts.device_ids[members].tolist()} - {-1}
+    if facts.added_types:
+        ids.update(*(facts.added_types.get(op, ()) for op in members.tolist()))
+    return "|".join(sorted({facts.strings[type_id] for type_id in ids}))
 
 
 def _op_lines(tree: ViewTree, rows: Iterable[int]) -> Iterable[str]:
@@ -354,14 +358,15 @@ def _share(
 
 def _shape_lines(tree: ViewTree, members: Int64Array) -> list[str]:
     """One line per combination of input shapes: how often it ran and how long it took."""
-    runs, micros = tree.op_metrics[METRIC_ROW["run_count"]], tree.op_metrics[1]
+    runs = tree.op_metrics[METRIC_ROW["run_count"]][members].tolist()
+    micros = tree.op_metrics[METRIC_ROW["exec_micros"]][members].tolist()
     groups: dict[str, list[int]] = {}
-    for op in members.tolist():
-        shapes = _input_shapes_text(tree, op).replace("|", ",\t")
-        group = groups.setdefault(shapes, [0, 0, 0])
-        group[0] += int(runs[op])
+    texts = _input_shapes_texts(tree, members)
+    for text, run, time in zip(texts, runs, micros, strict=True):
+        group = groups.setdefault(text.replace("|", ",\t"), [0, 0, 0])
+        group[0] += run
         group[1] += 1
-        group[2] += int(micros[op])
+        group[2] += time
     return [
         f"input_type: {shapes}\t(run*{run}|defined*{defined})\texec_time: {classic_time(time)}"
         for shapes, (run, defined, time) in sorted(
@@ -370,25 +375,26 @@ def _shape_lines(tree: ViewTree, members: Int64Array) -> list[str]:
     ]
 
 
-def _code_lines(tree: ViewTree) -> Iterable[str]:
+def _code_text(tree: ViewTree) -> str:
+    """As ``_tree_text``, with other columns."""
     select = tree.options.select
-    numbers = [
+    columns: list[Ratios | Iterable[str | None]] = [
         *(_own_of_total(tree, metric, classic_memory) for metric, _ in _selected_memory(select)),
         *(_own_of_total(tree, metric, classic_time) for metric in _time_metrics(select)),
     ]
     if "params" in select:
-        numbers.append(_own_of_total(tree, "parameters", classic_count, " params"))
+        columns.append(_own_of_total(tree, "parameters", classic_count, " params"))
     if "float_ops" in select:
-        numbers.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
-    depth = tree.depth.tolist()
-    for row, name in enumerate(tree.names):
-        items = [column[row] for column in numbers]
-        if "device" in select and len(tree.members_of(row)):
-            items.append("|".join(_devices(tree, row)))
-        if "op_types" in select:
-            items.append(_op_types(tree, row))
-        if "occurrence" in select:
-            items.append("occurrence N/A in code view")
-        if "input_shapes" in select:
-            items.append("input_shapes N/A in code view")
-        yield f"{'  ' * depth[row]}{name} ({', '.join(items)})\n"
+        columns.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
+    rows = range(len(tree))
+    if "device" in select:
+        columns.append(
+            "|".join(_devices(tree, row)) if len(tree.members_of(row)) else None for row in rows
+        )
+    if "op_types" in select:
+        columns.append(_op_types(tree, row) for row in rows)
+    if "occurrence" in select:
+        columns.append("occurrence N/A in code view" for _ in rows)
+    if "input_shapes" in select:
+        columns.append("input_shapes N/A in code view" for _ in rows)
+    return outline(tree.names, tree.depth, columns)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from weakref import WeakSet
+
 import numpy as np
 
-from tfprof.analysis.accounting import METRICS, op_metrics
+from tfprof._wire import tree_walks
+from tfprof.analysis.accounting import METRIC_ROW, FlopCounter, Metrics, op_metrics
 from tfprof.analysis.op_facts import OpFacts
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.model.columns import BoolArray, Int64Array
@@ -28,6 +31,8 @@ from tfprof.views.scope import OpTree, build_scope_tree
 Structure = OpTree | OpTypes | CodeTree
 
 _NO_ROWS = np.zeros(0, np.int64)
+_PARAMETERS = METRIC_ROW["parameters"]
+_FLOAT_OPS = METRIC_ROW["float_ops"]
 
 
 class ViewBuilder:
@@ -36,16 +41,37 @@ class ViewBuilder:
     Args:
         profile: The profile, which may grow between calls.
         tree_class: Class of the views; layers above add ways to show them.
+        counter: Counts the float operations when a view needs them. Without it, they are those
+            that the profile holds when the view is built.
     """
 
-    def __init__(self, profile: Profile, tree_class: type[ViewTree] = ViewTree) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        tree_class: type[ViewTree] = ViewTree,
+        counter: FlopCounter | None = None,
+    ) -> None:
         self._profile = profile
         self._tree_class = tree_class
+        self._counter = counter
+        self._uncounted: WeakSet[Metrics] = WeakSet()
         self._kept_facts: tuple[tuple[int, bool], OpFacts] | None = None
         self._structures: dict[ViewKind, tuple[tuple[int, ...], Structure]] = {}
 
-    def build(self, kind: ViewKind, options: ProfileOptions) -> ViewTree:
+    def settle(self) -> None:
+        """Count the float operations of the views that are still held, before they change."""
+        while self._uncounted:
+            self._uncounted.pop()[_FLOAT_OPS]
+
+    def build(
+        self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
+    ) -> ViewTree:
         """Compute a view.
+
+        Args:
+            kind: Which one.
+            options: The options.
+            with_float_ops: Count float operations, at the latest when somebody reads them.
 
         Raises:
             UsageError: The step was never added.
@@ -57,20 +83,19 @@ class ViewBuilder:
         if options.step >= 0 and options.step not in profile.steps.records:
             steps = " ".join(map(str, profile.steps.steps)) or "none"
             raise UsageError(f"step {options.step} was not added; available steps: {steps}")
+        metrics = self._metrics(options, with_float_ops)
         if isinstance(structure, OpTypes):
-            return self._op(structure, options)
+            return self._op(structure, options, metrics)
         if isinstance(structure, CodeTree):
             if not profile.has_traces:
                 raise EmptyProfileError(
                     "the code view needs call stacks, and this profile has none: give a live "
                     "graph, or an op log written with add_trace=True"
                 )
-            return self._code(structure, options)
-        return (
-            self._scope(structure, options)
-            if kind == "scope"
-            else (self._graph(structure, options))
-        )
+            return self._code(structure, options, metrics)
+        if kind == "scope":
+            return self._scope(structure, options, metrics)
+        return self._graph(structure, options, metrics)
 
     def structure(self, kind: ViewKind, *, classic: bool) -> Structure:
         """What does not depend on the options, made once per state of the profile.
@@ -103,26 +128,38 @@ class ViewBuilder:
             self._kept_facts = (state, OpFacts.from_profile(self._profile, classic=classic))
         return self._kept_facts[1]
 
-    def _metrics(self, options: ProfileOptions) -> Int64Array:
-        return op_metrics(
+    def _metrics(self, options: ProfileOptions, with_float_ops: bool) -> Metrics:
+        counter = self._counter if with_float_ops and not options.classic else None
+        metrics = op_metrics(
             self._profile,
             options.step,
             classic=options.classic,
             static_float_ops=options.static_float_ops,
+            counter=counter,
         )
+        if counter is not None:
+            self._uncounted.add(metrics)
+        # Whoever shows these also wants to know what the notices say of them.
+        if "params" in options.select:
+            metrics[_PARAMETERS]
+        if "float_ops" in options.select:
+            metrics[_FLOAT_OPS]
+        return metrics
 
-    def _scope(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
+    def _scope(self, tree: OpTree, options: ProfileOptions, metrics: Metrics) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
         accounted = self._accounted(options, tree, SCOPE_PARENT_TYPE)
         kept = tree.tree.subtree_counts(accounted) > 0
         # The original lets a scope that is a real but unaccounted op add its own numbers when
         # something below it is accounted.
         contributes = kept if options.classic else kept & (accounted | is_scope)
-        return self._hierarchy("scope", options, tree, accounted, kept, contributes)
+        data = self._accounted_tree(options, tree, metrics, (accounted, kept, contributes))
+        return self._hierarchy("scope", options, data, tree, metrics)
 
-    def _graph(self, tree: OpTree, options: ProfileOptions) -> ViewTree:
+    def _graph(self, tree: OpTree, options: ProfileOptions, metrics: Metrics) -> ViewTree:
         accounted = self._accounted(options, tree, GRAPH_ROOT_TYPE)
-        return self._hierarchy("graph", options, tree, accounted, accounted, accounted)
+        data = self._accounted_tree(options, tree, metrics, (accounted, accounted, accounted))
+        return self._hierarchy("graph", options, data, tree, metrics)
 
     def _accounted(self, options: ProfileOptions, tree: OpTree, type_of_rest: str) -> BoolArray:
         """Positions that match ``account_type_regexes``; the root never does."""
@@ -132,35 +169,51 @@ class ViewBuilder:
         accounted[0] = False
         return accounted
 
+    @staticmethod
+    def _accounted_tree(
+        options: ProfileOptions,
+        tree: OpTree,
+        metrics: Metrics,
+        marks: tuple[BoolArray, BoolArray, BoolArray],
+    ) -> Accounted:
+        """The tree with the numbers of its ops.
+
+        Args:
+            options: The options.
+            tree: The tree.
+            metrics: Metrics of the ops.
+            marks: Positions that are accounted, kept and that contribute.
+        """
+        accounted, kept, contributes = marks
+        only_some = not options.classic and not accounted[1:].all()
+
+        def own(column: Int64Array) -> Int64Array:
+            numbers: Int64Array = np.append(column, 0)[tree.op_rows]  # NO_OP picks the last
+            return numbers * accounted if only_some else numbers
+
+        contributes = contributes.copy()
+        contributes[0] = False
+        of_tree = metrics.map(own, len(tree.tree))
+        return Accounted(tree.tree, tree.names, of_tree, accounted, kept, contributes, None)
+
     def _hierarchy(
         self,
         kind: ViewKind,
         options: ProfileOptions,
+        data: Accounted,
         tree: OpTree,
-        accounted: BoolArray,
-        kept: BoolArray,
-        contributes: BoolArray,
+        metrics: Metrics,
     ) -> ViewTree:
-        metrics = self._metrics(options)
-        own = np.zeros((len(METRICS), len(tree.op_rows)), np.int64)
-        if metrics.size:
-            np.take(metrics, tree.op_rows, axis=1, out=own, mode="wrap")
-            own[:, tree.op_rows == NO_OP] = 0
-        if not options.classic and not accounted[1:].all():
-            own *= accounted
-        contributes = contributes.copy()
-        contributes[0] = False
-        data = Accounted(tree.tree, tree.names, own, accounted, kept, contributes, None)
         shown = show(data, options)
         return self._tree_class(
             kind=kind,
             options=options,
-            names=[tree.names[position] for position in shown.positions.tolist()],
+            names=tree_walks.taken(tree.names, shown.positions),
             parent=shown.parent,
             own=shown.own,
             total=shown.total,
             definitions=shown.definitions,
-            accounted=accounted[shown.positions],
+            accounted=data.accounted[shown.positions],
             op_rows=tree.op_rows[shown.positions],
             member_offsets=np.zeros(len(shown.positions) + 1, np.int64),
             members=_NO_ROWS,
@@ -174,20 +227,20 @@ class ViewBuilder:
         counts = self._facts(options.classic).match_counts(options.account)
         return counts if options.classic else np.minimum(counts, 1)
 
-    def _op(self, types: OpTypes, options: ProfileOptions) -> ViewTree:
+    def _op(self, types: OpTypes, options: ProfileOptions, metrics: Metrics) -> ViewTree:
         counts = self._counts(options)
         groups = types.groups.only(counts)
-        metrics = self._metrics(options)
-        own = groups.sums(metrics, counts)
+        own = metrics.map(lambda column: groups.sums(column, counts), len(types.names))
         accounted = (groups.sizes > 0) | options.account_everything
         shown = show_op_types(types.names, own, groups.sizes, accounted, options)
+        size = len(shown.groups) + 1
         return self._grouped(
             "op",
             options,
-            names=[types.names[group] for group in shown.groups.tolist()],
-            parent=np.arange(-1, len(shown.groups), dtype=np.int64),
-            own=own[:, shown.groups],
-            total=np.concatenate([shown.root_total[:, None], shown.total], axis=1),
+            names=[ROOT_NAME, *(types.names[group] for group in shown.groups.tolist())],
+            parent=np.arange(-1, size - 1, dtype=np.int64),
+            own=own.map(lambda column: np.concatenate([[0], column[shown.groups]]), size),
+            total=shown.total,
             accounted=accounted[shown.groups],
             groups=groups.take(shown.groups),
             metrics=metrics,
@@ -195,7 +248,7 @@ class ViewBuilder:
             is_empty=not types.names,
         )
 
-    def _code(self, tree: CodeTree, options: ProfileOptions) -> ViewTree:
+    def _code(self, tree: CodeTree, options: ProfileOptions, metrics: Metrics) -> ViewTree:
         self._profile.notices.set(
             "gradient-without-forward",
             "gradient ops were left out of the code view: their forward op has no call stack",
@@ -203,8 +256,7 @@ class ViewBuilder:
         )
         counts = self._counts(options)
         groups = tree.groups.only(counts)
-        metrics = self._metrics(options)
-        own = groups.sums(metrics, counts)
+        own = metrics.map(lambda column: groups.sums(column, counts), len(tree.names))
         accounted = (groups.sizes > 0) | options.account_everything
         accounted[0] = False
         kept = tree.tree.subtree_counts(accounted) > 0
@@ -214,9 +266,9 @@ class ViewBuilder:
         return self._grouped(
             "code",
             options,
-            names=[tree.names[position] for position in below_root.tolist()],
+            names=tree_walks.taken(tree.names, shown.positions),
             parent=shown.parent,
-            own=shown.own[:, 1:],
+            own=shown.own,  # no op is the root's
             total=shown.total,
             accounted=accounted[below_root],
             groups=groups.take(below_root),
@@ -233,24 +285,24 @@ class ViewBuilder:
         *,
         names: list[str],
         parent: Int64Array,
-        own: Int64Array,
-        total: Int64Array,
+        own: Metrics,
+        total: Metrics,
         accounted: BoolArray,
         groups: Groups,
-        metrics: Int64Array,
+        metrics: Metrics,
         counts: Int64Array,
         is_empty: bool = False,
         positions: Int64Array = _NO_ROWS,
         code: CodeTree | None = None,
     ) -> ViewTree:
-        """A view of groups of ops; everything but ``parent`` and ``total`` lacks the root."""
-        size = len(names) + 1
+        """A view of groups of ops; ``accounted`` and ``groups`` lack the root."""
+        size = len(names)
         return self._tree_class(
             kind=kind,
             options=options,
-            names=[ROOT_NAME, *names],
+            names=names,
             parent=parent,
-            own=np.concatenate([np.zeros((len(METRICS), 1), np.int64), own], axis=1),
+            own=own,
             total=total,
             definitions=np.zeros(size, np.int64),
             accounted=np.concatenate([[False], accounted]),

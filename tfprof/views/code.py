@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tfprof._wire import tree_walks
 from tfprof.model.columns import Int64Array
 from tfprof.model.frames import EMPTY_STACK
 from tfprof.model.profile import Profile
@@ -67,6 +68,15 @@ class _Builder:
             self._of_stack[below, gradient] = node
         return node
 
+    def nodes_of_stacks(self, stacks: Int64Array) -> Int64Array:
+        """The nodes of many stacks; new ones are made in the order in which stacks appear."""
+        distinct, first, which = np.unique(stacks, return_index=True, return_inverse=True)
+        nodes = np.zeros(len(distinct), np.int64)
+        for place in np.argsort(first).tolist():
+            nodes[place] = self.node_of_stack(int(distinct[place]), gradient=False)
+        found: Int64Array = nodes[which.reshape(-1)]
+        return found
+
     def _child(self, parent: int, frame: int, gradient: bool) -> int:
         text = self._labels[frame] + (GRADIENT_SUFFIX if gradient else "")
         node = self._children.get((parent, text))
@@ -88,24 +98,26 @@ def build_code_tree(profile: Profile) -> CodeTree:
     builder = _Builder(profile)
     traced = ops.rows_by_name()
     traced = traced[ops.stack_ids.array[traced] > EMPTY_STACK]
-    name_ids = ops.name_ids.array[traced].tolist()
-    stacks = ops.stack_ids.array[traced].tolist()
-    nodes = np.full(len(traced), _NO_NODE, np.int64)
+    stacks = ops.stack_ids.array[traced]
+    names = tree_walks.taken(ops.names.values, ops.name_ids.array[traced])
     gradients: dict[str, list[int]] = {}
-    forward_stacks: dict[str, int] = {}
-    for place, name in enumerate(map(ops.names.values.__getitem__, name_ids)):
-        forward = forward_name(name)
+    for place in [place for place, name in enumerate(names) if "_grad/" in name]:
+        forward = forward_name(names[place])
         if forward:
             gradients.setdefault(forward, []).append(place)
-            continue
-        forward_stacks[name] = stacks[place]
-        nodes[place] = builder.node_of_stack(stacks[place], gradient=False)
+    of_gradient = np.zeros(len(ops), np.bool_)
+    for places in gradients.values():
+        of_gradient[traced[places]] = True
+
+    is_forward = ~of_gradient[traced]
+    nodes = np.full(len(traced), _NO_NODE, np.int64)
+    nodes[is_forward] = builder.nodes_of_stacks(stacks[is_forward])
     dropped = 0
     for forward in sorted(gradients):
-        if forward in forward_stacks:
-            nodes[gradients[forward]] = builder.node_of_stack(
-                forward_stacks[forward], gradient=True
-            )
+        row = ops.row(forward)
+        stack = int(ops.stack_ids.array[row]) if row >= 0 else EMPTY_STACK
+        if stack > EMPTY_STACK and not of_gradient[row]:
+            nodes[gradients[forward]] = builder.node_of_stack(stack, gradient=True)
         else:
             dropped += 1
     placed = nodes != _NO_NODE
@@ -128,23 +140,17 @@ def forward_name(name: str) -> str:
 
 def _in_preorder(builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped: int) -> CodeTree:
     """Renumber nodes from order of creation to preorder; siblings keep their order."""
-    below: list[list[int]] = [[] for _ in builder.names]
-    for node, parent in enumerate(builder.parents[1:], start=1):
-        below[parent].append(node)
-    order: list[int] = []
-    pending = [0]
-    while pending:
-        node = pending.pop()
-        order.append(node)
-        pending.extend(reversed(below[node]))
+    parents = np.array(builder.parents[1:], np.int64)
+    offsets = np.zeros(len(parents) + 2, np.int64)
+    np.cumsum(np.bincount(parents, minlength=len(parents) + 1), out=offsets[1:])
+    below = np.argsort(parents, kind="stable") + 1
+    order, above = tree_walks.depth_first(offsets, below, np.zeros(1, np.int64))
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
-    parents = [-1] + [int(position[builder.parents[node]]) for node in order[1:]]
-    keys = position[nodes]
     return CodeTree(
-        Tree.from_parents(parents),
-        [builder.names[node] for node in order],
-        [builder.frames[node] for node in order],
-        Groups.from_keys(rows, keys, len(order)),
+        Tree.from_parents(above[1:] - 1),  # the walk puts a root above the root
+        tree_walks.taken(builder.names, order),
+        [builder.frames[node] for node in order.tolist()],
+        Groups.from_keys(rows, position[nodes], len(order)),
         dropped,
     )

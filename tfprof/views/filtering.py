@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW
+from tfprof._wire import tree_walks
+from tfprof.analysis.accounting import METRIC_ROW, Metrics
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.options.parse import ProfileOptions
+from tfprof.options.regex import NameMatcher
 
 _BOUNDS_ON_TOTALS = (
     ("bytes", "requested_bytes"),
@@ -24,16 +24,19 @@ _BOUNDS_ON_TOTALS = (
 def within_bounds(
     options: ProfileOptions,
     positions: Int64Array,
-    total: Int64Array,
-    counted: Int64Array,
+    total: Metrics,
+    counted: Metrics,
     occurrence: Int64Array | None,
 ) -> BoolArray:
     """Which of some nodes pass every ``min_*`` option.
 
+    Nobody counts float operations only to see whether there are less than 0 of them: that bound
+    has an effect in classic mode only.
+
     Args:
         options: The bounds.
         positions: The nodes to look at, shape (m,).
-        total: Total metrics of every node, shape (len(METRICS), n).
+        total: Total metrics of every node.
         counted: Metrics that ``min_params`` and ``min_float_ops`` look at: own metrics in scope
             and graph view, totals in op and code view.
         occurrence: What ``min_occurrence`` looks at, shape (n,); None where it has no effect.
@@ -41,19 +44,30 @@ def within_bounds(
     Returns:
         Shape (m,).
     """
-    bounded = [(total[METRIC_ROW[metric]], option) for option, metric in _BOUNDS_ON_TOTALS]
-    bounded.append((counted[METRIC_ROW["parameters"]], "params"))
-    bounded.append((counted[METRIC_ROW["float_ops"]], "float_ops"))
-    if occurrence is not None:
-        bounded.append((occurrence, "occurrence"))
+    bounded = [(total, metric, option) for option, metric in _BOUNDS_ON_TOTALS]
+    bounded.append((counted, "parameters", "params"))
+    bounded.append((counted, "float_ops", "float_ops"))
     passed = np.ones(len(positions), np.bool_)
-    for values, option in bounded:
+    for metrics, metric, option in bounded:
         minimum = options.minimum(option)
-        if len(values) and int(values.min()) < minimum:
-            passed &= values[positions] >= minimum
+        certain = metrics.never_negative or (option == "float_ops" and not options.classic)
+        if minimum > 0 or not certain:
+            passed &= metrics[METRIC_ROW[metric]][positions] >= minimum
+    if occurrence is not None:
+        passed &= occurrence[positions] >= options.minimum("occurrence")
     return passed
 
 
-def named_to_show(options: ProfileOptions, names: Sequence[str]) -> BoolArray:
-    """Names that some show regex and no hide regex matches."""
-    return options.show.mask(names) & ~options.hide.mask(names)
+def named_to_show(options: ProfileOptions, names: list[str], positions: Int64Array) -> BoolArray:
+    """Positions of names that some show regex and no hide regex matches."""
+    shown = names_mask(options.show, names, positions)
+    return shown & ~names_mask(options.hide, names, positions)
+
+
+def names_mask(matcher: NameMatcher, names: list[str], positions: Int64Array) -> BoolArray:
+    """Which of the names at some positions a matcher takes, shape (len(positions),)."""
+    if matcher.everything:
+        return np.ones(len(positions), np.bool_)
+    if not matcher.patterns:
+        return np.zeros(len(positions), np.bool_)
+    return matcher.mask(tree_walks.taken(names, positions))

@@ -6,17 +6,16 @@ here each rule is one step over whole columns in preorder, so depth costs nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW
+from tfprof.analysis.accounting import METRIC_ROW, Metrics
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
-from tfprof.views.filtering import named_to_show, within_bounds
+from tfprof.views.filtering import named_to_show, names_mask, within_bounds
 from tfprof.views.ordering import sort_keys
 
 _ROOT_DEPTH = 1
@@ -29,7 +28,7 @@ class Accounted:
     Attributes:
         tree: The tree.
         names: Name of each position, shape (n,).
-        own: Own metrics, shape (len(METRICS), n); 0 for the root.
+        own: Own metrics of each position; 0 for the root.
         accounted: Positions that match ``account_type_regexes``, shape (n,).
         kept: Positions that are part of the accounted tree; the others do not exist for any
             later rule, and what is kept below them moves up.
@@ -38,8 +37,8 @@ class Accounted:
     """
 
     tree: Tree
-    names: Sequence[str]
-    own: Int64Array
+    names: list[str]
+    own: Metrics
     accounted: BoolArray
     kept: BoolArray
     contributes: BoolArray
@@ -53,15 +52,15 @@ class Shown:
     Attributes:
         positions: Position in the accounted tree, shape (m,); the root is first.
         parent: Row of the shown parent, shape (m,), -1 for the root.
-        own: Own metrics, shape (len(METRICS), m).
-        total: Total metrics, shape (len(METRICS), m).
+        own: Own metrics of each row.
+        total: Total metrics of each row.
         definitions: Number of definitions in the subtree, shape (m,).
     """
 
     positions: Int64Array
     parent: Int64Array
-    own: Int64Array
-    total: Int64Array
+    own: Metrics
+    total: Metrics
     definitions: Int64Array
 
 
@@ -76,7 +75,8 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
             ``account_displayed_op_only`` has no effect.
     """
     tree = data.tree
-    total, definitions = _totals(tree, data.own, data.contributes)
+    counted = data.contributes
+    total = _totals(data, counted)
     candidate, depth = _reached(data, options, by_code_line)
     if by_code_line:
         passed = within_bounds(options, candidate, total, total, None)
@@ -84,24 +84,28 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
         run_count = data.own[METRIC_ROW["run_count"]]
         passed = within_bounds(options, candidate, total, data.own, run_count)
     passed &= depth[candidate] <= options.max_depth
-    passed &= named_to_show(options, _take(data.names, candidate))
+    passed &= named_to_show(options, data.names, candidate)
 
     shown = np.zeros(len(tree), np.bool_)
     shown[candidate[passed]] = True
     shown[0] = True
-    if options.account_displayed_op_only and not by_code_line:
-        displayed = shown & data.contributes
-        if (displayed != data.contributes).any():
-            total, definitions = _totals(tree, data.own, displayed)
-        definitions[0] += 1  # the original counts the root itself here
+    displayed_only = options.account_displayed_op_only and not by_code_line
+    if displayed_only:
+        displayed = shown & counted
+        if (displayed != counted).any():
+            counted = displayed
+            total = _totals(data, counted)
+    definitions = tree.subtree_counts(counted)
+    definitions[0] += displayed_only  # the original counts the root itself here
     return _laid_out(data, options, shown, total, definitions)
 
 
-def _totals(tree: Tree, own: Int64Array, counted: BoolArray) -> tuple[Int64Array, Int64Array]:
-    """Sums over subtrees of the own metrics, and of 1 per position, where ``counted``."""
-    if not counted[1:].all():  # the root has nothing of its own
-        own = own * counted
-    return tree.subtree_sums(own), tree.subtree_counts(counted)
+def _totals(data: Accounted, counted: BoolArray) -> Metrics:
+    """Sums over subtrees of the own metrics where ``counted``."""
+    tree = data.tree
+    if counted[1:].all():  # the root has nothing of its own
+        return data.own.map(tree.subtree_sums, len(tree))
+    return data.own.map(lambda own: tree.subtree_sums(own * counted), len(tree))
 
 
 def _reached(
@@ -134,29 +138,34 @@ def _laid_out(
     data: Accounted,
     options: ProfileOptions,
     shown: BoolArray,
-    total: Int64Array,
+    total: Metrics,
     definitions: Int64Array,
 ) -> Shown:
     """Hang shown nodes under their nearest shown ancestor and sort siblings."""
+    tree = data.tree
+    everything = bool(shown.all())
     positions = np.flatnonzero(shown)
-    ancestors = data.tree.nearest_marked_ancestor(shown)[positions]
-    row_of = np.full(len(shown), -1, np.int64)
-    row_of[positions] = np.arange(len(positions))
-    parent = np.where(ancestors >= 0, row_of[ancestors], -1)
+    parent = tree.parent
+    if not everything:
+        ancestors = tree.nearest_marked_ancestor(shown)[positions]
+        row_of = np.full(len(shown), -1, np.int64)
+        row_of[positions] = np.arange(len(positions))
+        parent = np.where(ancestors >= 0, row_of[ancestors], -1)
     keys = sort_keys(options.order_by, positions, data.names, total, data.occurrence)
     order = reorder_preorder(parent, keys)
+    own = data.own
+    if everything and bool((order[1:] > order[:-1]).all()):  # nothing moves
+        return Shown(positions, parent, own, total, definitions)
     new_row = np.empty_like(order)
     new_row[order] = np.arange(len(order))
     moved = parent[order]
-    positions = positions[order]
-    # Big arrays cost as much to copy as to compute; often everything is shown, in order.
-    unchanged = len(positions) == len(shown) and bool((positions[1:] > positions[:-1]).all())
+    rows = positions[order]
     return Shown(
-        positions,
+        rows,
         np.where(moved >= 0, new_row[moved], -1),
-        data.own if unchanged else data.own[:, positions],
-        total if unchanged else total[:, positions],
-        definitions[positions],
+        own.map(lambda column: column[rows], len(rows)),
+        total.map(lambda column: column[rows], len(rows)),
+        definitions[rows],
     )
 
 
@@ -166,13 +175,9 @@ def _is_root(size: int) -> BoolArray:
     return root
 
 
-def _take(names: Sequence[str], positions: Int64Array) -> list[str]:
-    return [names[position] for position in positions.tolist()]
-
-
-def _matching(matcher: NameMatcher, names: Sequence[str], among: BoolArray) -> BoolArray:
+def _matching(matcher: NameMatcher, names: list[str], among: BoolArray) -> BoolArray:
     """Positions among some whose name a matcher takes."""
     matched = np.zeros(len(among), np.bool_)
     positions = np.flatnonzero(among)
-    matched[positions] = matcher.mask(_take(names, positions))
+    matched[positions] = names_mask(matcher, names, positions)
     return matched

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRICS
 from tfprof.model.columns import Int64Array
 
 
@@ -54,14 +53,14 @@ class Groups:
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
         return Groups(offsets, self.rows[np.repeat(self.offsets[:-1][groups], sizes) + within])
 
-    def sums(self, op_metrics: Int64Array, counts: Int64Array) -> Int64Array:
-        """Metrics of each group: its ops' metrics, each taken ``counts`` times.
+    def sums(self, values: Int64Array, counts: Int64Array) -> Int64Array:
+        """Sum over each group of its ops' values, each taken ``counts`` times.
 
-        Returns:
-            Shape (len(METRICS), n groups).
+        Args:
+            values: A value of each op of the op table.
+            counts: Count of each op of the op table.
         """
-        values = op_metrics[:, self.rows] * counts[self.rows]
-        running = np.zeros((len(METRICS), len(self.rows) + 1), np.int64)
-        np.cumsum(values, axis=1, out=running[:, 1:])
-        sums: Int64Array = running[:, self.offsets[1:]] - running[:, self.offsets[:-1]]
+        running = np.zeros(len(self.rows) + 1, np.int64)
+        np.cumsum(values[self.rows] * counts[self.rows], out=running[1:])
+        sums: Int64Array = running[self.offsets[1:]] - running[self.offsets[:-1]]
         return sums

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.analysis.accounting import Metrics
 from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
@@ -29,13 +30,11 @@ class ShownOpTypes:
 
     Attributes:
         groups: Index into ``OpTypes.names``, shape (m,).
-        total: Metrics of the type and everything after it, shape (len(METRICS), m).
-        root_total: Metrics of the root, shape (len(METRICS),).
+        total: Metrics of the root, then of each type and everything after it.
     """
 
     groups: Int64Array
-    total: Int64Array
-    root_total: Int64Array
+    total: Metrics
 
 
 def build_op_types(profile: Profile, facts: OpFacts) -> OpTypes:
@@ -51,7 +50,7 @@ def build_op_types(profile: Profile, facts: OpFacts) -> OpTypes:
 
 def show_op_types(
     names: list[str],
-    own: Int64Array,
+    own: Metrics,
     occurrence: Int64Array,
     accounted: BoolArray,
     options: ProfileOptions,
@@ -63,7 +62,7 @@ def show_op_types(
 
     Args:
         names: Op types in byte order.
-        own: Own metrics, shape (len(METRICS), n).
+        own: Own metrics of each type.
         occurrence: Number of accounted ops of each type, shape (n,).
         accounted: Types that have accounted ops, shape (n,).
         options: The options.
@@ -72,8 +71,7 @@ def show_op_types(
     keys = sort_keys(options.order_by, everything, names, own, occurrence)
     order = np.argsort(keys, kind="stable")
     order = order[accounted[order]]
-    total = _suffix_sums(own[:, order])
-    root_total = total[:, 0] if len(order) else np.zeros(len(own), np.int64)
+    total = own.map(lambda column: _suffix_sums(column[order]), len(order))
 
     listed = [names[group] for group in order.tolist()]
     first = _first(options.start.mask(listed)) if _restricts(options) else 0
@@ -81,13 +79,17 @@ def show_op_types(
     stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
     walked = np.arange(first, stop)
     passed = within_bounds(options, walked, total, total, occurrence[order])
-    passed &= named_to_show(options, listed[first:stop])
+    passed &= named_to_show(options, listed, walked)
     shown = walked[passed]
-    total = total[:, shown]
+    counted, rows = order, shown
     if options.account_displayed_op_only:
-        total = _suffix_sums(own[:, order[shown]])
-        root_total = total[:, 0] if len(shown) else np.zeros(len(own), np.int64)
-    return ShownOpTypes(order[shown], total, root_total)
+        counted, rows = order[shown], np.arange(len(shown))
+
+    def with_root(column: Int64Array) -> Int64Array:
+        sums = _suffix_sums(column[counted])
+        return np.concatenate([sums[:1] if len(sums) else [0], sums[rows]])
+
+    return ShownOpTypes(order[shown], own.map(with_root, len(shown) + 1))
 
 
 def _restricts(options: ProfileOptions) -> bool:
@@ -101,5 +103,5 @@ def _first(mask: BoolArray) -> int:
 
 
 def _suffix_sums(values: Int64Array) -> Int64Array:
-    sums: Int64Array = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    sums: Int64Array = np.cumsum(values[::-1])[::-1]
     return sums

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from operator import ne
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW
+from tfprof._wire import tree_walks
+from tfprof.analysis.accounting import METRIC_ROW, Metrics
 from tfprof.model.columns import Int64Array
 
 _METRIC_OF_ORDER = {
@@ -25,8 +26,8 @@ _METRIC_OF_ORDER = {
 def sort_keys(
     order_by: str,
     positions: Int64Array,
-    names: Sequence[str],
-    total: Int64Array,
+    names: list[str],
+    total: Metrics,
     occurrence: Int64Array | None,
 ) -> Int64Array:
     """A key per node that is ascending in the wanted order; equal keys are ties.
@@ -35,7 +36,7 @@ def sort_keys(
         order_by: The option; empty keeps the order of appearance.
         positions: The nodes to sort, shape (m,).
         names: Name of every node, shape (n,).
-        total: Total metrics of every node, shape (len(METRICS), n).
+        total: Total metrics of every node.
         occurrence: Number of ops of every node, shape (n,); None sorts by name instead, as the
             original's scope and graph views do.
 
@@ -49,13 +50,14 @@ def sort_keys(
         return keys  # ~x falls as x rises, without the overflow of -x
     if order_by == "occurrence" and occurrence is not None:
         return ~occurrence[positions]
-    return name_ranks([names[position] for position in positions.tolist()])
+    return name_ranks(tree_walks.taken(names, positions))
 
 
-def name_ranks(names: Sequence[str]) -> Int64Array:
-    """Place of each name in byte order; equal names share a place.
-
-    Python compares strings by code point, which is the byte order of their UTF-8.
-    """
-    place = {name: rank for rank, name in enumerate(sorted(set(names)))}
-    return np.fromiter((place[name] for name in names), np.int64, len(names))
+def name_ranks(names: list[str]) -> Int64Array:
+    """Place of each name in byte order; equal names share a place."""
+    order = tree_walks.name_order(names)
+    ascending = tree_walks.taken(names, order)
+    is_new = np.fromiter(map(ne, ascending[1:], ascending), np.int64, max(len(names) - 1, 0))
+    ranks = np.zeros(len(names), np.int64)
+    ranks[order[1:]] = np.cumsum(is_new)
+    return ranks

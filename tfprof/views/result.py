@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW, METRICS
+from tfprof.analysis.accounting import METRIC_ROW, METRICS, Metrics
 from tfprof.analysis.input_shapes import InputShapes
 from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.notices import Notice
 from tfprof.model.ops import OpTable
 from tfprof.model.profile import Profile
+from tfprof.model.tree import Tree
 from tfprof.options.parse import ProfileOptions
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class ViewTree:
         options: The options it was made with.
         names: Name of each row, shape (n,).
         parent: Row of the parent, shape (n,); -1 for the root.
-        own: Metrics of the row itself, shape (len(METRICS), n); see ``METRICS`` for units.
+        own: Metrics of the row itself; see ``METRICS`` for units. Each is computed when first
+            read, from what the profile held when the view was built.
         total: Metrics of the row and what it stands for: its subtree (scope, graph, code) or
             itself and everything after it in the list (op).
         definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.
@@ -55,7 +57,7 @@ class ViewTree:
         op_rows: Row in the op table, shape (n,), or ``NO_OP``; scope and graph.
         member_offsets: Start of each row's ops in ``members``, shape (n + 1,); op and code.
         members: Ops that belong to the rows; op and code.
-        op_metrics: Metrics of every op, shape (len(METRICS), n ops).
+        op_metrics: Metrics of every op.
         facts: Types, device and input shapes of every op.
         profile: The profile, which may have grown since.
         counts: How often each op counts (op and code view).
@@ -68,14 +70,14 @@ class ViewTree:
     options: ProfileOptions
     names: Sequence[str]
     parent: Int64Array
-    own: Int64Array
-    total: Int64Array
+    own: Metrics
+    total: Metrics
     definitions: Int64Array
     accounted: BoolArray
     op_rows: Int64Array
     member_offsets: Int64Array
     members: Int64Array
-    op_metrics: Int64Array
+    op_metrics: Metrics
     facts: OpFacts
     profile: Profile
     is_empty: bool = False
@@ -128,10 +130,9 @@ class ViewTree:
         """Number of shown ancestors of each row, shape (n,)."""
         cached = self._caches.get("depth")
         if cached is None:
-            depth = [0] * len(self)
-            for row, parent in enumerate(self.parent.tolist()):
-                depth[row] = depth[parent] + 1 if parent >= 0 else 0
-            cached = self._caches["depth"] = np.array(depth, np.int64)
+            steps = np.ones(len(self), np.int64)
+            steps[0] = 0
+            cached = self._caches["depth"] = Tree.from_parents(self.parent).path_sums(steps)
         return cached  # type: ignore[return-value]  # the cache holds what was put there
 
     def children_of(self, row: int) -> list[int]:

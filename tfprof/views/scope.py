@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from tfprof._wire import tree_walks
 from tfprof.model.columns import Int64Array
 from tfprof.model.profile import Profile
 from tfprof.model.tree import Tree
-from tfprof.views.result import NO_OP, ROOT_NAME
+from tfprof.views.result import ROOT_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,40 +33,6 @@ def build_scope_tree(profile: Profile) -> OpTree:
     ``p/`` and ``p``. Siblings are in byte order.
     """
     ops = profile.ops
-    names = [ops.names[name_id] for name_id in ops.name_ids.array.tolist()]
-    tree_names = [ROOT_NAME]
-    parent = [-1]
-    op_rows = [NO_OP]
-    # The scopes that the last name lies in, each with the slash behind it, and their positions.
-    open_scopes = [""]
-    open_positions = [0]
-    for row in _rows_in_preorder(names):
-        name = names[row]
-        while not name.startswith(open_scopes[-1]):
-            open_scopes.pop()
-            open_positions.pop()
-        slash = name.find("/", len(open_scopes[-1]))
-        while slash >= 0:
-            parent.append(open_positions[-1])
-            open_positions.append(len(tree_names))
-            open_scopes.append(name[: slash + 1])
-            tree_names.append(name[:slash])
-            op_rows.append(NO_OP)
-            slash = name.find("/", slash + 1)
-        parent.append(open_positions[-1])
-        open_positions.append(len(tree_names))
-        open_scopes.append(name + "/")
-        tree_names.append(name)
-        op_rows.append(row)
-    return OpTree(Tree.from_parents(parent), tree_names, np.array(op_rows, np.int64))
-
-
-def _rows_in_preorder(names: list[str]) -> list[int]:
-    """Rows so that each op stands before what lies in it, and siblings are in byte order.
-
-    That is the order of the names when ``/`` comes before every other character.
-    """
-    keys: Sequence[str | list[str]] = [name.replace("/", "\0") for name in names]
-    if any("\0" in name for name in names):
-        keys = [name.split("/") for name in names]
-    return sorted(range(len(names)), key=keys.__getitem__)
+    names = tree_walks.taken(ops.names.values, ops.name_ids.array)
+    tree_names, parent, op_rows = tree_walks.scopes(names, ROOT_NAME)
+    return OpTree(Tree.from_parents(parent), tree_names, op_rows)

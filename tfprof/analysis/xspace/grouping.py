@@ -25,6 +25,7 @@ from tfprof.analysis.xspace.names import (
 from tfprof.analysis.xspace.nesting import Nesting, nest
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.analysis.xspace.tpu_groups import group_tpus
 from tfprof.model.columns import Int64Array
 
 _native: Any = native_module("_nesting_native")
@@ -52,7 +53,7 @@ class Forest:
         around = int(self.nesting.parents[event])
         if around >= 0:
             yield around
-        yield from self.links.sources_of.get(event, ())
+        yield from self.links.sources_of(event)
 
     def nearest(self, event: int, wanted: Callable[[int], bool], *, itself: bool) -> int:
         """The nearest event, going up, that is wanted; -1 if there is none."""
@@ -126,7 +127,18 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
         roots = _roots(forest)
     groups = _grouped(forest, roots)
     _fill_devices(timeline, groups.of_event)
+    _group_tpus(timeline, groups, classic=classic)
     return groups
+
+
+def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
+    has_roots = bool(len(groups))
+    steps = group_tpus(timeline, groups.of_event, has_roots=has_roots, classic=classic)
+    if not has_roots:
+        counted = np.unique(groups.of_event[groups.of_event >= 0]).tolist()
+        groups.names.update((group, str(group)) for group in counted)
+        groups.roots.update((group, -1) for group in counted)
+    groups.step_names.update((event, groups.names[group]) for event, group in steps.items())
 
 
 def device_events(timeline: Timeline, plane: int) -> Int64Array:

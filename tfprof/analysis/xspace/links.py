@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT
+from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT, TPU_PREFIX
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
 from tfprof.model.columns import BoolArray, Int64Array
@@ -39,13 +40,17 @@ class Links:
         counts = np.bincount(self.sources, minlength=self.n_events)
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
-    @cached_property
-    def sources_of(self) -> dict[int, list[int]]:
+    def sources_of(self, event: int) -> list[int]:
         """What leads to an event."""
-        found: dict[int, list[int]] = {}
-        for source, target in zip(self.sources.tolist(), self.targets.tolist(), strict=True):
-            found.setdefault(target, []).append(source)
-        return found
+        targets, sources = self._by_target
+        first, last = np.searchsorted(targets, (event, event + 1)).tolist()
+        return sources[first:last].tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _by_target(self) -> tuple[Int64Array, Int64Array]:
+        """Targets, ascending, and their sources."""
+        order = np.argsort(self.targets, kind="stable")
+        return self.targets[order], self.sources[order]
 
 
 def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
@@ -92,7 +97,7 @@ def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
 def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
     """Links of TPU runtimes, which are told by stats of their own."""
     named = timeline.named
-    if "EnqueueRequestLocked" not in timeline.names and "TpuExecuteOp" not in timeline.names:
+    if _LEGACY_SOURCES.isdisjoint(timeline.names):
         return []
     step = (timeline.stat("id"), timeline.stat("iter_num"))
     queue = (timeline.stat("request_id"), timeline.stat("queue_addr"))
@@ -101,8 +106,42 @@ def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
         all_matches(
             _keys(queue, named("EnqueueRequestLocked".__eq__)), _keys(queue, named(_is_request))
         ),
+        all_matches(*_program_runs(timeline)),
     ]
 
+
+_LEGACY_SOURCES = frozenset(("EnqueueRequestLocked", "TpuExecuteOp", "DoEnqueueProgram"))
+
+_RUN_MASK = (1 << 27) - 1
+"""Devices keep so many bits of the number of a run."""
+
+
+def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
+    """What puts a program into a core's queue; its run there, and what is called after it."""
+    n_events = len(timeline)
+    core_type = timeline.stat("core_type").dense(n_events)
+    ordinal = timeline.stat("device_ordinal")
+    modules = np.zeros(n_events, np.bool_)
+    ordinals = ordinal.dense(n_events, missing=-1)
+    for number, line in enumerate(timeline.lines):
+        name = timeline.space.planes[line.plane].name
+        found = _ORDINAL.match(name)
+        if line.name == "XLA Modules" and found is not None:
+            modules[timeline.events_of(number)] = True
+            ordinals[timeline.events_of(number)] = int(found[1])
+    stats = (timeline.stat("queue_id"), timeline.stat("run_id"))
+
+    def runs(chosen: BoolArray) -> Keyed:
+        events, keys = _keys(stats, chosen & (ordinals >= 0))
+        run = keys[:, 1] & _RUN_MASK
+        columns = [ordinals[events], keys[:, 0], run, core_type[events]]
+        return events, np.stack(columns, axis=1)
+
+    parents = runs(timeline.named("DoEnqueueProgram".__eq__))
+    return parents, runs(modules | timeline.named("CompleteCallbacks".__eq__))
+
+
+_ORDINAL = re.compile(re.escape(TPU_PREFIX) + r"(\d+)")
 
 _REQUESTS = frozenset(
     ("RunProgramRequest", "HostCallbackRequest", "TransferH2DRequest",
@@ -120,19 +159,23 @@ Keyed = tuple[Int64Array, Int64Array]
 """Events, shape (n,), and what they are matched by, shape (n, number of stats)."""
 
 
-def _keys(stats: Sequence[SparseStat], chosen: BoolArray) -> Keyed:
-    """Chosen events that have all of some integer stats, and their values."""
-    events = np.flatnonzero(chosen)
-    columns = []
-    for stat in stats:
-        whole = stat.only(stat.is_integer())
-        place = np.searchsorted(whole.events, events).clip(max=max(len(whole) - 1, 0))
-        if not len(whole):
-            return np.zeros(0, np.int64), np.zeros((0, len(stats)), np.int64)
-        has_stat = whole.events[place] == events
-        events, place = events[has_stat], place[has_stat]
+def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
+    """Events, or some of them, that have all of some integer stats, and their values."""
+    whole = [stat.only(stat.is_integer()) for stat in stats]
+    events, columns = whole[0].events, [whole[0].values]
+    if chosen is not None:
+        kept = chosen[events]
+        events, columns = events[kept], [columns[0][kept]]
+    for stat in whole[1:]:
+        if not len(stat):
+            events = events[:0]
+            columns = [column[:0] for column in (*columns, stat.values)]
+            continue
+        place = np.searchsorted(stat.events, events).clip(max=len(stat) - 1)
+        has_stat = stat.events[place] == events
+        events = events[has_stat]
         columns = [column[has_stat] for column in columns]
-        columns.append(whole.values[place])
+        columns.append(stat.values[place[has_stat]])
     return events, np.stack(columns, axis=1)
 
 
@@ -187,9 +230,8 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
 def _producers_to_consumers(
     timeline: Timeline, regions: Regions | None
 ) -> tuple[Int64Array, Int64Array]:
-    everything = np.ones(len(timeline), np.bool_)
-    producers = _keys((timeline.stat("_pt"), timeline.stat("_p")), everything)
-    consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")), everything)
+    producers = _keys((timeline.stat("_pt"), timeline.stat("_p")))
+    consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")))
     if regions is not None and len(regions.events):
         types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
         keys = np.stack([types, regions.consumers], axis=1)

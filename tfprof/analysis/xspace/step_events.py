@@ -61,6 +61,8 @@ class StepEvents:
 
     def only(self, chosen: BoolArray) -> StepEvents:
         """Some of them."""
+        if chosen.all():
+            return self
         columns = (self.group, self.spent, self.start_ps, self.end_ps)
         return StepEvents(*(column[chosen] for column in columns))
 

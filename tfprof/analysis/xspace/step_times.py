@@ -69,9 +69,10 @@ def step_times(events: StepEvents, markers: Markers, *, has_device: bool) -> Ste
         sorted(span_of.keys() & set(np.unique(events.group[computing]).tolist())), np.int64
     )
     spans = np.array([span_of[group] for group in groups.tolist()], np.int64).reshape(-1, 2)
-    inside = events.only(np.isin(events.group, groups))
+    row = _rows(groups, events.group)
+    inside = events.only(row >= 0)
+    row = row[row >= 0]
     spent = np.zeros((len(groups), len(SPENT)), np.int64)
-    row = np.searchsorted(groups, inside.group)
     start = np.maximum(inside.start_ps, spans[row, 0])
     end = np.minimum(inside.end_ps, spans[row, 1])
     kept = end > start
@@ -81,6 +82,13 @@ def step_times(events: StepEvents, markers: Markers, *, has_device: bool) -> Ste
     durations = spans[:, 1] - spans[:, 0]
     spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = durations - spent.sum(axis=1)
     return StepTimes(groups, spans[:, 0], durations, spent, _computed(inside, groups))
+
+
+def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
+    """The row of each group, -1 for one that is not there."""
+    row_of = np.full(int(max(groups.max(initial=-1), wanted.max(initial=-1))) + 1, -1, np.int64)
+    row_of[groups] = np.arange(len(groups))
+    return row_of[wanted]
 
 
 def _spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
@@ -156,7 +164,7 @@ def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:
         return 0, 0
     # Larger kinds than computation hide it.
     chosen = events.only(events.spent >= min(DEVICE_COMPUTE))
-    row = np.searchsorted(groups, chosen.group)
+    row = _rows(groups, chosen.group)
     spans = _extent(row, chosen, len(groups))
     covered = _covered(row, chosen.start_ps, chosen.end_ps, chosen.spent, spans)
     return tuple(int(covered.get(kind, np.zeros(1)).sum()) for kind in DEVICE_COMPUTE)  # type: ignore[return-value]

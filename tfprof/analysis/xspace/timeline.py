@@ -18,7 +18,7 @@ from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, 
 from tfprof.analysis.xspace.op_names import OpName, parse_op_name
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.xspace import Plane, XSpace
-from tfprof.model.xspace_stats import IntArray, StatKind, StatTable, StatValue, value_of
+from tfprof.model.xspace_stats import IntArray, StatKind, StatValue
 
 _NEW_NVTX_ID = 1 << 32
 
@@ -346,14 +346,15 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
     parts = []
     place_of = timeline._place_of_source
     for number, plane in enumerate(timeline.space.planes):
-        if not len(plane.events):
+        if not len(plane.events) or not plane.stat_metadata.keys_of(name):
             continue
-        keys = np.array(plane.stat_metadata.keys_of(name), np.int64)
-        if not len(keys):
-            continue
-        events, rows, is_own = _events_with(plane, keys)
-        kinds, values = _values(plane, rows, is_own, numbers)
-        places = events + int(timeline._first_source[number])
+        column = plane.stat(name)
+        kinds, values = column.held_kinds, column.held_values.astype(np.int64)
+        is_text = kinds >= StatKind.STR
+        if is_text.any():
+            texts = [numbers.setdefault(text, len(numbers)) for text in column.known_texts]
+            values[is_text] = np.array(texts, np.int64)[values[is_text]]
+        places = column.events + int(timeline._first_source[number])
         if place_of is not None:
             places = place_of[places].astype(np.int64)
         parts.append((places, kinds, values))
@@ -361,59 +362,8 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
         nothing = np.zeros(0, np.int64)
         return SparseStat(nothing, np.zeros(0, np.uint8), nothing, [])
     places, kinds, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-    chosen = np.argsort(places, kind="stable")
-    chosen = chosen[places[chosen] >= 0]
-    return SparseStat(places[chosen], kinds[chosen], values[chosen], list(numbers))
-
-
-def _events_with(plane: Plane, keys: Int64Array) -> tuple[Int64Array, Int64Array, BoolArray]:
-    """Events that have a stat, the stat's row, and whether it is their own."""
-    events, rows = last_of(plane.events.stats, keys)
-    is_own = np.ones(len(events), np.bool_)
-    entries, shared = last_of(plane.event_metadata.stats, keys)
-    if len(entries):
-        row_of_entry = np.full(len(plane.event_metadata) + 1, -1, np.int64)  # -1: unknown
-        row_of_entry[entries] = shared
-        inherited = row_of_entry[plane.metadata_rows]
-        inherited[events] = -1
-        heirs = np.flatnonzero(inherited >= 0)
-        events = np.concatenate([events, heirs])
-        rows = np.concatenate([rows, inherited[heirs]])
-        is_own = np.concatenate([is_own, np.zeros(len(heirs), np.bool_)])
-    return events, rows, is_own
-
-
-def last_of(table: StatTable, keys: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Owners that have a stat of these keys, and the last such stat of each."""
-    if len(keys) == 1:  # not widened to int64
-        rows = np.flatnonzero(table.metadata_ids == keys[0])
-    else:
-        rows = np.flatnonzero(np.isin(table.metadata_ids, keys))
-    owners = np.searchsorted(table.first, rows, side="right") - 1
-    is_last = np.ones(len(rows), np.bool_)
-    is_last[:-1] = owners[1:] != owners[:-1]
-    return owners[is_last], rows[is_last]
-
-
-def _values(
-    plane: Plane, rows: Int64Array, is_own: BoolArray, numbers: dict[str, int]
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint8]], Int64Array]:
-    """Kinds and values of stats; texts get numbers, equal ones the same."""
-    kinds, values = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.int64)
-    for own, table in ((True, plane.events.stats), (False, plane.event_metadata.stats)):
-        chosen = np.flatnonzero(is_own == own)
-        kinds[chosen] = table.kinds[rows[chosen]]
-        values[chosen] = table.values[rows[chosen]]
-        texts = chosen[np.isin(kinds[chosen], (StatKind.STR, StatKind.BYTES, StatKind.REF))]
-        if not len(texts):
-            continue
-        # The same value of the same kind is the same text, and mostly there are few.
-        pairs = values[texts] * 8 + kinds[texts]
-        distinct, place = np.unique(pairs, return_inverse=True)
-        found = []
-        for pair in distinct.tolist():
-            value = value_of(pair % 8, pair // 8, table.data, plane.stat_metadata)
-            text = str(value, "utf-8", "replace") if isinstance(value, bytes) else str(value)
-            found.append(numbers.setdefault(text, len(numbers)))
-        values[texts] = np.array(found, np.int64)[place]
-    return kinds, values
+    if (np.diff(places) <= 0).any() or (len(places) and places[0] < 0):
+        chosen = np.argsort(places, kind="stable")
+        chosen = chosen[places[chosen] >= 0]
+        places, kinds, values = places[chosen], kinds[chosen], values[chosen]
+    return SparseStat(places, kinds, values, list(numbers))

@@ -14,6 +14,7 @@ from tfprof.cli.results import file_options
 from tfprof.cli.session import current_session
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
+from tfprof.files import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tfprof.readers.sniff import Format
 
 _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
-_PACKED_ENDINGS = (".gz", ".xz")
 
 
 def run(**given: Any) -> None:
@@ -108,7 +108,7 @@ def _kind(name: str, single: RunFile | None) -> str:
 
 
 def _is_text(name: str) -> bool:
-    for ending in _PACKED_ENDINGS:
+    for ending in PACKED_SUFFIXES:
         name = name.removesuffix(ending)
     return name.endswith(_TEXT_ENDINGS)
 
@@ -138,7 +138,7 @@ command = Command(
             ["--constants/--no-constants"], default=True, section="Result",
             help="Keep the values of constants in a profile. [default: keep them]",
         ),
-        *file_options("The file; .gz and .xz pack it.", required=True),
+        *file_options("The file; .gz, .xz and .zst pack it.", required=True),
     ],
     help="Write what was read as a file of another kind: a graph, run metadata and an op log as "
     "one saved profile; the profiles of several workers as one, executions of the same step "

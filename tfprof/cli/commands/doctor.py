@@ -25,8 +25,8 @@ class _Paths(click.Argument):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
         """Its line in the help text."""
         return "PATH", (
-            "Graph, run metadata, op log, saved profile or capture (*.xplane.pb), also .gz or .xz; "
-            "or a folder of such, such as a log folder with plugins/profile."
+            "Graph, run metadata, op log, saved profile or capture (*.xplane.pb), also .gz, .xz "
+            "or .zst; or a folder of such, such as a log folder with plugins/profile."
         )
 
 

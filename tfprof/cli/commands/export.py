@@ -92,7 +92,7 @@ command = Command(
     params=[
         *input_options(),
         *_options(),
-        *file_options("Write to a file, packed if its name ends in .gz or .xz; - is stdout."),
+        *file_options("Write to a file, packed if it ends in .gz, .xz or .zst; - is stdout."),
         format_option(
             FORMATS,
             "csv: unknown is an empty cell, lists are JSON. json: one object with the columns and "

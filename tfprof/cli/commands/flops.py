@@ -164,8 +164,8 @@ command = Command(
         *cost_result_options(),
     ],
     help="Count the float operations of a GraphDef, MetaGraphDef or SavedModel (file or folder, "
-    "binary or text, also .gz or .xz) without running it and without TensorFlow: the total, what "
-    "it is made of, how many ops could be counted, and a table of name scopes.",
+    "binary or text, also .gz, .xz or .zst) without running it and without TensorFlow: the total, "
+    "what it is made of, how many ops could be counted, and a table of name scopes.",
     examples=[
         "tfprof flops --demo",
         "tfprof flops saved_model/ --batch 8 --device a100",

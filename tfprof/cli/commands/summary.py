@@ -45,10 +45,10 @@ command = Command(
         *shown_options(),
         *cost_result_options(),
     ],
-    help="Show a GraphDef, MetaGraphDef or SavedModel (file or folder, binary or text, also .gz "
-    "or .xz) layer by layer, without running it and without TensorFlow: output shape, parameters, "
-    "float operations, and bytes of weights and activations. Layers are name scopes; in Python, "
-    "tfprof.summary(model) knows the layers of a Keras model.",
+    help="Show a GraphDef, MetaGraphDef or SavedModel (file or folder, binary or text, also .gz, "
+    ".xz or .zst) layer by layer, without running it and without TensorFlow: output shape, "
+    "parameters, float operations, and bytes of weights and activations. Layers are name scopes; "
+    "in Python, tfprof.summary(model) knows the layers of a Keras model.",
     examples=[
         "tfprof summary --demo --depth 2",
         "tfprof summary saved_model/ --batch 8 --device a100 --format html -o summary.html",

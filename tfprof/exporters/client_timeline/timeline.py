@@ -42,7 +42,7 @@ class Timeline:
 
     Args:
         step_stats: ``StepStats`` or ``RunMetadata`` as a message of any class, or
-            ``RunMetadata`` as bytes or file (binary or text, also ``.gz`` or ``.xz``). A message
+            ``RunMetadata`` as bytes or file (binary or text, also compressed). A message
             is read at each call, not here.
         graph: Not used, as in TensorFlow.
 

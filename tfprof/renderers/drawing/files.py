@@ -16,7 +16,7 @@ from tfprof.errors import (
     UnknownFormatError,
     UsageError,
 )
-from tfprof.readers.open import decompressed
+from tfprof.readers.compression import decompressed
 from tfprof.renderers.drawing.dot import import_graphviz
 from tfprof.renderers.drawing.views import MAX_NODES, view_to_graphviz
 from tfprof.renderers.tables import escaped

@@ -1,0 +1,135 @@
+"""The walks of ``tree_walks`` in Python and NumPy: what the compiled ones are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def subtree_ends(parent: Int64Array) -> Int64Array:
+    """One past the last node of each subtree."""
+    parents = parent.tolist()
+    sizes = [1] * len(parents)
+    for node in range(len(parents) - 1, 0, -1):
+        sizes[parents[node]] += sizes[node]
+    ends: Int64Array = np.arange(len(parents)) + np.array(sizes, np.int64)
+    return ends
+
+
+def subtree_sums(end: Int64Array, values: Int64Array) -> Int64Array:
+    """Differences of a running sum: a subtree is a slice."""
+    running = np.zeros(len(end) + 1, np.int64)
+    np.cumsum(values, out=running[1:])
+    sums: Int64Array = running[end] - running[:-1]
+    return sums
+
+
+def path_sums(end: Int64Array, values: Int64Array) -> Int64Array:
+    """A running sum that forgets a value where its subtree ends."""
+    steps = np.zeros(len(end) + 1, np.int64)
+    steps[:-1] = values
+    np.subtract.at(steps, end, values)
+    sums: Int64Array = np.cumsum(steps[:-1])
+    return sums
+
+
+def sorted_preorder(parent: Int64Array, keys: Int64Array) -> Int64Array:
+    """Each node's place is its parent's and the sizes of the siblings before it."""
+    size = len(parent)
+    if size <= 1:
+        return np.arange(size, dtype=np.int64)
+    end = subtree_ends(parent)
+    weight = end - np.arange(size)
+    siblings = np.lexsort((np.arange(1, size), keys[1:], parent[1:])) + 1
+    before = np.cumsum(weight[siblings]) - weight[siblings]
+    groups = parent[siblings]
+    first_of_group = np.searchsorted(groups, groups, side="left")
+    offset = np.zeros(size, np.int64)
+    offset[siblings] = before - before[first_of_group] + 1
+    order = np.empty(size, np.int64)
+    order[path_sums(end, offset)] = np.arange(size)
+    return order
+
+
+def depth_first(
+    offsets: Int64Array, producers: Int64Array, tops: Int64Array
+) -> tuple[Int64Array, Int64Array]:
+    """A stack of (op, position of its consumer) stands in for recursion.
+
+    An op is claimed when it is taken from the stack, so it hangs under the consumer that
+    recursion would reach it from.
+    """
+    known = producers >= 0
+    bounds = np.concatenate([[0], np.cumsum(known)])[offsets]
+    # A stack hands out last what it was given first, so inputs are kept from last to first.
+    inputs = producers[known][::-1].tolist()
+    first = (len(inputs) - bounds[1:]).tolist()
+    stop = (len(inputs) - bounds[:-1]).tolist()
+    visited = bytearray(len(first))
+    order: list[int] = []
+    parent = [-1]
+    pending: list[int] = []
+    consumers: list[int] = []
+    for top in tops.tolist():
+        if visited[top]:
+            continue
+        pending.append(top)
+        consumers.append(0)
+        while pending:
+            op = pending.pop()
+            consumer = consumers.pop()
+            if visited[op]:
+                continue
+            visited[op] = 1
+            order.append(op)
+            parent.append(consumer)
+            below = inputs[first[op] : stop[op]]
+            if below:
+                pending += below
+                consumers += [len(order)] * len(below)
+    return np.array(order, np.int64), np.array(parent, np.int64)
+
+
+def name_order(names: Sequence[str], scopes_first: bool) -> Int64Array:
+    """Python compares strings by code point, which is the byte order of their UTF-8."""
+    keys: Sequence[str | list[str]] = names
+    if scopes_first:
+        keys = [name.replace("/", "\0") for name in names]
+        if any("\0" in name for name in names):
+            keys = [name.split("/") for name in names]
+    return np.array(sorted(range(len(names)), key=keys.__getitem__), np.int64)
+
+
+def scopes(
+    names: Sequence[str], order: Int64Array, root: str
+) -> tuple[list[str], Int64Array, Int64Array]:
+    """Open and close scopes from name to name."""
+    found = [root]
+    parent = [-1]
+    places = [-1]
+    # The scopes that the last name lies in, each with the slash behind it, and their positions.
+    open_scopes = [""]
+    open_positions = [0]
+    for place in order.tolist():
+        name = names[place]
+        while not name.startswith(open_scopes[-1]):
+            open_scopes.pop()
+            open_positions.pop()
+        slash = name.find("/", len(open_scopes[-1]))
+        while slash >= 0:
+            parent.append(open_positions[-1])
+            open_positions.append(len(found))
+            open_scopes.append(name[: slash + 1])
+            found.append(name[:slash])
+            places.append(-1)
+            slash = name.find("/", slash + 1)
+        parent.append(open_positions[-1])
+        open_positions.append(len(found))
+        open_scopes.append(name + "/")
+        found.append(name)
+        places.append(place)
+    return found, np.array(parent, np.int64), np.array(places, np.int64)
