@@ -226,7 +226,7 @@ def _input_table(found: InputAnalysis) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             op.name,
-            op.count,
+            op.n_runs,
             op.time_ps / 1e9,
             op.time_ps / total if total else 0.0,
             op.self_ps / 1e9,

@@ -80,13 +80,7 @@ def memory(
     """
     del step
     hosts = run.chosen(host)
-    found = [
-        allocator
-        for one in hosts
-        for allocator in one.memo.once(
-            ("memory", classic), lambda one=one: _allocators(one, classic=classic)
-        )
-    ]
+    found = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
     notes = list(run.notes)
     if not found:
         notes.append(
@@ -111,6 +105,11 @@ def memory(
 
 
 def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
+    """The allocators of a host, worked out once."""
+    return host.memo.once(("memory", classic), lambda: _found_allocators(host, classic))
+
+
+def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
     groups = host.groups(classic=classic)
     found = []
     for name, events in memory_events(host.timeline, groups, classic=classic).items():
@@ -319,7 +318,7 @@ def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
 def _modules(host: Host) -> list[dict[str, str]]:
     """Every run of a program on a TPU."""
     timeline = host.timeline
-    found = []
+    found: list[dict[str, str]] = []
     for number, line in enumerate(timeline.lines):
         plane = timeline.space.planes[line.plane].name
         if line.name != "XLA Modules" or not TENSOR_CORE.fullmatch(plane):

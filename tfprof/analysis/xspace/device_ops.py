@@ -306,7 +306,7 @@ def _framework_ops(
 def _sums(place: Int64Array, values: Int64Array, size: int) -> list[int]:
     sums = np.zeros(size, np.int64)
     np.add.at(sums, place, values)
-    return sums.tolist()  # type: ignore[no-any-return]
+    return sums.tolist()
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,9 +190,9 @@ def _kernel(
     name: str, details: str, op_name: str, equation: str, *, has_op: bool, classic: bool
 ) -> tuple[Kernel, float]:
     """What the details of a kernel's run say of it (``xplane_schema.h``, ``kernel_details``)."""
-    fields = dict(_FIELD.findall(details))
+    fields: dict[str, str] = dict(_FIELD.findall(details))
     amd = "" if classic else fields.get("group_mem", "")  # which the reference does not read
-    static = _whole(fields.get("static_shared", fields.get("shm", amd)))
+    static = _whole(fields.get("static_shared") or fields.get("shm") or amd)
     uses = uses_tensor_cores(name, classic=classic)
     eligible = has_op and (uses or is_eligible(op_name, equation, classic=classic))
     kernel = Kernel(

@@ -247,14 +247,12 @@ def root_levels(timeline: Timeline) -> Int64Array:
 def _outermost(forest: Forest, roots: list[int], level: Int64Array) -> list[int]:
     """Those that no root of the same level is above."""
     levels = {root: int(level[root]) for root in np.flatnonzero(level > 0).tolist()}
-    return [
-        root
-        for root in roots
-        if forest.nearest(
-            root, lambda event, own=levels[root]: levels.get(event) == own, itself=False
-        )
-        < 0
-    ]
+
+    def is_inner(root: int) -> bool:
+        own = levels[root]
+        return forest.nearest(root, lambda event: levels.get(event) == own, itself=False) >= 0
+
+    return [root for root in roots if not is_inner(root)]
 
 
 def _grouped(forest: Forest, roots: list[int]) -> Groups:

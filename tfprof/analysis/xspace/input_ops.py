@@ -27,14 +27,14 @@ class InputOp(NamedTuple):
     Attributes:
         name: Its name.
         work: What it does.
-        count: How often it ran.
+        n_runs: How often it ran.
         time_ps: Time, with ops inside.
         self_ps: Time without them.
     """
 
     name: str
     work: InputWork
-    count: int
+    n_runs: int
     time_ps: int
     self_ps: int
 
@@ -126,5 +126,8 @@ def break_down(ops: Sequence[InputOp], enqueue_ratio: float) -> InputBreakdown:
     enqueue = own[InputWork.ENQUEUE]
     ratio = min(1.0, enqueue_ratio)
     rest = enqueue * (1.0 - ratio) / ratio if ratio else explained
-    scaled = [rest * part / explained if explained else 0.0 for part in parts]
-    return InputBreakdown(enqueue, *scaled, max(0.0, rest - sum(scaled)))
+    demanded, advanced, preprocessing = (
+        rest * part / explained if explained else 0.0 for part in parts
+    )
+    unexplained = max(0.0, rest - (demanded + advanced + preprocessing))
+    return InputBreakdown(enqueue, demanded, advanced, preprocessing, unexplained)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,8 @@ class SparseStat(NamedTuple):
 
     def is_text(self) -> BoolArray:
         """Whether each value is a text."""
-        return ~self.is_integer() & (self.kinds != StatKind.DOUBLE)
+        found: BoolArray = self.kinds >= StatKind.STR
+        return found
 
     def dense(self, n_events: int, missing: int = 0) -> Int64Array:
         """The integers of all events, shape (n_events,)."""
@@ -225,7 +226,7 @@ class Timeline:
         n_sources = int(self._first_source[-1])
         if n_sources == len(self) and bool((np.diff(self.sources) == 1).all()):
             return None
-        found = np.full(n_sources, -1, np.int32 if len(self) < 1 << 31 else np.int64)
+        found: IntArray = np.full(n_sources, -1, _narrowest(len(self)))
         known = np.flatnonzero(self.sources >= 0)
         found[self.sources[known]] = known
         return found
@@ -234,45 +235,62 @@ class Timeline:
 def build_timeline(space: XSpace) -> Timeline:
     """Put the events of a space in order. Aggregated events, which have no start, are left out."""
     lines, pieces = _merged_lines(space)
-    kinds_before = np.cumsum([0] + [len(plane.event_metadata) + 1 for plane in space.planes])
-    sources_before = np.cumsum([0] + [len(plane.events) for plane in space.planes])
-    narrow = np.int32 if sources_before[-1] < 1 << 31 else np.int64
-    base = space.base_ns
-    starts_of_plane = [plane.starts_ps(base) for plane in space.planes]
-    starts, durations, kinds, sources, sizes = [], [], [], [], []
-    for parts in pieces:
-        n_before = len(starts)
-        for number, line in parts:
+    starts_of_plane = [plane.starts_ps(space.base_ns) for plane in space.planes]
+    kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
+    sources_before = _before([len(plane.events) for plane in space.planes])
+    parts: list[tuple[Int64Array, Int64Array, IntArray, IntArray]] = []
+    sizes: list[int] = []
+    for pairs in pieces:
+        size = 0
+        for number, line in pairs:
             plane = space.planes[number]
-            events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
-            is_aggregated = plane.events.is_aggregated[events]
-            kept: slice | Int64Array = events
-            if is_aggregated.any():
-                kept = np.flatnonzero(~is_aggregated) + events.start
-            starts.append(starts_of_plane[number][kept])
-            durations.append(plane.events.durations_ps[kept])
-            kinds.append(plane.metadata_rows[kept] + np.int32(kinds_before[number] + 1))
-            places = np.arange(events.start, events.stop, dtype=narrow)
-            sources.append(
-                (places if kept is events else kept.astype(narrow)) + narrow(sources_before[number])
-            )
-        sizes.append(sum(map(len, starts[n_before:])))
+            rows = _timed_events(plane, line)
+            sources = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+            parts.append((
+                starts_of_plane[number][rows],
+                plane.events.durations_ps[rows],
+                plane.metadata_rows[rows] + np.int32(kinds_before[number] + 1),
+                (sources + sources_before[number]).astype(_narrowest(sources_before[-1])),
+            ))  # fmt: skip
+            size += len(sources)
+        sizes.append(size)
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    columns = [_joined(parts) for parts in (starts, durations, kinds, sources)]
-    order = _time_order(columns[0], columns[1], first)
+    starts, durations, kinds, numbers = (
+        _joined([part[column] for part in parts]) for column in range(4)
+    )
+    order = _time_order(starts, durations, first)
     if order is not None:
-        columns = [column[order] for column in columns]
+        starts, durations, kinds, numbers = (
+            column[order] for column in (starts, durations, kinds, numbers)
+        )
     names: list[str] = []
     shown: list[str] = []
     for plane in space.planes:
         names += ["", *plane.event_metadata.names.all]
         shown += ["", *plane.event_metadata.display_names.all]
-    return Timeline(
-        space, tuple(lines), first, columns[0], columns[1], columns[2], names, shown, columns[3]
-    )
+    return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, numbers)
 
 
-def _joined(parts: list[np.ndarray]) -> np.ndarray:  # type: ignore[type-arg]
+def _before(sizes: list[int]) -> list[int]:
+    """How many there are before each, and of all."""
+    return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
+
+
+def _narrowest(size: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if size < 1 << 31 else np.int64
+
+
+def _timed_events(plane: Plane, line: int) -> slice | Int64Array:
+    """The events of a line that have a start."""
+    events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
+    is_aggregated = plane.events.is_aggregated[events]
+    if not is_aggregated.any():
+        return events
+    return np.flatnonzero(~is_aggregated) + events.start
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Parts of a column one behind the other."""
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
