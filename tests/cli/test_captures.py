@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.main import COMMANDS
@@ -306,7 +306,6 @@ def test_hostile_names_of_hosts_are_shown_and_not_sent(call, tmp_path):
     assert "a\\x1b[2J" in out
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", ["gpu-synthetic", "cpu-xla", "cpu-multi-worker", "tpu-v6e-jax"])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_real_captures_in_every_form(call, tool, capture):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.hlo_programs import ADD, capture, op, program, read
-from tests.tools.oracle import SHARED, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.readers.hlo import find_program, hlo_programs, read_hlo
@@ -161,24 +161,22 @@ def test_damaged_bytes_are_named():
         read_hlo(b"\x0a\x7f", source="the file")
 
 
-@needs_shared
 @pytest.mark.parametrize(
     ("name", "n_programs", "n_instructions"),
     [("cpu-xla", 1, 55), ("gpu-rocm-jax-conv", 8, 850), ("gpu-rocm-jax-attention", 31, 1554),
      ("tpu-v6e-jax", 4, 43)],
 )  # fmt: skip
 def test_shared_captures(name, n_programs, n_instructions):
-    (path,) = (SHARED / name).glob("*.xplane.pb")
+    (path,) = folder(name).glob("*.xplane.pb")
     programs = hlo_programs(read_xspace(path))
     assert len(programs) == n_programs
     assert sum(len(list(p.module().instructions)) for p in programs) == n_instructions
     assert all(not p.module().notices and p.module().buffers for p in programs)
 
 
-@needs_shared
 @pytest.mark.parametrize("name", ["cpu-xla", "gpu-rocm-jax-conv", "gpu-rocm-jax-attention"])
 def test_instructions_of_events_are_found(name):
-    (path,) = (SHARED / name).glob("*.xplane.pb")
+    (path,) = folder(name).glob("*.xplane.pb")
     space = read_xspace(path)
     programs = hlo_programs(space)
     n_found = 0

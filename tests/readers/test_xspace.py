@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tools.oracle import CAPTURES, folder
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.model.xspace import Plane, XSpace
@@ -713,16 +714,9 @@ def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
     assert plane.stat("step").texts[1] == ["behind"]
 
 
-def real_files() -> list[Path | None]:
-    root = os.environ.get("TFPROF_SHARED")
-    found = sorted(Path(root).glob("data/xplane/*/*.xplane.pb")) if root else []
-    return [*found] or [None]
-
-
-@pytest.mark.parametrize("path", real_files(), ids=lambda p: p.parent.name if p else "none")
-def test_real_captures(path: Path | None) -> None:
-    if path is None:
-        pytest.skip("TFPROF_SHARED is not set")
-    assert as_told(read_xspace(path, strict=True)) == expected(
-        pb.XSpace.FromString(path.read_bytes())
-    )
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_real_captures(capture: str) -> None:
+    for path in sorted(folder(capture).glob("*.xplane.pb")):
+        assert as_told(read_xspace(path, strict=True)) == expected(
+            pb.XSpace.FromString(path.read_bytes())
+        )

@@ -1,18 +1,19 @@
 """The shared captures and the reference's answers."""
 
+import atexit
+import functools
 import gzip
 import json
 import math
 import os
+import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(os.environ.get("TFPROF_SHARED", "")) / "data" / "xplane"
-
-needs_shared = pytest.mark.skipif(
-    not os.environ.get("TFPROF_SHARED"), reason="TFPROF_SHARED is not set"
-)
+needs_shared = pytest.mark.skipif(False, reason="")
+PACKED = Path(__file__).parents[1] / "data" / "captures"
 
 CAPTURES = (
     "cpu-custom-loop-py", "cpu-keras-fit", "cpu-memory-bfc", "cpu-multi-worker", "cpu-no-steps",
@@ -21,26 +22,46 @@ CAPTURES = (
 )  # fmt: skip
 
 
+@functools.cache
+def unpacked():
+    """A folder for what is unpacked in this process."""
+    where = tempfile.TemporaryDirectory(prefix="tfprof-captures-")
+    atexit.register(where.cleanup)
+    return Path(where.name)
+
+
+@functools.cache
 def folder(capture):
-    return SHARED / capture
+    """The run with the answers: all of them where the shared data are, most of them elsewhere."""
+    shared = os.environ.get("TFPROF_SHARED")
+    if shared:
+        return Path(shared) / "data" / "xplane" / capture
+    with tarfile.open(PACKED / f"{capture}.tar.xz") as archive:
+        archive.extractall(unpacked(), filter="data")
+    return unpacked() / capture
 
 
 def answer(capture, name):
-    """What the reference says; None if it was not asked."""
+    """What the reference says.
+
+    Skips the test if the reference was not asked, or its answer is too large to be kept here.
+    """
     path = folder(capture) / "oracle" / name
     if path.is_file():
         return json.loads(path.read_text())
     packed = path.with_name(path.name + ".gz")
     if packed.is_file():
         return json.loads(gzip.decompress(packed.read_bytes()))
-    return None
+    pytest.skip(f"no {name} for {capture}")
 
 
 def preprocessed(capture, host):
     """The reference's XSpace after grouping, packed."""
     oracle = folder(capture) / "oracle"
-    path = oracle / f"preprocessed.{host}.xplane.pb.gz"
-    return path if path.is_file() else oracle / "preprocessed.xplane.pb.gz"
+    for name in (f"preprocessed.{host}.xplane.pb.gz", "preprocessed.xplane.pb.gz"):
+        if (oracle / name).is_file():
+            return oracle / name
+    pytest.skip(f"no preprocessed capture of {capture}")
 
 
 def rows(table):

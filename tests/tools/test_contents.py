@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.contents import tools_with_data
@@ -57,7 +57,6 @@ def test_what_planes_give(planes, more):
     assert with_data(*planes) == ALWAYS | more
 
 
-@needs_shared
 def test_a_capture_with_xla_on_the_cpu():
     (path,) = folder("cpu-xla").glob("*.xplane.pb")
     missing = {data.tool for data in tools_with_data([read_xspace(path)]) if data.missing}

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from tests.tools.oracle import SHARED, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
 from tfprof.tools.legacy_results import LegacyName, legacy_name, open_legacy
 from tfprof.tools.legacy_tables import plain_text
 
-DEMO = SHARED / "legacy-demo"
+DEMO = folder("legacy-demo")
 
 
 def packed(message):
@@ -337,7 +337,6 @@ def test_html_becomes_text():
     assert plain_text("a <b>b</b><br/>c &lt; d") == "a b\nc < d"
 
 
-@needs_shared
 def test_an_input_bound_gpu():
     result = open_legacy(DEMO / "GPU-input-bound.localhost.overview_page.pb")
     first = result.table("steps").to_rows()[0]
@@ -353,7 +352,6 @@ def test_an_input_bound_gpu():
     assert len(same.table("input_ops")) == 90
 
 
-@needs_shared
 def test_tables_of_a_cloud_tpu():
     overview = open_legacy(DEMO / "Cloud-TPU.10.240.1.50.overview_page.json")
     assert overview.table("steps").column("computeTimeMs")[0] == pytest.approx(313.493952857)
@@ -370,7 +368,6 @@ def test_tables_of_a_cloud_tpu():
     assert (len(stats.table("ops")), len(stats.table("ops_with_idle"))) == (729, 731)
 
 
-@needs_shared
 @pytest.mark.parametrize("path", sorted(DEMO.glob("*")), ids=lambda path: path.name)
 def test_every_sample_opens_and_is_plain_data(path):
     result = open_legacy(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.oracle import CAPTURES, answer, differences, folder, needs_shared
+from tests.tools.oracle import CAPTURES, answer, differences, folder
 from tfprof.tools.gpu_kernels import kernel_stats
 from tfprof.tools.hlo_statistics import hlo_stats
 from tfprof.tools.input_pipeline_analyzer import input_pipeline
@@ -68,16 +68,13 @@ def found(ours, theirs, prose=is_prose):
     ]
 
 
-@needs_shared
 @pytest.mark.parametrize("file", TOOLS)
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_tables_are_those_of_the_reference(runs, capture, file):
     theirs = answer(capture, file)
-    assert theirs is not None
     assert found(TOOLS[file](runs(capture), classic=True).to_gviz(), theirs) == []
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_hlo_stats_are_those_of_the_reference(runs, capture):
     ours = hlo_stats(runs(capture), classic=True).to_gviz()
@@ -98,13 +95,10 @@ def in_one_order(tree):
     return {**tree, "children": children}
 
 
-@needs_shared
 @pytest.mark.parametrize("by", ["program", "category", "provenance"])
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_op_profiles_are_those_of_the_reference(runs, capture, by):
     theirs = answer(capture, f"op_profile.{by}.json")
-    if theirs is None:
-        pytest.skip("the reference was not asked")
     ours = op_profile(runs(capture), classic=True, by=by).to_gviz()
     for name in (f"by{by.capitalize()}", f"by{by.capitalize()}ExcludeIdle"):
         ours[name], theirs[name] = in_one_order(ours[name]), in_one_order(theirs[name])
@@ -120,7 +114,6 @@ def without_representatives(profile):
     return profile
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_memory_profiles_are_those_of_the_reference(runs, capture):
     run = runs(capture)
@@ -150,7 +143,6 @@ def int_if_whole(cell):
     return int(cell) if isinstance(cell, float) else cell
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_pipelines_are_those_of_the_reference(runs, capture):
     graph, pipelines, bottlenecks = tf_data(runs(capture), classic=True).to_gviz()

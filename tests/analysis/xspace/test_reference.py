@@ -4,14 +4,12 @@ from collections import defaultdict
 
 import pytest
 
-from tests.tools.oracle import CAPTURES, answer, folder, needs_shared, preprocessed, rows
+from tests.tools.oracle import CAPTURES, answer, folder, preprocessed, rows
 from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.host_ops import host_op_times
 from tfprof.analysis.xspace.timeline import build_timeline
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.run import open_run
-
-pytestmark = needs_shared
 
 WITHOUT_TPU = [name for name in CAPTURES if not name.startswith("tpu")]
 
