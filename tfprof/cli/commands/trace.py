@@ -44,7 +44,7 @@ command = Command(
     params=[
         path_argument(),
         *question_options(),
-        *file_options("The file to write; packed if it ends in .gz or .xz; - is stdout.", True),
+        *file_options("The file to write; packed if it ends in .gz, .xz or .zst; - is stdout.", True),
     ],
     help="Write every event of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
     "host threads, devices, steps, flows and counters, however many there are.",
