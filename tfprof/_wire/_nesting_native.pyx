@@ -2,7 +2,15 @@
 # cython: freethreading_compatible=True
 """Nesting of events and what spreads along it; ``tfprof.analysis.xspace`` has the Python of it."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+ctypedef fused place:  # of an event: 32 bits do for two billion of them
+    int32_t
+    int64_t
+
+ctypedef fused number:
+    int32_t
+    int64_t
 
 cdef enum:
     ALONE = -2
@@ -13,13 +21,12 @@ def nest(
     const int64_t[::1] starts,
     const int64_t[::1] ends,
     const uint8_t[::1] is_alone,
+    place[::1] parents,
+    place[::1] behind,
 ):
-    """Parent of each event of lines in order of time, and the place behind all inside it.
+    """Find the parent of each event of lines in order of time, and the place behind all inside it.
 
     What is alone has no parent and is none.
-
-    Returns:
-        Two buffers of int64.
 
     Raises:
         ValueError: The columns do not fit each other.
@@ -28,16 +35,15 @@ def nest(
     cdef Py_ssize_t line
     if ends.shape[0] != n or is_alone.shape[0] != n:
         raise ValueError("columns of different lengths")
+    if parents.shape[0] != n or behind.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    if place is int32_t and n > 0x7FFFFFFF:
+        raise ValueError("too many events for 32 bits")
     if n_lines < 0 or first[0] != 0 or first[n_lines] != n:
         raise ValueError("columns of different lengths")
     for line in range(n_lines):
         if first[line] > first[line + 1]:
             raise ValueError("lines out of order")
-    parent_bytes, end_bytes = bytearray(8 * n), bytearray(8 * n)
-    if not n:
-        return parent_bytes, end_bytes
-    cdef int64_t[::1] parents = memoryview(parent_bytes).cast("q")
-    cdef int64_t[::1] behind = memoryview(end_bytes).cast("q")
     cdef int64_t event, top
     with nogil:
         for line in range(n_lines):
@@ -45,21 +51,20 @@ def nest(
             for event in range(first[line], first[line + 1]):
                 if is_alone[event]:
                     parents[event] = -1
-                    behind[event] = event + 1
+                    behind[event] = <place>(event + 1)
                     continue
                 # The open events are the one before and those around it: a chain of parents.
                 while top >= 0 and not (starts[top] <= starts[event] and ends[event] <= ends[top]):
-                    behind[top] = event
+                    behind[top] = <place>event
                     top = parents[top]
-                parents[event] = top
+                parents[event] = <place>top
                 top = event
             while top >= 0:
-                behind[top] = first[line + 1]
+                behind[top] = <place>first[line + 1]
                 top = parents[top]
-    return parent_bytes, end_bytes
 
 
-def fill_from_parents(const int64_t[::1] parents, int64_t[::1] values):
+def fill_from_parents(const place[::1] parents, number[::1] values):
     """Give each event without a value (negative) that of its parent, which stands before it.
 
     Raises:
@@ -81,11 +86,11 @@ def fill_from_parents(const int64_t[::1] parents, int64_t[::1] values):
 
 
 def spread(
-    const int64_t[::1] ends,
-    const int64_t[::1] first_link,
+    const place[::1] ends,
+    const int64_t[::1] sources,
     const int64_t[::1] targets,
     const int64_t[::1] pending,
-    int64_t[::1] groups,
+    number[::1] groups,
     int64_t group,
 ):
     """Put events, all inside them and all they lead to into a group, where they have none.
@@ -95,8 +100,8 @@ def spread(
 
     Args:
         ends: The place behind all inside each event, shape (n,).
-        first_link: The first link of each event to others, and the number of links, (n + 1,).
-        targets: Where links lead, each an event.
+        sources: Where links begin, ascending.
+        targets: Where each leads, an event.
         pending: Events to begin with.
         groups: The group of each event, negative without one; changed.
         group: The group.
@@ -105,10 +110,10 @@ def spread(
         ValueError: The columns do not fit each other.
         MemoryError: There is none.
     """
-    cdef Py_ssize_t n = ends.shape[0]
-    if first_link.shape[0] != n + 1 or groups.shape[0] != n or first_link[n] > targets.shape[0]:
+    cdef Py_ssize_t n = ends.shape[0], n_links = sources.shape[0]
+    if groups.shape[0] != n or targets.shape[0] != n_links:
         raise ValueError("columns of different lengths")
-    cdef int64_t event, link, top, target
+    cdef int64_t event, link, top, target, high, middle
     stack = [pending[place] for place in range(pending.shape[0])]
     while stack:
         top = stack.pop()
@@ -119,10 +124,18 @@ def spread(
         for event in range(top, ends[top]):
             if groups[event] >= 0 or (groups[event] == ALONE and event != top):
                 continue
-            groups[event] = group
-            for link in range(first_link[event], first_link[event + 1]):
-                target = targets[link]
-                if target < 0 or target >= n:
-                    raise ValueError("an event that is not there")
-                if groups[target] < 0:
-                    stack.append(target)
+            groups[event] = <number>group
+        link, high = 0, n_links  # the first link from here on
+        while link < high:
+            middle = (link + high) // 2
+            if sources[middle] < top:
+                link = middle + 1
+            else:
+                high = middle
+        while link < n_links and sources[link] < ends[top]:
+            target = targets[link]
+            if target < 0 or target >= n or sources[link] < top:
+                raise ValueError("an event that is not there")
+            if groups[sources[link]] == group and groups[target] < 0:
+                stack.append(target)
+            link += 1

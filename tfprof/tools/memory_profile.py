@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.analysis.xspace.memory import (
+    ALLOCATION,
+    DEALLOCATION,
     LiveMemory,
     MemoryEvents,
     Peak,
@@ -110,8 +112,10 @@ def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
 
 
 def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
+    found: list[_Allocator] = []
+    if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
+        return found  # which saves finding the steps
     groups = host.groups(classic=classic)
-    found = []
     for name, events in memory_events(host.timeline, groups, classic=classic).items():
         peak = peak_of(events, classic=classic)
         only_step = None
@@ -330,7 +334,7 @@ def _modules(host: Host) -> list[dict[str, str]]:
                 "name": timeline.name(event),
                 "planeName": plane.removeprefix("/device:"),
                 "startTimePs": str(int(timeline.starts_ps[event])),
-                "endTimePs": str(int(timeline.ends_ps[event])),
+                "endTimePs": str(int(timeline.ends_of(event))),
             }
             for place, event in enumerate(events, len(found))
         ]

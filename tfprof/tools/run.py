@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfprof.analysis.xspace.clocks import time_axis
 from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
 from tfprof.analysis.xspace.timeline import Timeline, build_timeline
@@ -158,6 +159,33 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
     return Run(name, tuple(hosts), (*notes, *damage), Memo())
 
 
+def _remarks(host: Host) -> list[Note]:
+    """What a capture tells of itself, and what of it makes no sense."""
+    space, axis = host.space, time_axis(host.space)
+    notes = [Note("error", text, host.name) for text in dict.fromkeys(space.errors)]
+    notes += [Note("warning", text, host.name) for text in dict.fromkeys(space.warnings)]
+    notes += [Note("warning", notice.text, host.name) for notice in space.notices]
+    dropped = [plane.own_stats().get("dropped_traces") for plane in space.planes]
+    lost = sum(number for number in dropped if isinstance(number, int))
+    if lost > 0:
+        notes.append(
+            Note("warning", f"the profiler dropped {lost:,} events, because there were too many: "
+                 "times are too short. Capture less at once", host.name)
+        )  # fmt: skip
+    if axis.n_impossible:
+        notes.append(
+            Note("warning", f"{axis.n_impossible:,} events are left out: they took less than no "
+                 "time, or weeks. The file is damaged, or its recorder is wrong", host.name)
+        )  # fmt: skip
+    if axis.far_lines:
+        listed = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
+        notes.append(
+            Note("warning", f"the clock of {listed} is weeks away from that of the other lines: "
+                 "what is there is shown at the beginning of the capture", host.name)
+        )  # fmt: skip
+    return notes
+
+
 def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and what is said of the others."""
     hosts: list[Host] = []
@@ -177,7 +205,9 @@ def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
             name, again = f"{label} ({again})", again + 1
         names.add(name)
         hosts.append(Host(name, space))
-        notes += [Note("warning", notice.text, name) for notice in space.notices]
+        if name != label:
+            notes.append(Note("info", f"another file is called {label!r}, too", name))
+        notes += _remarks(hosts[-1])
     if not hosts:
         raise errors[0]
     return hosts, notes

@@ -124,6 +124,12 @@ def tf_data(
     notes = list(run.notes)
     if not found:
         notes.append(Note("warning", _NONE))
+    notes += [
+        Note("warning", f"calls of {one.pipeline.name} have so many parts that not all were "
+             "looked at: self times are too large. Is the file damaged?", one.host.name)
+        for one in found
+        if any(call.is_cut for call in one.pipeline.calls)
+    ]  # fmt: skip
     return ToolResult(
         TOOL,
         "tf.data bottleneck analysis",
@@ -267,7 +273,7 @@ def _graph_json(table: Table, found: Sequence[_Slow]) -> dict[str, object]:
     for row, (slow, call, iterator) in zip(whole["rows"], places, strict=True):
         times = call.times[iterator]
         known = slow.data.iterators.get(iterator)
-        start = times.start_ps + slow.host.space.base_ns * 1000
+        start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
         row["c"][3]["f"] = (
             f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
             f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "

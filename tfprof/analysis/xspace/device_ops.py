@@ -188,7 +188,7 @@ def _ops_of_plane(
     found = _runs_of_instructions(timeline, events, described, durations, eager, classic)
     found += _framework_ops(timeline, events, described.place < 0, durations, eager)
     busy = sum(op.self_ps for op in found)
-    span = int(timeline.ends_ps[events].max() - timeline.starts_ps[events].min())
+    span = int(timeline.ends_of(events).max() - timeline.starts_ps[events].min())
     total = max(span, busy)  # streams run side by side
     return DeviceOps(tuple(found), total, total - busy)
 

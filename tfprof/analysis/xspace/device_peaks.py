@@ -7,6 +7,7 @@ of the CDNA white papers.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from tfprof.analysis.xspace.names import TENSOR_CORE
@@ -66,7 +67,8 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
 
     def number(name: str) -> float:
         value = stats.get(name)
-        return float(value) if isinstance(value, (int, float)) else 0.0
+        is_number = isinstance(value, (int, float)) and math.isfinite(value)
+        return float(value) if is_number and value > 0 else 0.0
 
     told = number("peak_teraflops_per_second") * 1000.0
     if TENSOR_CORE.fullmatch(plane.name):

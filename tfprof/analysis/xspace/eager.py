@@ -6,7 +6,7 @@ import numpy as np
 
 from tfprof.analysis.xspace.grouping import Forest
 from tfprof.analysis.xspace.names import EAGER_EXECUTE
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import BoolArray
 
 
 def ran_eagerly(forest: Forest) -> BoolArray:
@@ -18,7 +18,7 @@ def ran_eagerly(forest: Forest) -> BoolArray:
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     of_function = timeline.stat("is_func").dense(len(timeline))
     is_execute = timeline.named(EAGER_EXECUTE.__eq__)
-    own: Int64Array = np.where(is_execute, (of_function == 0).astype(np.int64), -1)
+    own = np.where(is_execute, (of_function == 0).astype(np.int32), np.int32(-1))
     found = nesting.nearest(own)
     while True:
         is_new = (found[links.targets] < 0) & (found[links.sources] >= 0)

@@ -44,7 +44,7 @@ def function_calls(timeline: Timeline) -> list[FunctionCalls]:
         return []
     events = texts.events
     first = np.searchsorted(events, timeline.first)
-    nesting = nest(first, timeline.starts_ps[events], timeline.ends_ps[events])
+    nesting = nest(first, timeline.starts_ps[events], timeline.ends_of(events))
     durations = timeline.durations_ps[events]
     own = durations - nesting.sums_of_children(durations)
     traces = timeline.stat("tracing_count").dense(len(timeline))[events]

@@ -206,15 +206,16 @@ def _kernel(
         eligible,
         op_name,
     )
-    try:
-        occupancy = float(fields.get("occ_pct", 0))
-    except ValueError:
-        occupancy = 0.0
-    return kernel, occupancy
+    occupancy = fields.get("occ_pct", "")
+    return kernel, float(occupancy) if _DECIMAL.fullmatch(occupancy) else 0.0
+
+
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{0,20})?")
 
 
 def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return int(text) if _WHOLE.fullmatch(text) else 0
 
 
 def _three(text: str) -> tuple[int, int, int]:

@@ -27,6 +27,7 @@ from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
 from tfprof.analysis.xspace.tpu_groups import group_tpus
 from tfprof.model.columns import Int64Array
+from tfprof.model.xspace_stats import IntArray
 
 _native: Any = native_module("_nesting_native")
 
@@ -84,7 +85,7 @@ class Groups:
         are_given: The file had groups already.
     """
 
-    of_event: Int64Array
+    of_event: IntArray
     names: dict[int, str]
     roots: dict[int, int]
     step_names: dict[int, str]
@@ -119,7 +120,7 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
     if is_grouped(timeline):
         return _given(timeline)
     if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
-        return Groups(np.full(len(timeline), NO_GROUP), {}, {}, {})
+        return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
     loops, roots = _loop_iterations(forest)
     if roots:
         forest = loops
@@ -132,12 +133,11 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
 
 
 def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
-    has_roots = bool(len(groups))
-    steps = group_tpus(timeline, groups.of_event, has_roots=has_roots, classic=classic)
-    if not has_roots:
-        counted = np.unique(groups.of_event[groups.of_event >= 0]).tolist()
-        groups.names.update((group, str(group)) for group in counted)
-        groups.roots.update((group, -1) for group in counted)
+    n_groups = len(groups)
+    steps = group_tpus(timeline, groups.of_event, n_groups=n_groups, classic=classic)
+    counted = groups.of_event[groups.of_event >= n_groups]
+    for group in np.unique(counted).tolist():
+        groups.names[group], groups.roots[group] = str(group), NO_GROUP
     groups.step_names.update((event, groups.names[group]) for event, group in steps.items())
 
 
@@ -149,7 +149,7 @@ def device_events(timeline: Timeline, plane: int) -> Int64Array:
     return events[order]
 
 
-def _fill_devices(timeline: Timeline, of_event: Int64Array) -> None:
+def _fill_devices(timeline: Timeline, of_event: IntArray) -> None:
     """What no launch leads to on a GPU belongs to the step of what came before it."""
     for number, plane in enumerate(timeline.space.planes):
         if not plane.name.startswith(GPU_PREFIX):
@@ -257,7 +257,7 @@ def _outermost(forest: Forest, roots: list[int], level: Int64Array) -> list[int]
 
 def _grouped(forest: Forest, roots: list[int]) -> Groups:
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
-    groups = np.full(len(timeline), NO_GROUP, np.int64)
+    groups = np.full(len(timeline), NO_GROUP, np.int32)
     asynchronous = timeline.stat("_a")
     groups[asynchronous.events[asynchronous.values != 0]] = _ALONE
     names: dict[int, str] = {}
@@ -277,7 +277,7 @@ def _grouped(forest: Forest, roots: list[int]) -> Groups:
     return Groups(groups, names, begins, step_names)
 
 
-def spread(ends: Int64Array, links: Links, root: int, groups: Int64Array, group: int) -> None:
+def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
     """Put an event, all inside it and all they lead to into a group, where they have none.
 
     Args:
@@ -289,9 +289,9 @@ def spread(ends: Int64Array, links: Links, root: int, groups: Int64Array, group:
         group: The group.
     """
     if is_native() and _native is not None:
-        _native.spread(ends, links.first, links.targets, np.array([root]), groups, group)
+        _native.spread(ends, links.sources, links.targets, np.array([root]), groups, group)
         return
-    first, targets = links.first, links.targets
+    sources, targets = links.sources, links.targets
     waiting = [root]
     while waiting:
         top = waiting.pop()
@@ -301,9 +301,9 @@ def spread(ends: Int64Array, links: Links, root: int, groups: Int64Array, group:
         if groups[top] == _ALONE:
             inside = np.array([top])
         groups[inside] = group
-        leading = inside[first[inside + 1] > first[inside]]
-        for event in leading.tolist():
-            waiting += targets[first[event] : first[event + 1]].tolist()
+        first, last = np.searchsorted(sources, (top, ends[top])).tolist()
+        leads = groups[sources[first:last]] == group
+        waiting += targets[first:last][leads].tolist()
 
 
 class _Labels:

@@ -160,10 +160,9 @@ def _op_spans(timeline: Timeline) -> tuple[_Spans, list[OpName]]:
         or [-1],
         np.int64,
     )
-    on_host = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
-    named = np.flatnonzero(on_host)
+    on_host = timeline.on_threads
+    named = np.flatnonzero(on_host & timeline.kind_mask(by_name >= 0))
     op = by_name[timeline.kinds[named]] if len(by_name) else np.zeros(0, np.int64)
-    named, op = named[op >= 0], op[op >= 0]
     more = by_text[texts.values]
     kept = (more >= 0) & on_host[texts.events]
     event = np.concatenate([named, texts.events[kept]])
@@ -173,7 +172,7 @@ def _op_spans(timeline: Timeline) -> tuple[_Spans, list[OpName]]:
         event, op = event[order], op[order]
     first = np.searchsorted(event, timeline.first)
     return (
-        _Spans(first, event, op, timeline.starts_ps[event], timeline.ends_ps[event]),
+        _Spans(first, event, op, timeline.starts_ps[event], timeline.ends_of(event)),
         list(numbers),
     )
 

@@ -110,13 +110,16 @@ class InputBreakdown(NamedTuple):
     unclassified: float
 
 
-def break_down(ops: Sequence[InputOp], enqueue_ratio: float) -> InputBreakdown:
+def break_down(
+    ops: Sequence[InputOp], enqueue_ratio: float, *, classic: bool = False
+) -> InputBreakdown:
     """Share out the time that is not spent on enqueues (``GenerateHostResult``).
 
     Args:
         ops: The input ops.
         enqueue_ratio: How much of the time from one enqueue to the next is the enqueue itself; 0
             if there are none.
+        classic: As the reference: with a ratio, but no enqueues, everything is 0.
     """
     own = {work: float(sum(op.self_ps for op in ops if op.work is work)) for work in InputWork}
     parts = (
@@ -125,7 +128,8 @@ def break_down(ops: Sequence[InputOp], enqueue_ratio: float) -> InputBreakdown:
     explained = sum(parts)
     enqueue = own[InputWork.ENQUEUE]
     ratio = min(1.0, enqueue_ratio)
-    rest = enqueue * (1.0 - ratio) / ratio if ratio else explained
+    is_scaled = ratio > 0 and (enqueue > 0 or classic)
+    rest = enqueue * (1.0 - ratio) / ratio if is_scaled else explained
     demanded, advanced, preprocessing = (
         rest * part / explained if explained else 0.0 for part in parts
     )

@@ -34,12 +34,6 @@ class Links:
     targets: Int64Array
     n_events: int
 
-    @cached_property
-    def first(self) -> Int64Array:
-        """The first link of each event, and the number of links, shape (n_events + 1,)."""
-        counts = np.bincount(self.sources, minlength=self.n_events)
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
     def sources_of(self, event: int) -> list[int]:
         """What leads to an event."""
         targets, sources = self._by_target
@@ -58,8 +52,8 @@ def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Lin
     if not pairs:
         nothing = np.zeros(0, np.int64)
         return Links(nothing, nothing, n_events)
-    sources = np.concatenate([source for source, _ in pairs])
-    targets = np.concatenate([target for _, target in pairs])
+    sources = np.concatenate([source for source, _ in pairs]).astype(np.int64, copy=False)
+    targets = np.concatenate([target for _, target in pairs]).astype(np.int64, copy=False)
     order = np.argsort(sources, kind="stable")
     return Links(sources[order], targets[order], n_events)
 
@@ -101,12 +95,14 @@ def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
         return []
     step = (timeline.stat("id"), timeline.stat("iter_num"))
     queue = (timeline.stat("request_id"), timeline.stat("queue_addr"))
+    executors, executes = (_keys(step, named(name.__eq__)) for name in (EXECUTOR, "TpuExecuteOp"))
+    locked, requests = (
+        _keys(queue, named(wanted)) for wanted in ("EnqueueRequestLocked".__eq__, _is_request)
+    )
     return [
-        all_matches(_keys(step, named(EXECUTOR.__eq__)), _keys(step, named("TpuExecuteOp".__eq__))),
-        all_matches(
-            _keys(queue, named("EnqueueRequestLocked".__eq__)), _keys(queue, named(_is_request))
-        ),
-        all_matches(*_program_runs(timeline)),
+        all_matches(executors, executes, _MOST_PAIRS),
+        all_matches(locked, requests, _MOST_PAIRS),
+        all_matches(*_program_runs(timeline), _MOST_PAIRS),
     ]
 
 

@@ -17,6 +17,8 @@ ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 
 MOST_SAMPLES = 1000
 
+_MOST_BYTES = 1 << 60
+
 _DTYPES = (
     "INVALID", "float", "double", "int32", "uint8", "int16", "int8", "string", "complex64",
     "int64", "bool", "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16",
@@ -123,12 +125,12 @@ def memory_events(
         time_ps=timeline.offsets_ps(events) if classic else timeline.starts_ps[events],
         is_allocation=of_type[timeline.kinds[events]],
         address=columns.integers("addr"),
-        requested_bytes=columns.integers("requested_bytes"),
-        allocated_bytes=columns.integers("allocation_bytes"),
-        heap_bytes=columns.integers("bytes_allocated"),
-        stack_bytes=columns.integers("bytes_reserved"),
-        free_bytes=columns.integers("bytes_available"),
-        peak_bytes=columns.integers("peak_bytes_in_use"),
+        requested_bytes=columns.sizes("requested_bytes"),
+        allocated_bytes=columns.sizes("allocation_bytes"),
+        heap_bytes=columns.sizes("bytes_allocated"),
+        stack_bytes=columns.sizes("bytes_reserved"),
+        free_bytes=columns.sizes("bytes_available"),
+        peak_bytes=columns.sizes("peak_bytes_in_use"),
         fragmentation=columns.floats("fragmentation"),
         step=groups.of_event[events],
         text=text,
@@ -165,10 +167,15 @@ class _Columns:
         values[rows] = np.where(stat.is_integer(), stat.values, 0)[place]
         return values
 
+    def sizes(self, name: str) -> Int64Array:
+        """Bytes, so far from the limit of 64 bits that a few can be added."""
+        return np.clip(self.integers(name), -_MOST_BYTES, _MOST_BYTES)
+
     def floats(self, name: str) -> npt.NDArray[np.float64]:
         rows, place, stat = self._found(name)
         values = np.zeros(len(self._events))
-        values[rows] = np.nan_to_num(stat.floats()[place])
+        told = stat.floats()[place]
+        values[rows] = np.where(np.isfinite(told), told, 0.0)
         return values
 
     def texts(self, *names: str) -> tuple[Int64Array, list[str]]:
@@ -283,12 +290,17 @@ def live_at(events: MemoryEvents, place: int, *, only_step: int | None = None) -
     is_last = np.ones(len(order), np.bool_)
     is_last[:-1] = np.diff(address) != 0
     live = np.sort(order[is_last & is_allocation])
-    allocated = int(events.allocated_bytes[order[is_allocation]].sum())
+    allocated = _sum(events.allocated_bytes[order[is_allocation]])
     held = np.zeros(len(order), np.bool_)
     held[1:] = is_allocation[:-1] & ~is_last[:-1]
     size = events.allocated_bytes[order]
-    freed = int(size[~is_allocation & held].sum())
+    freed = _sum(size[~is_allocation & held])
     return LiveMemory(live, int(events.heap_bytes[place]) - allocated + freed)
+
+
+def _sum(sizes: Int64Array) -> int:
+    """The sum, also where it has more than 64 bits."""
+    return (int((sizes >> 30).sum()) << 30) + int((sizes & (1 << 30) - 1).sum())
 
 
 class LiveMemory(NamedTuple):

@@ -13,6 +13,13 @@ from tfprof.model.xspace_stats import IntArray
 
 _native: Any = native_module("_nesting_native")
 
+_LEAST = np.dtype(np.int32).itemsize
+
+
+def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
+    """As narrow as places of so many events can be: these columns are as long as a capture."""
+    return np.int32 if n_events < 1 << 31 else np.int64
+
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
@@ -40,11 +47,10 @@ class Nesting:
 
         Negative if there is none at all.
         """
+        found = np.array(values, values.dtype if values.dtype.itemsize >= _LEAST else np.int32)
         if is_native() and _native is not None:
-            found = np.array(values, np.int64)
-            _native.fill_from_parents(np.ascontiguousarray(self.parents, np.int64), found)
+            _native.fill_from_parents(self.parents, found)
             return found
-        found = np.array(values, np.int64)
         around = np.where(found < 0, self.parents, -1)
         while True:
             open_ = np.flatnonzero(around >= 0)
@@ -74,13 +80,15 @@ def nest(
     if is_alone is None:
         is_alone = np.zeros(len(starts_ps), np.bool_)
     if is_native() and _native is not None:
-        found = _native.nest(
+        parents, ends = (np.empty(len(starts_ps), _place_type(len(starts_ps))) for _ in range(2))
+        _native.nest(
             np.ascontiguousarray(first, np.int64),
             np.ascontiguousarray(starts_ps, np.int64),
             np.ascontiguousarray(ends_ps, np.int64),
             is_alone.view(np.uint8),
+            parents,
+            ends,
         )
-        parents, ends = (np.frombuffer(column, np.int64) for column in found)
         return Nesting(parents, ends)
     return nest_pure(first, starts_ps, ends_ps, is_alone)
 
@@ -108,7 +116,8 @@ def nest_pure(
         candidates[waiting[known]] = parents[above[known]]
         is_settled[waiting[known]] = candidates[waiting[known]] < 0
         waiting = waiting[~is_settled[waiting]]
-    return Nesting(parents, _subtree_ends(parents))
+    narrow = _place_type(n_events)
+    return Nesting(parents.astype(narrow), _subtree_ends(parents).astype(narrow))
 
 
 def _without(
@@ -124,7 +133,8 @@ def _without(
     behind = np.append(rest, len(starts_ps))[inner.ends]
     line_ends = first[np.searchsorted(first, rest, side="right")]
     ends[rest] = np.minimum(behind, line_ends)
-    return Nesting(parents, ends)
+    narrow = _place_type(len(starts_ps))
+    return Nesting(parents.astype(narrow), ends.astype(narrow))
 
 
 def _subtree_ends(parents: Int64Array) -> Int64Array:

@@ -16,6 +16,7 @@ from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import OpKind
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace_stats import IntArray
 
 
 class Spent(enum.IntEnum):
@@ -105,32 +106,48 @@ def host_step_events(
         has_device: Whether launches are for a device.
     """
     timeline = forest.timeline
+    of_event = groups.of_event
     spent_of_kind = np.array(
         [_spent_of_name(name, op.kind, op.type) for name, op in
-         zip(timeline.names, timeline.ops, strict=True)], np.int64
+         zip(timeline.names, timeline.ops, strict=True)], np.int16
     )  # fmt: skip
-    wanted = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
-    wanted &= groups.of_event >= 0
-    events = np.flatnonzero(wanted)
-    spent = spent_of_kind[timeline.kinds[events]]
-    shown = np.array(sorted(groups.step_names), np.int64)
-    is_marker = (spent == _MARKER) | np.isin(events, shown)
-    spent[is_marker] = _MARKER
-    computes = spent == Spent.HOST_COMPUTE
+    spent = spent_of_kind[timeline.kinds]
+    spent[list(groups.step_names)] = _MARKER
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
         prepares[timeline.stat("correlation_id").events] = True
-        spent[prepares[events] & (computes | (spent == Spent.HOST_WAIT_INPUT))] = Spent.HOST_PREPARE
-        computes = spent == Spent.HOST_COMPUTE
-    spent[np.isin(events, _root_stages(forest)) & computes] = Spent.HOST_WAIT_INPUT
-    starts, ends = timeline.starts_ps[events], timeline.ends_ps[events]
-    group = groups.of_event[events]
-    kept = spent >= 0
+        prepares &= (spent == Spent.HOST_COMPUTE) | (spent == Spent.HOST_WAIT_INPUT)
+        spent[prepares] = Spent.HOST_PREPARE
+    stages = _root_stages(forest)
+    spent[stages[spent[stages] == Spent.HOST_COMPUTE]] = Spent.HOST_WAIT_INPUT
+    outside = of_event < 0
+    outside |= ~timeline.on_threads
+    spent[outside] = _IGNORED
+    marks = np.flatnonzero(spent == _MARKER)
     markers = Markers(
-        group[is_marker], starts[is_marker], ends[is_marker],
-        np.zeros(int(is_marker.sum()), np.bool_),
+        of_event[marks].astype(np.int64), timeline.starts_ps[marks],
+        timeline.starts_ps[marks] + timeline.durations_ps[marks], np.zeros(len(marks), np.bool_),
     )  # fmt: skip
-    return StepEvents(group, spent, starts, ends).only(kept), markers
+    events = np.flatnonzero((spent >= 0) & ~_is_inside_its_like(forest, spent, of_event))
+    starts = timeline.starts_ps[events]
+    found = StepEvents(
+        of_event[events].astype(np.int64), spent[events].astype(np.int64), starts,
+        starts + timeline.durations_ps[events],
+    )  # fmt: skip
+    return found, markers
+
+
+def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
+    """Events directly inside one of the same step that is spent on the same: they add nothing.
+
+    With the Python tracer that is nearly all of them.
+    """
+    parents = forest.nesting.parents
+    around = np.maximum(parents, 0)
+    found: BoolArray = parents >= 0
+    found &= spent[around] == spent
+    found &= of_event[around] == of_event
+    return found
 
 
 _MARKER_NAMES = ("train", "test", "TraceContext")
@@ -203,8 +220,9 @@ def gpu_step_events(
         spent = spent_of_kind[timeline.kinds[events]]
         spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
         found = StepEvents(
-            groups.of_event[events], spent, timeline.starts_ps[events], timeline.ends_ps[events]
-        )
+            groups.of_event[events].astype(np.int64), spent,
+            timeline.starts_ps[events], timeline.ends_of(events),
+        )  # fmt: skip
         parts.append((found, markers))
     return joined(parts)
 
@@ -243,16 +261,17 @@ def _device_markers(timeline: Timeline, groups: Groups, plane: int) -> Markers:
             lambda line: line.plane == plane and line.is_derived and line.name == "Steps"
         )
         events = np.flatnonzero(steps & (groups.of_event >= 0))
-        group, start = groups.of_event[events], timeline.starts_ps[events]
-        return Markers(group, start, timeline.ends_ps[events], np.ones(len(events), np.bool_))
+        group = groups.of_event[events].astype(np.int64)
+        start = timeline.starts_ps[events]
+        return Markers(group, start, timeline.ends_of(events), np.ones(len(events), np.bool_))
     events = device_events(timeline, plane)
     events = events[groups.of_event[events] >= 0]
-    group = groups.of_event[events]
+    group = groups.of_event[events].astype(np.int64)
     if not len(events):
         nothing = np.zeros(0, np.int64)
         return Markers(nothing, nothing, nothing, np.zeros(0, np.bool_))
     begins = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
-    ends = np.maximum.reduceat(timeline.ends_ps[events], begins)
+    ends = np.maximum.reduceat(timeline.ends_of(events), begins)
     return Markers(
         group[begins], timeline.starts_ps[events][begins], ends, np.ones(len(begins), np.bool_)
     )

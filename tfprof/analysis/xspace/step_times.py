@@ -86,7 +86,13 @@ def step_times(events: StepEvents, markers: Markers, *, has_device: bool) -> Ste
 
 def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
     """The row of each group, -1 for one that is not there."""
-    row_of = np.full(int(max(groups.max(initial=-1), wanted.max(initial=-1))) + 1, -1, np.int64)
+    most = int(max(groups.max(initial=-1), wanted.max(initial=-1)))
+    if most > 4 * (len(groups) + len(wanted)):  # numbers of a file, and no small ones
+        if not len(groups):
+            return np.full(len(wanted), -1)
+        place = np.searchsorted(groups, wanted).clip(max=len(groups) - 1)
+        return np.where(groups[place] == wanted, place, -1)
+    row_of = np.full(most + 1, -1, np.int64)
     row_of[groups] = np.arange(len(groups))
     return row_of[wanted]
 

@@ -26,6 +26,9 @@ _SECOND_STAGE = "Iterator::Prefetch::Generator"
 
 _MOST_LEVELS = 100
 
+_MOST_VISITS = 1 << 16
+"""Iterators that are looked at for one call: damaged files may lead in circles."""
+
 
 class Iterator(NamedTuple):
     """An iterator of a pipeline.
@@ -69,10 +72,12 @@ class Call:
     Attributes:
         duration_ps: How long it took.
         times: Of each iterator, by id.
+        is_cut: It is of so many parts that only the first were looked at.
     """
 
     duration_ps: int
     times: dict[int, IteratorTimes] = field(default_factory=dict)
+    is_cut: bool = False
 
     @property
     def bottleneck(self) -> int | None:
@@ -220,7 +225,12 @@ class _Walker:
         begin, end = int(starts[root]), int(ends[root])
         call = Call(end - begin)
         waiting = [(root, begin, end, True, 0)]
+        visits = 0
         while waiting:
+            if visits == _MOST_VISITS:
+                call.is_cut = True
+                break
+            visits += 1
             event, begin, end, is_blocking, level = waiting.pop()
             if event not in ids or level > _MOST_LEVELS:
                 continue

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfprof.analysis.xspace.clocks import TimeAxis, time_axis
 from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, is_device
 from tfprof.analysis.xspace.op_names import OpName, parse_op_name
 from tfprof.model.columns import BoolArray, Int64Array
@@ -110,7 +111,7 @@ class Timeline:
         space: Where they are from.
         lines: The lines that hold some, those of the host first.
         first: The first event of each line, and the number of events, shape (n lines + 1,).
-        starts_ps: When each began, since ``space.base_ns``, shape (n,).
+        starts_ps: When each began, since ``axis.base_ns``, shape (n,).
         durations_ps: How long it took.
         kinds: What it is: a place in ``names``.
         names: Name of each kind of event, once for each plane.
@@ -133,9 +134,19 @@ class Timeline:
         return len(self.starts_ps)
 
     @cached_property
+    def axis(self) -> TimeAxis:
+        """What times count from."""
+        return time_axis(self.space)
+
+    @property
     def ends_ps(self) -> Int64Array:
-        """When each event ended, shape (n,)."""
+        """When each event ended, shape (n,); of some events, rather ask ``ends_of``."""
         return self.starts_ps + self.durations_ps
+
+    def ends_of(self, events: Any) -> Int64Array:
+        """When some events ended."""
+        found: Int64Array = self.starts_ps[events] + self.durations_ps[events]
+        return found
 
     @cached_property
     def line_of(self) -> IntArray:
@@ -155,6 +166,11 @@ class Timeline:
     def on_host(self) -> BoolArray:
         """Whether each event is one of the host, shape (n,)."""
         return self.of_lines(lambda line: line.is_host)
+
+    @cached_property
+    def on_threads(self) -> BoolArray:
+        """Whether each event is one of a host's threads, and not derived, shape (n,)."""
+        return self.of_lines(lambda line: line.is_host and not line.is_derived)
 
     @cached_property
     def on_device(self) -> BoolArray:
@@ -233,27 +249,35 @@ class Timeline:
 
 
 def build_timeline(space: XSpace) -> Timeline:
-    """Put the events of a space in order. Aggregated events, which have no start, are left out."""
+    """Put the events of a space in order.
+
+    Aggregated events, which have no start, and those with impossible times are left out.
+    """
     lines, pieces = _merged_lines(space)
-    starts_of_plane = [plane.starts_ps(space.base_ns) for plane in space.planes]
+    axis = time_axis(space)
+    planes = range(len(space.planes))
+    starts_of_plane = [axis.starts_ps(number) for number in planes]
+    possible_of_plane = [axis.is_possible(number) for number in planes]
     kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
     sources_before = _before([len(plane.events) for plane in space.planes])
-    parts: list[tuple[Int64Array, Int64Array, IntArray, IntArray]] = []
+    runs: list[tuple[int, slice | Int64Array]] = []
     sizes: list[int] = []
     for pairs in pieces:
         size = 0
         for number, line in pairs:
-            plane = space.planes[number]
-            rows = _timed_events(plane, line)
-            sources = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-            parts.append((
-                starts_of_plane[number][rows],
-                plane.events.durations_ps[rows],
-                plane.metadata_rows[rows] + np.int32(kinds_before[number] + 1),
-                (sources + sources_before[number]).astype(_narrowest(sources_before[-1])),
-            ))  # fmt: skip
-            size += len(sources)
+            rows = _timed_events(space.planes[number], line, possible_of_plane[number])
+            size += rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+            _append_run(runs, number, rows)
         sizes.append(size)
+    parts = [
+        (
+            starts_of_plane[number][rows],
+            space.planes[number].events.durations_ps[rows],
+            space.planes[number].metadata_rows[rows] + np.int32(kinds_before[number] + 1),
+            _numbers(rows, sources_before[number], sources_before[-1]),
+        )
+        for number, rows in runs
+    ]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     starts, durations, kinds, numbers = (
         _joined([part[column] for part in parts]) for column in range(4)
@@ -271,6 +295,26 @@ def build_timeline(space: XSpace) -> Timeline:
     return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, numbers)
 
 
+def _append_run(
+    runs: list[tuple[int, slice | Int64Array]], number: int, rows: slice | Int64Array
+) -> None:
+    """Add events of a plane; what follows the events before it becomes one piece with them."""
+    if runs and isinstance(rows, slice):
+        last_number, last = runs[-1]
+        if last_number == number and isinstance(last, slice) and last.stop == rows.start:
+            runs[-1] = (number, slice(last.start, rows.stop))
+            return
+    runs.append((number, rows))
+
+
+def _numbers(rows: slice | Int64Array, before: int, n_all: int) -> IntArray:
+    """Numbers of events among all of the space."""
+    narrow = _narrowest(n_all)
+    if isinstance(rows, slice):
+        return np.arange(rows.start + before, rows.stop + before, dtype=narrow)
+    return (rows + before).astype(narrow)
+
+
 def _before(sizes: list[int]) -> list[int]:
     """How many there are before each, and of all."""
     return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
@@ -280,13 +324,15 @@ def _narrowest(size: int) -> type[np.signedinteger[Any]]:
     return np.int32 if size < 1 << 31 else np.int64
 
 
-def _timed_events(plane: Plane, line: int) -> slice | Int64Array:
-    """The events of a line that have a start."""
+def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> slice | Int64Array:
+    """The events of a line that have a start, and times that can be."""
     events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
-    is_aggregated = plane.events.is_aggregated[events]
-    if not is_aggregated.any():
+    is_left_out = plane.events.is_aggregated[events]
+    if is_possible is not None:
+        is_left_out = is_left_out | ~is_possible[events]
+    if not is_left_out.any():
         return events
-    return np.flatnonzero(~is_aggregated) + events.start
+    return np.flatnonzero(~is_left_out) + events.start
 
 
 def _joined(parts: list[Any]) -> Any:
