@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof._wire.lockstep import IrregularError, Messages, Occurrences, read_fields
+from tfprof._wire.message_fields import (
+    MAX_PREFIX,
+    BrokenError,
+    Field,
+    message_fields,
+    read_number,
+    read_tag,
+    read_value,
+)
 from tfprof._wire.plan import Wire
-from tfprof._wire.walk import WireError, read_varint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,10 +27,6 @@ if TYPE_CHECKING:
 HEADER = 8
 _UNKNOWN = -1
 ALL_OFFSETS, MISFIT, CHANGED = 1, 2, 4
-_START_GROUP, _END_GROUP = 3, 4
-_MAX_GROUPS = 100
-_MAX_SIZE = 1 << 31
-_MAX_PREFIX = 5
 _PADDING = bytes(16)
 
 _OFFSET = 2
@@ -32,23 +36,6 @@ _TEXTS = {2 << 3 | Wire.LENGTH: 4, 11 << 3 | Wire.LENGTH: 6}
 
 _STAT_VALUES = (3 << 3, 4 << 3, 7 << 3, 5 << 3 | Wire.LENGTH, 6 << 3 | Wire.LENGTH)
 _NUMBERS = {1 << 3: 0, 3 << 3: 1, 9 << 3: 2, 10 << 3: 3}
-
-
-class _BrokenError(Exception):
-    """The bytes stop being fields."""
-
-
-class _Field(NamedTuple):
-    """A field: its tag, where it starts, where its value does, where it stops, and a number.
-
-    The number is that of a varint; of what has a length, it is the place of the length.
-    """
-
-    tag: int
-    start: int
-    value: int
-    stop: int
-    number: int
 
 
 class _Member(NamedTuple):
@@ -66,18 +53,18 @@ def elements(data: memoryview, start: int, stop: int) -> tuple[bytes, int]:
     at = start
     try:
         while at < stop:
-            tag, value = _tag(data, at, stop)
+            tag, value = read_tag(data, at, stop)
             if tag & 7 == Wire.LENGTH:
-                size, value = _varint(data, value, stop)
+                size, value = read_number(data, value, stop)
                 behind = min(value + size, stop)
                 found += tag >> 3, at, value, behind
                 if size > stop - value:
                     break
             else:
-                behind, _ = _value(data, value, stop, tag)
+                behind, _ = read_value(data, value, stop, tag)
                 found += tag >> 3, at, value, behind
             at = behind
-    except _BrokenError:
+    except BrokenError:
         pass
     return np.array(found, np.int64).tobytes(), at
 
@@ -102,7 +89,7 @@ def split(
         header = _header(headers, line)
         first, at = -1, start
         try:
-            for field in _fields(data, start, stop):
+            for field in message_fields(data, start, stop):
                 if field.tag == _EVENT:
                     first = field.start if first < 0 else first
                 else:
@@ -111,7 +98,7 @@ def split(
                 if first >= 0 and at - first >= most:
                     chunks[3 * n_chunks : 3 * n_chunks + 3] = line, first, at
                     n_chunks, first = n_chunks + 1, -1
-        except _BrokenError:
+        except BrokenError:
             pass
         if first >= 0:
             chunks[3 * n_chunks : 3 * n_chunks + 3] = line, first, at
@@ -124,7 +111,7 @@ def _header(headers: Int64Array, line: int) -> Int64Array:
     return headers[line * HEADER : (line + 1) * HEADER]
 
 
-def _note(header: Int64Array, field: _Field) -> None:
+def _note(header: Int64Array, field: Field) -> None:
     """Take over a field of a line that is no event."""
     if field.tag in _TEXTS:
         place = _TEXTS[field.tag]
@@ -150,7 +137,7 @@ def count(
         is_whole = ends[line] == _UNKNOWN
         at = start
         try:
-            for field in _fields(data, start, stop):
+            for field in message_fields(data, start, stop):
                 at = field.stop
                 if field.tag != _EVENT:
                     if is_whole:
@@ -165,22 +152,22 @@ def count(
                 n_stats[chunk] += n_found
                 if not has_offset:
                     flags = 0
-        except _BrokenError:
+        except BrokenError:
             pass
         if is_whole:
             ends[line] = at
     return flags, n_broken, broken
 
 
-def _count_stats(data: memoryview, event: _Field) -> tuple[int, bool]:
+def _count_stats(data: memoryview, event: Field) -> tuple[int, bool]:
     """How many stats an event has, -1 if it is broken, and whether it has an offset."""
     n_stats, member = 0, 0
     try:
-        for field in _fields(data, event.value, event.stop):
+        for field in message_fields(data, event.value, event.stop):
             n_stats += field.tag == _STAT
             if field.tag in (2 << 3, 5 << 3):
                 member = field.tag >> 3
-    except _BrokenError:
+    except BrokenError:
         return -1, False
     return n_stats, member == _OFFSET
 
@@ -254,7 +241,7 @@ def _rows(
         stats: list[tuple[int, int, int]] = []
         places: list[int] = []
         try:
-            for field in _fields(data, event.value, event.stop):
+            for field in message_fields(data, event.value, event.stop):
                 if field.tag == _STAT:
                     stat = _stat(data, field.value, field.stop)
                     stats.append((0, 0, 0) if stat is None else stat)
@@ -266,7 +253,7 @@ def _rows(
                     numbers[3] = field.number
                 elif field.tag in (2 << 3, 5 << 3):
                     numbers[1], numbers[2] = field.number, field.tag >> 3
-        except _BrokenError:
+        except BrokenError:
             continue
         broken += places
         stat_rows += stats
@@ -282,7 +269,7 @@ def _stat(data: memoryview, start: int, stop: int) -> tuple[int, int, int] | Non
     """Name, kind and value of a stat; None if it is broken."""
     metadata_id = kind = value = 0
     try:
-        for field in _fields(data, start, stop):
+        for field in message_fields(data, start, stop):
             number = field.tag >> 3
             if field.tag == 1 << 3:
                 metadata_id = field.number
@@ -291,13 +278,13 @@ def _stat(data: memoryview, start: int, stop: int) -> tuple[int, int, int] | Non
                 kind, value = number, content
             elif field.tag in _STAT_VALUES:
                 kind, value = number, field.number
-    except _BrokenError:
+    except BrokenError:
         return None
     return metadata_id, kind, value
 
 
 def _ordinary_rows(
-    data: memoryview, events: list[_Field], first_stat: int
+    data: memoryview, events: list[Field], first_stat: int
 ) -> tuple[Int64Array, Int64Array]:
     """The same of events without floating-point numbers and oddities.
 
@@ -368,7 +355,7 @@ def prefix_places(data: bytes | memoryview, start: Int64Array, length: Int64Arra
     """
     octets = np.frombuffer(data, np.uint8)
     places = np.full(len(start), -1, np.int64)
-    for size in range(1, _MAX_PREFIX + 1):
+    for size in range(1, MAX_PREFIX + 1):
         left = np.flatnonzero((places < 0) & (start >= size))
         decoded = np.zeros(len(left), np.int64)
         for offset in range(size):
@@ -380,79 +367,9 @@ def prefix_places(data: bytes | memoryview, start: Int64Array, length: Int64Arra
     return places
 
 
-def _fields(data: memoryview, start: int, stop: int) -> Iterator[_Field]:
-    """The fields of one message.
-
-    Raises:
-        _BrokenError: Behind the last one that can be read.
-    """
-    at = start
-    while at < stop:
-        tag, value = _tag(data, at, stop)
-        behind, number = _value(data, value, stop, tag)
-        if tag & 7 == Wire.LENGTH:  # the number is the place of its length
-            yield _Field(tag, at, behind - number, behind, value)
-        else:
-            yield _Field(tag, at, value, behind, number)
-        at = behind
-
-
-def _events(data: memoryview, chunks: Int64Array, chunk: int) -> Iterator[_Field]:
+def _events(data: memoryview, chunks: Int64Array, chunk: int) -> Iterator[Field]:
     start, stop = int(chunks[3 * chunk + 1]), int(chunks[3 * chunk + 2])
     try:
-        yield from (field for field in _fields(data, start, stop) if field.tag == _EVENT)
-    except _BrokenError:
+        yield from (field for field in message_fields(data, start, stop) if field.tag == _EVENT)
+    except BrokenError:
         return
-
-
-def _value(data: memoryview, at: int, stop: int, tag: int) -> tuple[int, int]:
-    """The place behind a value, and the value as int64, or its length."""
-    wire = tag & 7
-    if wire == Wire.VARINT:
-        number, at = _varint(data, at, stop)
-        return at, number - (1 << 64) if number >> 63 else number
-    if wire == Wire.LENGTH:
-        size, behind = _varint(data, at, stop)
-        if behind - at > _MAX_PREFIX or size >= _MAX_SIZE or size > stop - behind:
-            raise _BrokenError
-        return behind + size, size
-    if wire == _START_GROUP:
-        return _behind_group(data, at, stop, tag >> 3), 0
-    width = {Wire.BITS_64: 8, Wire.BITS_32: 4}.get(Wire(wire)) if wire in (1, 5) else None
-    if width is None or width > stop - at:
-        raise _BrokenError
-    return at + width, 0
-
-
-def _behind_group(data: memoryview, at: int, stop: int, number: int) -> int:
-    open_groups = [number]
-    while at < stop:
-        tag, at = _tag(data, at, stop)
-        if tag & 7 == _START_GROUP:
-            open_groups.append(tag >> 3)
-            if len(open_groups) > _MAX_GROUPS:
-                raise _BrokenError
-        elif tag & 7 == _END_GROUP:
-            if open_groups.pop() != tag >> 3:
-                raise _BrokenError
-            if not open_groups:
-                return at
-        else:
-            at, _ = _value(data, at, stop, tag)
-    raise _BrokenError
-
-
-def _tag(data: memoryview, at: int, stop: int) -> tuple[int, int]:
-    """A tag, and the place behind it."""
-    tag, behind = _varint(data, at, stop)
-    if behind - at > _MAX_PREFIX or tag >> 32 or not tag >> 3:
-        raise _BrokenError
-    return tag, behind
-
-
-def _varint(data: memoryview, at: int, stop: int) -> tuple[int, int]:
-    """An unsigned number, and the place behind it."""
-    try:
-        return read_varint(data, at, stop)
-    except WireError as error:
-        raise _BrokenError from error
