@@ -15,6 +15,10 @@ MODERATE = 3.0
 HIGH = 15.0
 
 
+Judged = tuple[str, str]
+"""``no``, ``moderate`` or ``high``; and what to say, nothing for ``no``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
     """What steps are held up by; percentages are of the time of all steps.
@@ -26,14 +30,27 @@ class Bottleneck:
         kernel_launch: ``no``, ``moderate`` or ``high``; and what to say.
         all_other: Time that nothing explains.
         device_collectives: Communication of devices.
+        output: Copying results to the host.
+        sparse_core: Embedding work on TPUs.
     """
 
     kind: str
     statement: str
     input_percent: float
-    kernel_launch: tuple[str, str] = ("no", "")
-    all_other: tuple[str, str] = ("no", "")
-    device_collectives: tuple[str, str] = ("no", "")
+    kernel_launch: Judged = ("no", "")
+    all_other: Judged = ("no", "")
+    device_collectives: Judged = ("no", "")
+    output: Judged = ("no", "")
+    sparse_core: Judged = ("no", "")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to say besides the statement."""
+        judged = (
+            self.kernel_launch, self.all_other, self.device_collectives, self.output,
+            self.sparse_core,
+        )  # fmt: skip
+        return tuple(text for _, text in judged if text)
 
 
 UNKNOWN = Bottleneck(
@@ -60,7 +77,7 @@ def find_bottleneck(steps: RunSteps, *, classic: bool, uses_tf_data: bool = Fals
         for category in CATEGORIES
     }
     waiting, other = share["infeed"], share["other"]
-    kind, statement = _verdict(waiting, other)
+    kind, statement = input_verdict(waiting, other)
     is_other_said = kind == "both" and waiting < MODERATELY_INPUT_BOUND
     launch = _judged(
         share["kernel_launch"],
@@ -86,7 +103,8 @@ def find_bottleneck(steps: RunSteps, *, classic: bool, uses_tf_data: bool = Fals
     )
 
 
-def _verdict(waiting: float, other: float) -> tuple[str, str]:
+def input_verdict(waiting: float, other: float) -> tuple[str, str]:
+    """Kind and statement, by the percentages of waiting for input and of unexplained time."""
     if waiting >= HIGHLY_INPUT_BOUND:
         return "host", (
             f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
@@ -108,7 +126,7 @@ def _verdict(waiting: float, other: float) -> tuple[str, str]:
     )
 
 
-def _judged(percent: float, words: str, high: str = "") -> tuple[str, str]:
+def _judged(percent: float, words: str, high: str = "") -> Judged:
     """How much of it there is, and what to say; nothing below the first threshold."""
     if percent < MODERATE:
         return "no", ""

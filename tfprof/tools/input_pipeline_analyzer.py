@@ -16,6 +16,14 @@ from tfprof.tools.run import Host, Run
 from tfprof.tools.statistics import one_digit, summary
 from tfprof.tools.steps import CATEGORIES, RunSteps, run_steps
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.tools.tpu_bottleneck import find_tpu_bottleneck
+from tfprof.tools.tpu_steps import (
+    TpuRunSteps,
+    max_infeed_table,
+    tpu_run_steps,
+    tpu_step_table,
+    waiting_cores_table,
+)
 
 TOOL = "input-pipeline"
 
@@ -67,12 +75,14 @@ class InputAnalysis:
         bottleneck: What they are held up by.
         ops: The input ops.
         breakdown: Their time by work, ps.
+        tpu: The steps of TPU cores together, if there are any.
     """
 
     steps: RunSteps
     bottleneck: Bottleneck
     ops: list[InputOp]
     breakdown: InputBreakdown
+    tpu: TpuRunSteps | None = None
 
 
 def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
@@ -83,12 +93,13 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
     took, distance = (sum(one.infeed_ps[side] for one in times) for side in (0, 1))
     ratio = took / distance if distance else _copies_of_steps(steps)
     uses_tf_data = any(op.self_ps for op in ops)
-    return InputAnalysis(
-        steps,
-        find_bottleneck(steps, classic=classic, uses_tf_data=uses_tf_data),
-        ops,
-        break_down(ops, ratio),
+    tpu = tpu_run_steps(run, steps, classic=classic)
+    judged = (
+        find_bottleneck(steps, classic=classic, uses_tf_data=uses_tf_data)
+        if tpu is None
+        else find_tpu_bottleneck(tpu)
     )
+    return InputAnalysis(steps, judged, ops, break_down(ops, ratio, classic=classic), tpu)
 
 
 def _copies_of_steps(steps: RunSteps) -> float:
@@ -106,27 +117,34 @@ def input_pipeline(
     Args:
         run: The run.
         host: Input ops of one host only.
-        step: Only one step in the tables: its place, from 0.
+        step: Only one step in the tables, by its number.
         classic: The reference's numbers: with GPUs the host's part of steps is left out, the
             first and the last of more than five steps are, and only the first host's are shown.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
     found = analyze_input(run, run.chosen(host), classic=classic)
     steps = step_table(run, found, classic=classic, step=step)
     inputs = _input_table(found)
     notes = (*run.notes, *found.steps.notes)
+    tables = {"steps": steps, "input_ops": inputs}
+    waiting: dict[str, Any] = {"cols": [], "rows": []}
+    remarks: tuple[str, ...] = ()
+    if found.tpu is not None:
+        remarks = found.bottleneck.remarks
+        tables["waiting_cores"] = waiting_cores_table(found.tpu)
+        waiting = max_infeed_table(found.tpu, classic=classic).to_gviz()
     return ToolResult(
         TOOL,
         "Input pipeline analyzer",
-        verdict=(found.bottleneck.statement, *_shares(found)),
-        tables={"steps": steps, "input_ops": inputs},
+        verdict=(found.bottleneck.statement, *remarks, *_shares(found)),
+        tables=tables,
         charts=_charts(found, classic=classic),
         advice=tuple(_advice(found)),
         notes=notes,
         gviz=lambda: [
-            {"cols": [], "rows": []},
+            waiting,
             steps.to_gviz(),
             inputs.to_gviz(),
             _tips(),
@@ -136,15 +154,27 @@ def input_pipeline(
 
 
 def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | None = None) -> Table:
-    """Steps by category; of all hosts, in the reference's way of the first one."""
+    """Steps by category; of all hosts, in the reference's way of the first one. TPU cores are put
+    together.
+
+    Raises:
+        UsageError: There is no such step.
+    """
+    places = found.steps.places(step)
+    if found.tpu is not None:
+        said = {
+            "input_conclusion": found.bottleneck.statement,
+            "output_conclusion": found.bottleneck.output[1],
+            "summary_nextstep": _next_step(found),
+        }
+        return tpu_step_table(found.tpu, said, places, classic=classic)
     steps = found.steps
     hosts = steps.hosts[:1] if classic else steps.hosts
     rows: list[tuple[Cell, ...]] = []
-    for place in range(steps.n_steps):
-        if step is not None and place != step:
-            continue
+    columns = {one: [one.of(c, classic=classic) for c in CATEGORIES] for one in hosts}
+    for place in places:
         for one in hosts:
-            amounts = [float(one.of(c, classic=classic)[place]) / 1e9 for c in CATEGORIES]
+            amounts = [float(column[place]) / 1e9 for column in columns[one]]
             duration = float(one.times.duration_ps[place]) / 1e9
             name = one.names[place]
             if not classic and len(hosts) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ from tfprof.tools.run import Host, Run
 from tfprof.tools.statistics import percent, summary
 from tfprof.tools.steps import CATEGORIES, run_steps
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.tools.tpu_steps import active_ms
+from tfprof.tools.tpu_use import TpuUse, tpu_use
 
 TOOL = "overview"
 
@@ -91,6 +94,7 @@ class _Overview(NamedTuple):
     shares: _Shares
     functions: list[FunctionCalls]
     classic: bool
+    tpu: TpuUse
 
 
 def overview(
@@ -101,12 +105,12 @@ def overview(
     Args:
         run: The run.
         host: Ops of one host only.
-        step: Only one step in the table: its place, from 0.
+        step: Only one step in the table, by its number.
         classic: The reference's numbers: with GPUs the host's part of steps is left out, and
             the first and the last of more than five steps are.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
     found = _collected(run, run.chosen(host), classic)
     steps = step_table(run, found.input, classic=classic, step=step)
@@ -163,6 +167,7 @@ def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
         _shares(on_host, on_device, run, classic),
         _functions(hosts),
         classic,
+        tpu_use(hosts, classic=classic),
     )
 
 
@@ -201,11 +206,11 @@ def _eager(ops: list[Op]) -> float:
 
 def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
     """Calls of functions of all hosts, those whose tracing costs the most first."""
-    calls = [
-        call
-        for host in hosts
-        for call in host.memo.once("tf_functions", lambda host=host: function_calls(host.timeline))
-    ]
+
+    def of_host(host: Host) -> list[FunctionCalls]:
+        return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
+
+    calls = [call for host in hosts for call in of_host(host)]
     return sorted(calls, key=lambda call: (-call.expensive_share, call.name))
 
 
@@ -227,9 +232,8 @@ def _top_ops(found: _Overview) -> Table:
             cores = (op.name in eligible, on_cores.get(op.name, (0, 0))[0] > 0)
         rows.append((share, so_far, op.type, op.name, rate, *cores))
     label = "GFLOPs/Sec" if with_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    columns = (*_ANALYSIS, Column("flopRate", label, unit="gflops_per_s"))
-    if with_gpu:
-        columns += _TENSOR_CORES
+    rate_column = Column("flopRate", label, unit="gflops_per_s")
+    columns = (*_ANALYSIS, rate_column, *(_TENSOR_CORES if with_gpu else ()))
     return Table("top_ops", columns, rows, _analysis_properties(found), title="Top device ops")
 
 
@@ -251,14 +255,21 @@ def _analysis_properties(found: _Overview) -> dict[str, str]:
             "device_compute_16bit_percent": percent(shares.narrow),
             "device_compute_32bit_percent": percent(shares.wide),
         }
-    return properties | {
-        "device_idle_time_percent": "0.0%",
-        "host_idle_time_percent": "0.0%",
-        "device_duty_cycle_percent": "0.0%",
-        "device_duty_cycle_high_confidence_percent": "0.0%",
+    use = found.tpu
+    properties |= {
+        "device_idle_time_percent": percent(use.device_idle),
+        "host_idle_time_percent": percent(use.host_idle),
+        "device_duty_cycle_percent": percent(use.duty.share),
+        "device_duty_cycle_high_confidence_percent": percent(use.duty.share),
         "flop_rate_utilization_relative_to_roofline": "0.0%",
         "memory_bw_utilization_relative_to_hw_limit": "0.0%",
     }
+    if use.duty.idle_ps:
+        properties["idle_time_high_confidence_ps"] = f"{use.duty.idle_ps:g}"
+    if found.input.tpu is not None and found.input.steps.n_steps:
+        active = active_ms(found.input.tpu)
+        properties |= {"tc_active_ms_average": active, "active_steptime_ms_average": active}
+    return properties
 
 
 def _of_host_planes(found: _Overview, stat: str) -> str:
@@ -266,7 +277,7 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
     for host in found.hosts:
         for plane in host.space.planes:
             value = plane.own_stats().get(stat) if plane.name == "/host:CPU" else None
-            if isinstance(value, (int, float)):
+            if isinstance(value, (int, float)) and math.isfinite(value):
                 values.append(float(value))
     return f"{summary(values).average:.1f}%"
 
@@ -301,6 +312,12 @@ def _environment_table(found: _Overview) -> Table:
         ("Workers", str(known.n_tasks)),
         ("Steps", str(found.input.steps.n_steps)),
     ]
+    if found.input.tpu is not None:
+        use = found.tpu
+        rows += [
+            ("Chips work", percent(use.duty.share)),
+            ("TensorCores without an op", percent(use.device_idle)),
+        ]
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
 
 
@@ -356,10 +373,7 @@ def _verdict(found: _Overview) -> list[str]:
             f"A step takes {whole.average:,.3f} ms on average ({steps.n_steps} steps, "
             f"{whole.minimum:,.3f} to {whole.maximum:,.3f} ms)."
         )
-    said += [
-        text for _, text in (judged.kernel_launch, judged.all_other, judged.device_collectives)
-        if text
-    ]  # fmt: skip
+    said += judged.remarks
     return said + [advice.message for advice in _statements(found)]
 
 
@@ -462,6 +476,9 @@ def _recommendations(found: _Overview) -> dict[str, Any]:
         ("doc", "TensorFlow's guide to tf.data performance", "To read"),
     ]
     low = [a.message for a in _statements(found) if a.rule == "precision/mixed"]
+    if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
+        # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
+        judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
     properties = {
         "bottleneck": judged.kind,
         "statement": judged.statement,
@@ -469,6 +486,9 @@ def _recommendations(found: _Overview) -> dict[str, Any]:
         "precision_statement": low[0] if low else "",
         **_levels(judged),
     }
+    if not found.classic:
+        properties["output_statement"] = judged.output[1]
+        properties["sparse_core_statement"] = judged.sparse_core[1]
     return Table("recommendations", _TIP_COLUMNS, tips, properties).to_gviz()
 
 

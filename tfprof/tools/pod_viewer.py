@@ -11,6 +11,7 @@ from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Run
 from tfprof.tools.steps import CATEGORIES, HostSteps, RunSteps, run_steps
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.tools.tpu_pod import TpuPod
 
 TOOL = "pod"
 
@@ -34,33 +35,37 @@ def pod(
     Args:
         run: The run.
         host: Only one host.
-        step: Only one step: its place, from 0.
+        step: Only one step, by its number.
         classic: The reference's numbers.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
     steps = run_steps(run, classic=classic)
     chosen = {one.name for one in run.chosen(host)}
     shown = [one for one in steps.hosts if one.host.name in chosen]
-    places = [place for place in range(steps.n_steps) if step is None or place == step]
-    rows = [_row(one, place, classic=classic) for place in places for one in shown]
+    places = steps.places(step)
+    amounts = {one: _amounts_us(one, classic=classic) for one in shown}
+    rows = [_row(one, place, amounts[one][place]) for place in places for one in shown]
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
+    tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
+    tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
     return ToolResult(
         TOOL,
         "Pod viewer",
         verdict=_verdict(steps, classic=classic),
-        tables={"workers": table},
+        tables=tables,
         charts=_charts(steps, classic=classic),
         notes=(*run.notes, *steps.notes),
-        gviz=lambda: _reference_json(run, steps, classic=classic),
+        gviz=lambda: _reference_json(run, steps, tpu, classic=classic),
     )
 
 
-def _amounts_us(steps: HostSteps, place: int, *, classic: bool) -> list[float]:
-    return [
-        float(steps.of(category, classic=classic)[place]) / _PS_PER_US for category in CATEGORIES
-    ]
+def _amounts_us(steps: HostSteps, *, classic: bool) -> list[list[float]]:
+    """Time of each step by category."""
+    columns = [steps.of(category, classic=classic) / _PS_PER_US for category in CATEGORIES]
+    amounts: list[list[float]] = np.stack(columns, axis=1).tolist()
+    return amounts
 
 
 def _bottleneck(amounts: list[float]) -> str:
@@ -69,8 +74,7 @@ def _bottleneck(amounts: list[float]) -> str:
     return max(zip(amounts, names, strict=True))[1]
 
 
-def _row(steps: HostSteps, place: int, *, classic: bool) -> tuple[Cell, ...]:
-    amounts = _amounts_us(steps, place, classic=classic)
+def _row(steps: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
     duration = float(steps.times.duration_ps[place]) / _PS_PER_US
     return (
         steps.names[place], steps.host.name, steps.core_id, duration, *amounts,
@@ -87,12 +91,12 @@ def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
         amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
         largest = CATEGORIES[int(np.argmax(amounts))].name
         share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
-        said.append(f"{one.host.name}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
-    if len(means) > 1:
+        said.append(f"{one.label}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
+    if len(set(means)) > 1:
         slow = int(np.argmax(means))
         ratio = means[slow] / max(min(means), 1e-12)
         said.insert(
-            0, f"{steps.hosts[slow].host.name} is the slowest worker: its steps take "
+            0, f"{steps.hosts[slow].label} is the slowest worker: its steps take "
             f"{ratio:.2f} times as long as those of the fastest."
         )  # fmt: skip
     return tuple(said)
@@ -108,13 +112,16 @@ def _charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
         )
         for category in CATEGORIES
     }
-    hosts = tuple(one.host.name for one in steps.hosts)
+    hosts = tuple(one.label for one in steps.hosts)
     chart = Chart("workers", "stacked_bar", "Average step", "worker", "ms", hosts, series)
     return (chart,)
 
 
-def _reference_json(run: Run, steps: RunSteps, *, classic: bool) -> dict[str, Any]:
+def _reference_json(
+    run: Run, steps: RunSteps, tpu: TpuPod | None, *, classic: bool
+) -> dict[str, Any]:
     known = environment(run, classic=classic)
+    amounts = {one: _amounts_us(one, classic=classic) for one in steps.hosts}
     return {
         "deviceType": known.device_type,
         "podStatsSequence": {
@@ -122,12 +129,16 @@ def _reference_json(run: Run, steps: RunSteps, *, classic: bool) -> dict[str, An
                 {
                     "stepNum": _step_number(steps, place),
                     "podStatsPerCore": {
-                        str(one.core_id): _core(one, steps, place, classic=classic)
+                        str(one.core_id): _core(
+                            one, steps, place, amounts[one][place], classic=classic
+                        )
                         for one in steps.hosts
                     },
-                    "channelDb": [],
-                    "coreIdToReplicaIdMap": {},
-                    "allReduceOpDb": [],
+                    "channelDb": [] if tpu is None else tpu.channel_db(place),
+                    "coreIdToReplicaIdMap": {}
+                    if tpu is None
+                    else {str(core): replica for core, replica in tpu.replicas.items()},
+                    "allReduceOpDb": [] if tpu is None else tpu.all_reduce_db(place),
                 }
                 for place in range(steps.n_steps)
             ]
@@ -144,12 +155,14 @@ def _step_number(steps: RunSteps, place: int) -> int:
     return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
 
 
-def _core(one: HostSteps, steps: RunSteps, place: int, *, classic: bool) -> dict[str, Any]:
-    amounts = _amounts_us(one, place, classic=classic)
+def _core(
+    one: HostSteps, steps: RunSteps, place: int, amounts: list[float], *, classic: bool
+) -> dict[str, Any]:
+    core = None if classic or one.core is None else one.core.core
     return {
         "hostName": one.host.machine if classic else one.host.name,
-        "chipId": 0,
-        "nodeId": 0,
+        "chipId": 0 if core is None else core.chip,
+        "nodeId": 0 if core is None else core.core,
         "stepNum": _step_number(steps, place),
         "totalDurationUs": float(one.times.duration_ps[place]) / _PS_PER_US,
         "stepBreakdownUs": {

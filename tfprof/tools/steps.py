@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.analysis.xspace.clocks import MOST_NS
 from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
@@ -20,6 +22,8 @@ from tfprof.analysis.xspace.step_events import (
     joined,
 )
 from tfprof.analysis.xspace.step_times import StepTimes, step_times
+from tfprof.analysis.xspace.tpu_steps import CoreSteps, tpu_steps, waiting_for_input
+from tfprof.errors import UsageError
 from tfprof.model.columns import Int64Array
 from tfprof.tools.result import Note
 from tfprof.tools.run import Host, Run
@@ -73,14 +77,17 @@ def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
 
 @dataclass(frozen=True, eq=False)
 class HostSteps:
-    """Steps of a host.
+    """Steps of a host, or of a core of its TPUs.
 
     Attributes:
         host: The host.
-        core_id: What the reference calls it: 1, 1001, 2001, ….
+        core_id: What the reference calls it: 1, 1001, 2001, …; of a core of a TPU, the id of its
+            plane instead of 1.
         times: Of each step.
         names: What each step is called.
         is_implicit: No step was marked; each call of a function counts as one.
+        core: The core of a TPU whose steps these are, if there is one.
+        program: The program of the TPU whose runs count as steps, where none was marked.
     """
 
     host: Host
@@ -88,10 +95,18 @@ class HostSteps:
     times: StepTimes
     names: Sequence[str]
     is_implicit: bool
+    core: CoreSteps | None = None
+    program: str = ""
+
+    @property
+    def label(self) -> str:
+        """The host; of a TPU also the core."""
+        return self.host.name if self.core is None else f"{self.host.name}:{self.core.core.label}"
 
     def slice(self, rows: slice) -> HostSteps:
         """Some of the steps."""
-        return replace(self, times=self.times.take(rows), names=self.names[rows])
+        core = None if self.core is None else self.core.take(rows)
+        return replace(self, times=self.times.take(rows), names=self.names[rows], core=core)
 
     def of(self, category: Category, *, classic: bool) -> Int64Array:
         """Time of a category in each step, ps."""
@@ -103,9 +118,10 @@ class RunSteps:
     """Steps that all hosts have.
 
     Attributes:
-        hosts: The hosts with the aligned steps; those without any are left out.
+        hosts: The hosts with the aligned steps; those without any are left out. Of TPUs each
+            core is one.
         n_steps: How many steps.
-        has_device: Whether there are GPUs.
+        has_device: Whether there are GPUs or TPUs.
         notes: What was left out, or guessed.
     """
 
@@ -119,6 +135,21 @@ class RunSteps:
         """What each step is called on the first host."""
         return self.hosts[0].names if self.hosts else ()
 
+    def places(self, step: int | None) -> list[int]:
+        """Places of the steps of a number, as their names tell it; of all for None.
+
+        Raises:
+            UsageError: There is no such step.
+        """
+        if step is None:
+            return list(range(self.n_steps))
+        numbers = [name.rpartition(" ")[2] for name in self.names]
+        found = [place for place, number in enumerate(numbers) if number == str(step)]
+        if not found and numbers:
+            shown = numbers if len(numbers) < 9 else [*numbers[:4], "…", *numbers[-4:]]
+            raise UsageError(f"no step {step} in this run; it has: {', '.join(shown)}")
+        return found
+
     def slowest_ps(self) -> Int64Array:
         """Duration of each step on the host that took the longest, shape (n_steps,)."""
         return np.max([steps.times.duration_ps for steps in self.hosts], axis=0)  # type: ignore[no-any-return]
@@ -127,6 +158,14 @@ class RunSteps:
 def has_gpu(host: Host) -> bool:
     """Whether a host has GPUs, active or not."""
     return any(plane.name.startswith(GPU_PREFIX) for plane in host.space.planes)
+
+
+def uses_gpu(host: Host, *, classic: bool) -> bool:
+    """Whether steps are those of GPUs: there are some, and unless classic, one has events."""
+    return any(
+        plane.name.startswith(GPU_PREFIX) and (classic or len(plane.events) > 0)
+        for plane in host.space.planes
+    )
 
 
 def has_tpu(host: Host) -> bool:
@@ -145,7 +184,7 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
 
 def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
-    with_gpu = has_gpu(host)
+    with_gpu = uses_gpu(host, classic=classic)
     parts = []
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
@@ -170,7 +209,7 @@ def _roots_as_markers(host: Host, groups: Groups) -> Markers:
     group = np.array([group for group, _ in known], np.int64)
     roots = np.array([root for _, root in known], np.int64)
     return Markers(
-        group, timeline.starts_ps[roots], timeline.ends_ps[roots], np.zeros(len(roots), np.bool_)
+        group, timeline.starts_ps[roots], timeline.ends_of(roots), np.zeros(len(roots), np.bool_)
     )
 
 
@@ -192,31 +231,69 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
-    with_gpu = [has_gpu(host) for host in run.hosts]
-    notes: list[Note] = []
+    has_device = [uses_gpu(host, classic=classic) or has_tpu(host) for host in run.hosts]
+    notes = [
+        Note("warning", "has GPUs, but nothing was recorded of them: steps are those of the host. "
+             "Capture with device_tracer_level=1, and see `tfprof doctor`", host.name)
+        for host in run.hosts
+        if has_gpu(host) and not uses_gpu(host, classic=False)
+    ]  # fmt: skip
     found = []
     for number, host in enumerate(run.hosts):
-        if any(with_gpu) and not with_gpu[number]:
+        if any(has_device) and not has_device[number]:
             # A coordinator: it gives work to hosts that have devices.
             notes.append(
                 Note("info", "has no device, but others have: its steps do not count", host.name)
             )
             continue
-        steps = host_steps(host, number * 1000 + 1, classic=classic)
-        if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
-            steps = steps.slice(slice(1, len(steps.times) - 1))
-        found.append(steps)
+        found.append(_cores_of(host, number, classic=classic, inner_only=inner_only))
+    first = [cores[0] for cores in found]
     if len(found) == 1:
-        notes += _remarks(found)
-        return RunSteps(tuple(found), len(found[0].times), any(with_gpu), tuple(notes))
-    alignment = _alignment(found, notes, classic=classic)
+        notes += _remarks(first)
+        n_steps = len(first[0].times)
+        return RunSteps(tuple(found[0]), n_steps, any(has_device), tuple(notes))
+    alignment = _alignment(first, notes, classic=classic)
     aligned = [
-        steps.slice(slice(first, first + alignment.n_steps))
-        for number, (steps, first) in enumerate(zip(found, alignment.first, strict=True))
+        steps.slice(slice(begin, begin + alignment.n_steps))
+        for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
         if number not in alignment.without_steps
+        for steps in cores
     ]
-    notes += _remarks(found)
-    return RunSteps(tuple(aligned), alignment.n_steps, any(with_gpu), tuple(notes))
+    notes += _remarks(first)
+    return RunSteps(tuple(aligned), alignment.n_steps, any(has_device), tuple(notes))
+
+
+def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
+    """The steps of a host; of a TPU host those of each core."""
+    if has_tpu(host):
+        return host.memo.once(
+            ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)
+        )
+    steps = host_steps(host, number * 1000 + 1, classic=classic)
+    if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
+        steps = steps.slice(slice(1, len(steps.times) - 1))
+    return [steps]
+
+
+def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
+    groups = host.groups(classic=classic)
+    waiting: dict[int, int] = {}
+    if any(root >= 0 for root in groups.roots.values()):
+        events, _ = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        waiting = waiting_for_input(events)
+    found = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    return [
+        HostSteps(
+            host,
+            number * 1000 + steps.core.id,
+            found.times(steps, classic=classic),
+            found.names,
+            is_implicit=bool(found.program),
+            core=steps,
+            program=found.program,
+        )
+        for steps in found.cores
+    ]
 
 
 def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
@@ -227,12 +304,14 @@ def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) 
         if all(own is not None for own in numbers):
             alignment = align_by_number([own for own in numbers if own is not None])
     if alignment is None:
-        bases = [steps.host.space.base_ns for steps in found]
+        bases = [steps.host.timeline.axis.base_ns for steps in found]
         lowest = min(bases, default=0)
-        shifts = [(base - lowest) * 1000 for base in bases]
+        shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
         starts = [steps.times.start_ps + shift for steps, shift in zip(found, shifts, strict=True)]
         ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
         alignment = align_by_time(starts, ends)
+    if not classic:
+        notes += _clock_notes(found, alignment)
     without = alignment.without_steps
     if alignment.n_steps == 0 and len(without) < len(found):
         notes.append(
@@ -250,10 +329,46 @@ def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) 
     return alignment
 
 
+def _clock_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
+    """Which hosts have clocks so different that the same step is at different times."""
+    if not alignment.n_steps:
+        return []
+
+    def moment_ns(number: int) -> int:
+        steps = found[number]
+        start_ps = int(steps.times.start_ps[alignment.first[number]])
+        return steps.host.timeline.axis.base_ns + start_ps // 1000
+
+    chief = found[alignment.chief]
+    chief_ns = moment_ns(alignment.chief)
+    step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
+    notes = []
+    for number, steps in enumerate(found):
+        if number in alignment.without_steps:
+            continue
+        ahead_ns = moment_ns(number) - chief_ns
+        if abs(ahead_ns) > max(step_ns, _CLOCKS_DIFFER_NS):
+            side = "later" if ahead_ns > 0 else "earlier"
+            notes.append(
+                Note("warning", f"by its clock, steps are {abs(ahead_ns) / 1e9:,.3f} s {side} than "
+                     f"on {chief.host.name}: they are matched by their numbers, or one by one",
+                     steps.host.name)
+            )  # fmt: skip
+    return notes
+
+
+_CLOCKS_DIFFER_NS = 1_000_000
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
 def _numbers(steps: HostSteps) -> Int64Array | None:
-    """Numbers at the ends of the names, if users gave names: ``train 17``."""
+    """Numbers at the ends of the names, if users gave names: ``train 17``.
+
+    TPUs tell the numbers themselves.
+    """
     parts = [name.rpartition(" ") for name in steps.names]
-    if not all(text and number.lstrip("-").isdigit() for text, _, number in parts):
+    is_told = steps.core is not None and not steps.is_implicit
+    if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):
         return None
     return np.array([int(number) for _, _, number in parts], np.int64)
 
@@ -271,6 +386,12 @@ def _remarks(found: Sequence[HostSteps]) -> list[Note]:
         Note("info", "no step was marked; each call of a tf.function counts as one. Mark steps "
              "with tf.profiler.experimental.Trace to be sure", steps.host.name)
         for steps in found
-        if steps.is_implicit and len(steps.times)
+        if steps.is_implicit and len(steps.times) and not steps.program
+    ]  # fmt: skip
+    notes += [
+        Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
+             steps.host.name)
+        for steps in found
+        if steps.program and len(steps.times)
     ]  # fmt: skip
     return notes

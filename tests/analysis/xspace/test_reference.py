@@ -11,8 +11,6 @@ from tfprof.analysis.xspace.timeline import build_timeline
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.run import open_run
 
-WITHOUT_TPU = [name for name in CAPTURES if not name.startswith("tpu")]
-
 
 def events_by_identity(timeline, *columns):
     """Values of events by plane, line, time and name; derived lines are left out."""
@@ -29,7 +27,7 @@ def events_by_identity(timeline, *columns):
     return {key: sorted(values, key=str) for key, values in found.items()}
 
 
-@pytest.mark.parametrize("capture", WITHOUT_TPU)
+@pytest.mark.parametrize("capture", CAPTURES)
 def test_every_event_has_the_group_and_step_name_of_the_reference(capture):
     for host in open_run(folder(capture)).hosts:
         groups = host.groups(classic=True)

@@ -232,4 +232,4 @@ def _infeeds(spans: _Spans, ops: list[OpName]) -> tuple[int, int]:
     follows = np.flatnonzero(np.diff(line) == 0) + 1
     starts = spans.start_ps[chosen]
     took = spans.end_ps[chosen] - starts
-    return int(took[follows].sum()), int((starts[follows] - starts[follows - 1]).sum())
+    return int(took[follows - 1].sum()), int((starts[follows] - starts[follows - 1]).sum())

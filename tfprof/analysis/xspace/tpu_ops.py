@@ -42,13 +42,15 @@ class DeviceSpans:
 
 
 def device_spans(timeline: Timeline, plane: int, line_name: str) -> DeviceSpans:
-    """Events of the line of a name, with the times of the device's clock where it tells them."""
+    """Events of the line of a name, with the times of the device's clock where it tells them.
+
+    Both count from the beginning of the capture.
+    """
     chosen = timeline.of_lines(
         lambda line: line.plane == plane and line.name == line_name and not line.is_derived
     )
     events = np.flatnonzero(chosen)
-    base_ps = timeline.space.base_ns * 1000
-    start = timeline.starts_ps[events] + base_ps
+    start = timeline.starts_ps[events]
     duration = timeline.durations_ps[events].copy()
     for name, column in (("device_offset_ps", start), ("device_duration_ps", duration)):
         stat = timeline.stat(name)
@@ -81,13 +83,13 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
     distinct, place = np.unique(kinds, return_inverse=True)
     counts = np.bincount(place, minlength=len(distinct))
     times, selfs = (_sums(place, values, len(distinct)) for values in (durations, own))
-    scale = _time_scale(timeline, spans.events)
+    scale = time_scale(timeline, spans.events)
     normalized = _sums(place, np.rint(durations * scale).astype(np.int64), len(distinct))
-    first_kind = _first_kind(timeline, number)
-    described = _Metadata(plane)
+    kinds_before = first_kind(timeline, number)
+    described = OpMetadata(plane)
     found: dict[OpKey, DeviceOp] = {}
     for row, kind in enumerate(distinct.tolist()):
-        op = described.op(kind - first_kind - 1)
+        op = described.op(kind - kinds_before - 1)
         if op is None:
             continue
         runs = int(counts[row])
@@ -107,12 +109,12 @@ def _sums(place: Int64Array, values: Int64Array, size: int) -> Int64Array:
     return sums
 
 
-def _first_kind(timeline: Timeline, number: int) -> int:
+def first_kind(timeline: Timeline, number: int) -> int:
     """The number of kinds of the planes before one: each has one more than metadata entries."""
     return sum(len(plane.event_metadata) + 1 for plane in timeline.space.planes[:number])
 
 
-def _time_scale(timeline: Timeline, events: Int64Array) -> Any:
+def time_scale(timeline: Timeline, events: Int64Array) -> Any:
     """How much longer each event would have taken at the nominal clock, shape (n,)."""
     stat = timeline.stat("Time Scale Multiplier")
     scale = np.ones(len(timeline))
@@ -150,7 +152,7 @@ def _with_own_cost(timeline: Timeline, events: Int64Array, op: DeviceOp) -> Devi
     return replace(op, flops=sums["flops"], model_flops=model, traffic=traffic)
 
 
-class _Metadata:
+class OpMetadata:
     """Describes instructions by the event metadata of a plane."""
 
     def __init__(self, plane: Plane) -> None:
