@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,9 +61,10 @@ def _insertion_places(
 ) -> Int64Array:
     """Where each region belongs: before what starts later, or with it and is shorter."""
     places = np.zeros(len(lines), np.int64)
-    for line in np.unique(lines).tolist():
+    by_line = np.argsort(lines, kind="stable")
+    distinct, first = np.unique(lines[by_line], return_index=True)
+    for line, rows in zip(distinct.tolist(), np.split(by_line, first[1:]), strict=True):
         events = timeline.events_of(line)
-        rows = np.flatnonzero(lines == line)
         places[rows] = np.searchsorted(timeline.starts_ps[events], begin[rows]) + events.start
     waiting = np.arange(len(lines))
     while len(waiting):
@@ -86,13 +87,22 @@ def _inserted(
     duration: Int64Array,
 ) -> Timeline:
     counts = np.bincount(lines, minlength=len(timeline.lines))
+    # Where the events that were there come to stand, and where the new ones do.
+    is_new = np.zeros(len(timeline) + len(places), np.bool_)
+    is_new[places + np.arange(len(places))] = True
+
+    def merged(column: Any, added: Any) -> Any:
+        whole = np.empty(len(is_new), column.dtype)
+        whole[~is_new], whole[is_new] = column, added
+        return whole
+
     return replace(
         timeline,
         first=timeline.first + np.concatenate([[0], np.cumsum(counts)]),
-        starts_ps=np.insert(timeline.starts_ps, places, begin),
-        durations_ps=np.insert(timeline.durations_ps, places, duration),
-        kinds=np.insert(timeline.kinds, places, len(timeline.names)),
+        starts_ps=merged(timeline.starts_ps, begin),
+        durations_ps=merged(timeline.durations_ps, duration),
+        kinds=merged(timeline.kinds, len(timeline.names)),
         names=[*timeline.names, REGION],
         display_names=[*timeline.display_names, ""],
-        sources=np.insert(timeline.sources, places, -1),
+        sources=merged(timeline.sources, -1),
     )

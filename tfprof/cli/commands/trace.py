@@ -33,6 +33,10 @@ def run(**given: Any) -> None:
 
 
 def _chunks(result: ToolResult) -> Iterable[bytes]:
+    from tfprof.tools.trace_events import TraceResult
+
+    if isinstance(result, TraceResult):  # piece by piece: no object is made for each event
+        return result.pieces()
     from tfprof.exporters.tool_files import trace_chunks
 
     return trace_chunks(result.to_gviz())
@@ -44,7 +48,9 @@ command = Command(
     params=[
         path_argument(),
         *question_options(),
-        *file_options("The file to write; packed if it ends in .gz, .xz or .zst; - is stdout.", True),
+        *file_options(
+            "The file to write; packed if it ends in .gz, .xz or .zst; - is stdout.", True
+        ),
     ],
     help="Write every event of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
     "host threads, devices, steps, flows and counters, however many there are.",
