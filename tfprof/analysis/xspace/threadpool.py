@@ -45,6 +45,8 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     starts = starts_of_region[before[before >= 0]]
     same_line = timeline.line_of[starts] == timeline.line_of[stops]
     starts, stops = starts[same_line], stops[same_line]
+    if not len(starts):
+        return timeline, Regions(nothing, nothing)
     begin = timeline.starts_ps[starts]
     duration = timeline.starts_ps[stops] - begin
     lines = timeline.line_of[starts]
