@@ -24,6 +24,7 @@ from tfprof.cli.main import cli
 from tfprof.cli.shell.shell import Shell
 
 ROOT = Path(__file__).parents[1]
+RECORDED_CAPTURES = ROOT / "tests" / "data" / "tutorials"
 RECORDED_CHECKPOINTS = ROOT / "tests" / "readers" / "checkpoint" / "recorded"
 PROMPT = "tfprof> "
 LEFT_OUT = "…"
@@ -92,6 +93,8 @@ def run_page(page, folder, capfd):
     """
     if "training/" in page.read_text("utf-8"):
         _copy_checkpoint(folder / "training")
+    if "captures/" in page.read_text("utf-8"):
+        shutil.copytree(RECORDED_CAPTURES, folder / "captures")
     namespace = {}
     found = page_blocks(page)
     for block, below in zip(found, [*found[1:], None], strict=True):

@@ -23,12 +23,16 @@ PAGES = sorted(
 )  # fmt: skip
 TUTORIALS = [
     DOCS / "tutorials" / f"{name}.md"
-    for name in ("time", "memory", "parameters", "flops", "code_lines", "advice")
+    for name in (
+        *("time", "memory", "parameters", "flops", "code_lines", "advice"),
+        *("slow_step", "input", "kernels", "device_memory", "workers", "xla"),
+    )
 ]
 EXECUTED = [
     README,
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
+    DOCS / "captures.md",
     *TUTORIALS,
     DOCS / "running_programs.md",
 ]

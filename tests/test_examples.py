@@ -22,6 +22,8 @@ SHOWN = {
     "keras_session.py": "Parameters: 160",
     "keras_fit.py": "Recorded batches: 5 6 7",
     "flops_of_model.py": "a batch of B takes 1,015,818·B",
+    "slow_input.py": "Held up by: Iterator::Root::MapAndBatch",
+    "read_capture.py": "1. input-pipeline/bound: up to 21.5% of the step",
 }
 # Said by protobuf 4.25 when it is imported by Python 3.12 or newer.
 PROTOBUF_4 = "ignore:Type google._upb:DeprecationWarning"
@@ -30,6 +32,7 @@ NEED_TENSORFLOW = {
     "keras_fit.py",
     "keras_session.py",
     "profile_context.py",
+    "slow_input.py",
     "train_and_profile_v1.py",
 }
 
@@ -58,6 +61,17 @@ def test_example_runs(name, tmp_path):
     result = run_example(name, tmp_path)
     assert result.returncode == 0, result.stderr
     assert SHOWN[name] in result.stdout
+
+
+@pytest.mark.tensorflow
+def test_the_slow_input_is_mended(tmp_path):
+    if find_spec("tensorflow") is None:
+        pytest.skip("needs an installed TensorFlow")
+    shown = run_example("slow_input.py", tmp_path).stdout
+    before, after = shown.split("\n\n")
+    assert "The program is HIGHLY input-bound" in before
+    assert "HIGHLY" not in after
+    assert "The training is more than twice as fast." in after
 
 
 def test_every_example_has_a_test_and_a_line_in_the_readme():

@@ -89,6 +89,7 @@ def test_public_names():
         "merge_default_with_oplog",
         "open_checkpoint",
         "open_profile",
+        "open_run",
         "params",
         "pprof_profile",
         "profile",

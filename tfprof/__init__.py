@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
     from tfprof.renderers.drawing import render_dot_file
+    from tfprof.tools.run import open_run
     from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
 
@@ -88,6 +89,7 @@ _HOME = {
     "merge_default_with_oplog": "tfprof.op_logs",
     "open_checkpoint": "tfprof.readers.checkpoint",
     "open_profile": "tfprof.profile_files",
+    "open_run": "tfprof.tools.run",
     "params": "tfprof.costs.flops",
     "pprof_profile": "tfprof.device_profiles",
     "profile": "tfprof.one_shot",
@@ -133,6 +135,7 @@ __all__ = [
     "merge_default_with_oplog",
     "open_checkpoint",
     "open_profile",
+    "open_run",
     "params",
     "pprof_profile",
     "profile",
@@ -145,7 +148,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("doctor", "keras"):  # tfprof.keras.ProfilerCallback needs no import of its own
+    if name in ("doctor", "keras", "tools"):  # tfprof.tools.overview needs no import of its own
         return importlib.import_module(f"tfprof.{name}")
     home = _HOME.get(name)
     if home is None:

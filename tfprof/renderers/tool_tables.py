@@ -40,7 +40,7 @@ _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
 
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
-    "occurrences", "count", "bottleneck",
+    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes",
 }  # fmt: skip
 """What stays longest."""
 
@@ -52,7 +52,7 @@ _DETAILS: Final = {
     "source_info", "min_duration_us", "max_duration_us", "hlo_module_id", "program_id",
     "tf_op_name", "provenance", "infeedPercentMin", "infeedPercentMax", "chip", "node",
     "timeInPercent", "address", "block_dim", "grid_dim", "registers_per_thread", "shmem_bytes",
-    "occupancy_pct",
+    "occupancy_pct", "allocations", "deallocations", "stack_bytes",
 }  # fmt: skip
 """What goes first where there is little room."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tfprof.analysis.hlo.cost import Cost, costs_of
 from tfprof.analysis.hlo.opcodes import category_of
 from tfprof.analysis.hlo.reference_cost import reference_costs_of
 from tfprof.analysis.hlo.text import expression
+from tfprof.analysis.xspace.cpu_ops import cpu_ops
 from tfprof.analysis.xspace.device_ops import (
     DeviceOp,
     DeviceOps,
@@ -21,6 +22,7 @@ from tfprof.analysis.xspace.tpu_ops import tpu_ops
 from tfprof.model.hlo import HloModule, Instruction
 from tfprof.readers.hlo import HloProgram, find_program
 from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.result import Note
 from tfprof.tools.run import Host
 from tfprof.tools.steps import has_gpu, has_tpu
 
@@ -86,6 +88,26 @@ def _described(
     )
 
 
+NO_OPS = Note(
+    "warning",
+    "no ops of devices in this capture: it has no device, or the device was not recorded; and no "
+    "program of XLA (jit_compile=True) ran on the CPU, or it does not count (classic mode)",
+)
+
+CPU_ONLY = Note(
+    "info",
+    "no device in this capture: these are the ops of XLA's programs on threads of the host, whose "
+    "times add up. What the CPU can do is not known, so rates have no utilisation",
+)
+
+
+def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
+    """What readers of the ops of devices should know."""
+    if not ops.ops:
+        return [NO_OPS]
+    return [] if any(has_gpu(host) or has_tpu(host) for host in hosts) else [CPU_ONLY]
+
+
 def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """The ops of the devices of a host."""
 
@@ -100,3 +122,21 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
         return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
 
     return host.memo.once(("device_ops", classic), make)
+
+
+def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+    """The ops of the devices of a host; without any, those of XLA's programs on its threads.
+
+    Args:
+        host: The host.
+        classic: The reference's numbers: on a CPU it has none.
+    """
+    if classic or has_gpu(host) or has_tpu(host):
+        return device_ops(host, classic=classic)
+
+    def make() -> DeviceOps:
+        programs = Programs(programs_of(host), classic=False)
+        found = cpu_ops(host.timeline, ran_eagerly(host.forest()), programs.describe)
+        return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
+
+    return host.memo.once("cpu_ops", make)

@@ -10,10 +10,11 @@ from tfprof.analysis.xspace.device_ops import DeviceOp
 from tfprof.analysis.xspace.device_peaks import Peaks
 from tfprof.analysis.xspace.op_tree import shown_ops
 from tfprof.tools.bound_by import bound_by, run_peaks
+from tfprof.tools.device_op_db import device_notes
 from tfprof.tools.environment import environment
 from tfprof.tools.op_profile_tree import run_device_ops
 from tfprof.tools.op_statistics import gflops_per_s, gib_per_s
-from tfprof.tools.result import Chart, Note, ToolResult
+from tfprof.tools.result import Chart, ToolResult
 from tfprof.tools.run import Run
 from tfprof.tools.table import Cell, Column, Table
 
@@ -87,9 +88,7 @@ def hlo_stats(
         (*row[:by_name], source_html(op), *row[by_name + 1 :])
         for row, op in zip(rows, shown_ops(ops), strict=True)
     ]
-    notes = list(run.notes)
-    if not rows:
-        notes.append(Note("warning", "no ops of devices in this capture"))
+    notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
         TOOL,
         "HLO stats",
@@ -156,8 +155,12 @@ def _verdict(rows: list[tuple[Cell, ...]]) -> tuple[str, ...]:
     first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
     return (
         f"{first['hlo_op_name']} ({first['category']}) took the most time: "
-        f"{first['total_self_time_percent']:.1f}% of the capture; bound by {first['bound_by']}.",
+        f"{first['total_self_time_percent']:.1f}% of the capture{_bound(str(first['bound_by']))}.",
     )
+
+
+def _bound(resource: str) -> str:
+    return f"; bound by {resource}" if resource != "Unknown" else ""
 
 
 def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:

@@ -15,8 +15,7 @@ _REMOTE = frozenset(
      "ReverbEpisodeDataset")
 )  # fmt: skip
 _PARALLEL = frozenset(
-    ("ParallelMap", "ParallelInterleave", "LegacyParallelInterleave", "MapAndBatch",
-     "ParallelBatch")
+    ("ParallelMap", "ParallelInterleave", "LegacyParallelInterleave", "ParallelBatch")
 )  # fmt: skip
 _SEQUENTIAL = frozenset(("Filter", "Batch", "Unbatch", "PaddedBatch", "FlatMap", "Take", "Zip"))
 
@@ -47,6 +46,12 @@ _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
         "sequential-function",
         "it calls its function for one element at a time. Set num_parallel_calls="
         f"tf.data.AUTOTUNE, and let map work on whole batches. {_CACHE}.",
+    ),
+    (
+        frozenset(("MapAndBatch",)),
+        "map-and-batch",
+        "tf.data has joined map and batch into one. Set num_parallel_calls=tf.data.AUTOTUNE in "
+        f"map if it is not set, and make its function cheaper if the CPUs are busy. {_CACHE}.",
     ),
     (
         _PARALLEL,

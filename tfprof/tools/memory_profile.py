@@ -24,9 +24,11 @@ from tfprof.errors import UsageError
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.units import human_memory, human_share
 
 TOOL = "memory"
 
+_NO_DTYPE = "INVALID"
 _PREALLOCATED = "unused preallocated device memory"
 
 SUMMARY = (
@@ -131,12 +133,11 @@ def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
 def _sentence(allocator: _Allocator) -> str:
     events, peak = allocator.events, allocator.peak
     used = int(events.used_bytes[peak.place])
-    share = used / peak.capacity_bytes if peak.capacity_bytes else 0.0
-    return (
-        f"{allocator.name} on {allocator.host.name} held at most {used / 2**30:.2f} GiB, "
-        f"{share:.1%} of its {peak.capacity_bytes / 2**30:.2f} GiB, at "
-        f"{events.time_ps[peak.place] / 1e9:,.3f} ms."
-    )
+    said = f"{allocator.name} on {allocator.host.name} held at most {human_memory(used)}"
+    if peak.capacity_bytes:
+        share = human_share(used, peak.capacity_bytes)
+        said += f", {share} of its {human_memory(peak.capacity_bytes)}"
+    return f"{said}, at {events.time_ps[peak.place] / 1e9:,.3f} ms."
 
 
 def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
@@ -183,11 +184,11 @@ def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
     special = -1
     if rest > 0:
         entries.append(
-            _Entry(rest, rest, _PREALLOCATED, "persist/dynamic", "INVALID", "unknown", special)
+            _Entry(rest, rest, _PREALLOCATED, "persist/dynamic", _NO_DTYPE, "unknown", special)
         )
         special -= 1
     if stack > 0:
-        entries.append(_Entry(stack, stack, "stack", "stack", "INVALID", "unknown", special))
+        entries.append(_Entry(stack, stack, "stack", "stack", _NO_DTYPE, "unknown", special))
     entries.sort(key=_Entry.key)
     merged: list[tuple[_Entry, int]] = []
     for entry in entries:
@@ -205,7 +206,7 @@ def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:
             allocator.host.name, allocator.name,
             names.get(entry.op, entry.op) if entry.place < 0 else entry.op or "(unknown op)",
             entry.allocation_bytes, entry.requested_bytes, number,
-            entry.region, entry.dtype, entry.shape,
+            entry.region, "" if entry.dtype == _NO_DTYPE else entry.dtype, entry.shape,
         )
         for entry, number in _entries(allocator)
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from tfprof.analysis.xspace.op_tree import (
 )
 from tfprof.errors import UsageError
 from tfprof.tools.bound_by import run_peaks
-from tfprof.tools.device_op_db import device_ops
+from tfprof.tools.device_op_db import compiled_ops, device_notes
 from tfprof.tools.environment import environment
 from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.result import Note, ToolResult
@@ -48,7 +48,7 @@ COLUMNS = (
 def run_device_ops(run: Run, hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
     """Ops of the devices of some hosts together."""
     del run
-    return merged(device_ops(host, classic=classic) for host in hosts)
+    return merged(compiled_ops(host, classic=classic) for host in hosts)
 
 
 def program_names(hosts: Sequence[Host]) -> dict[int, str]:
@@ -89,12 +89,7 @@ def op_profile(
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
     table = Table("ops", COLUMNS, _rows(tree, peaks), title=f"Ops by {grouping}")
-    notes = list(run.notes)
-    if not ops.ops:
-        notes.append(
-            Note("warning", "no ops of devices in this capture: it has no device, or the device "
-                 "was not recorded")
-        )  # fmt: skip
+    notes = [*run.notes, *device_notes(hosts, ops)]
     unknown = sum(not op.is_known for op in ops.ops)
     if unknown:
         notes.append(
@@ -185,9 +180,11 @@ def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
     leaves = [node for _, node in tree.walk() if node.op is not None and node.time_ps]
     if not leaves or not tree.time_ps:
         return ("There are no ops of devices to look at.",)
+    top = max(leaves, key=lambda node: (node.time_ps, node.name))
+    if not (peaks.gflops or peaks.hbm_gb):
+        return (f"{top.name} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
     used = min(1.0, flops_utilization(tree, peaks))
     memory = bandwidth_utilization(tree, peaks)[0]
-    top = max(leaves, key=lambda node: (node.time_ps, node.name))
     return (
         f"The ops use {used:.1%} of the device's float operations per second and {memory:.1%} of "
         "its memory bandwidth.",

@@ -172,6 +172,11 @@ def _remarks(host: Host) -> list[Note]:
             Note("warning", f"the profiler dropped {lost:,} events, because there were too many: "
                  "times are too short. Capture less at once", host.name)
         )  # fmt: skip
+    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
+        notes.append(
+            Note("warning", "holds no events: was the profiler stopped before the program ran, or "
+                 "started with every tracer off?", host.name)
+        )  # fmt: skip
     if axis.n_impossible:
         notes.append(
             Note("warning", f"{axis.n_impossible:,} events are left out: they took less than no "

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.analysis.xspace.clocks import MOST_NS
-from tfprof.analysis.xspace.grouping import Groups
+from tfprof.analysis.xspace.implicit_steps import implicit_steps
 from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.analysis.xspace.step_events import (
-    Markers,
     Spent,
     gpu_step_events,
     host_step_events,
@@ -184,33 +183,24 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
 
 def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
-    with_gpu = uses_gpu(host, classic=classic)
+    with_gpu, is_implicit = uses_gpu(host, classic=classic), False
     parts = []
+    if not (with_gpu and classic):
+        of_host, markers = host_step_events(forest, groups, has_device=with_gpu)
+        if not classic and not len(markers.group):
+            markers, groups = implicit_steps(forest, groups)
+            is_implicit = len(markers.group) > 0
+            of_host, _ = host_step_events(forest, groups, has_device=with_gpu)
+        parts.append((of_host, markers))
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
-    if not (with_gpu and classic):
-        parts.append(host_step_events(forest, groups, has_device=with_gpu))
     events, markers = joined(parts)
-    is_implicit = not classic and not len(markers.group) and len(groups) > 0
-    if is_implicit:
-        markers = _roots_as_markers(host, groups)
     times = step_times(events, markers, has_device=with_gpu)
     numbers = times.groups.tolist()
     names = [groups.names.get(group, str(group)) for group in numbers]
     if with_gpu and classic:
         names = list(map(str, numbers))
     return HostSteps(host, core_id, times, names, is_implicit)
-
-
-def _roots_as_markers(host: Host, groups: Groups) -> Markers:
-    """Calls of functions in place of steps that nobody has marked."""
-    timeline = host.timeline
-    known = [(group, root) for group, root in groups.roots.items() if root >= 0]
-    group = np.array([group for group, _ in known], np.int64)
-    roots = np.array([root for _, root in known], np.int64)
-    return Markers(
-        group, timeline.starts_ps[roots], timeline.ends_of(roots), np.zeros(len(roots), np.bool_)
-    )
 
 
 MOST_KEPT_WHOLE = 5
@@ -231,7 +221,9 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
-    has_device = [uses_gpu(host, classic=classic) or has_tpu(host) for host in run.hosts]
+    has_device = [has_tpu(host) for host in run.hosts]
+    if not any(has_device):  # where there are TPUs, they are the devices
+        has_device = [uses_gpu(host, classic=classic) for host in run.hosts]
     notes = [
         Note("warning", "has GPUs, but nothing was recorded of them: steps are those of the host. "
              "Capture with device_tracer_level=1, and see `tfprof doctor`", host.name)

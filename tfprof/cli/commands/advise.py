@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.captures import is_capture, open_captures
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
-from tfprof.cli.output import Target, harmless
+from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import PLAIN_WIDTH, result_options, target_of, tell
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
+    from tfprof.advisor.finding import Finding
     from tfprof.api import Profiler
 
 
 def run(**given: Any) -> None:
     """Read, check, write."""
     target = target_of(given)
+    if is_capture(given["paths"]):
+        target.write(_of_capture(given, target))
+        return
     with warnings_as_notes():
         profiler = open_profiler(given)
         names = split_list(given["checkers"]) if given["checkers"] else None
@@ -46,14 +51,40 @@ def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any])
     return printed.getvalue()
 
 
+def _of_capture(given: dict[str, Any], target: Target) -> str:
+    """What the practices say about what the TensorFlow 2 profiler has captured."""
+    from tfprof.advisor.captures import capture_findings
+    from tfprof.options.parse import is_classic
+    from tfprof.tools.practices import PRACTICES
+
+    if is_classic(given["classic"]):
+        raise UsageError(
+            "TensorFlow's own checkers know no captures of the TensorFlow 2 profiler; leave "
+            "--classic out"
+        )
+    names = split_list(given["checkers"]) if given["checkers"] else None
+    with warnings_as_notes():
+        run = open_captures(given["paths"], None)
+        for notice in run.notes:
+            note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
+        found = capture_findings(run, names)
+    return _report(found, list(PRACTICES) if names is None else names, given, target)
+
+
 def _findings(
     profiler: Profiler, names: list[str] | None, given: dict[str, Any], target: Target
 ) -> str:
     from tfprof.advisor.registry import select_checkers
-    from tfprof.renderers.findings import FindingsReport, findings_json
 
     found = profiler.findings(names, show_library_frames=given["show_library_frames"])
-    checkers = list(select_checkers(names))
+    return _report(found, list(select_checkers(names)), given, target)
+
+
+def _report(
+    found: list[Finding], checkers: list[str], given: dict[str, Any], target: Target
+) -> str:
+    from tfprof.renderers.findings import FindingsReport, findings_json
+
     if given["format"] == "json":
         return findings_json(found, checkers)
     console = target.console(PLAIN_WIDTH)

@@ -1,0 +1,105 @@
+"""What is to be done about a captured run, as findings: the tools' advice, put like a checker's.
+
+>>> from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+>>> step = event("train", 0, 100_000, step_num=7, _r=1)
+>>> run = opened(xspace(host(line(step, event("dense/MatMul:MatMul", 0, 90_000)))))
+>>> [finding.rule for finding in capture_findings(run)]
+['ops/heaviest']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from tfprof.advisor.finding import Finding, Gain, Severity
+from tfprof.advisor.registry import unknown_checker
+from tfprof.errors import UsageError
+from tfprof.tools.practices import PRACTICES, advice
+from tfprof.tools.result import Advice
+from tfprof.tools.run import Run
+from tfprof.tools.steps import run_steps
+
+WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
+"""Part of the step from which what can be gained is worth more than a remark."""
+
+_WITHOUT_GAIN: dict[str, Severity] = {
+    "tf-function/eager": "warning",
+    "tf-function/retracing": "warning",
+    "memory/capacity": "warning",
+}
+"""What costs the program something that is no part of the step."""
+
+_GUIDE = "https://www.tensorflow.org/"
+_PAGES = {
+    "input-pipeline": "guide/data_performance_analysis",
+    "tf-function": "guide/function",
+    "python": "guide/profiler",
+    "devices": "guide/profiler",
+    "workers": "guide/profiler",
+    "ops": "guide/profiler",
+}
+_ELSE = "guide/gpu_performance_analysis"
+
+_TO_MICROS = {"ms": 1000.0, "us": 1.0}
+
+
+def capture_findings(
+    run: Run, wanted: Collection[str] | None = None, *, host: str | None = None
+) -> list[Finding]:
+    """What the practices of the tools find, that with the largest gain first.
+
+    Args:
+        run: The run.
+        wanted: Rules of ``tfprof.tools.practices``; None is all of them.
+        host: Ops, kernels and memory of one host only.
+
+    Raises:
+        UsageError: There is no such rule, or no such host.
+    """
+    for rule in wanted or ():
+        if rule not in PRACTICES:
+            raise UsageError(unknown_checker(rule, PRACTICES))
+    steps = run_steps(run)
+    step_micros = float(steps.slowest_ps().mean()) / 1e6 if steps.n_steps else 0.0
+    return [
+        finding_of(one, step_micros)
+        for one in advice(run, host=host)
+        if wanted is None or one.rule in wanted
+    ]
+
+
+def finding_of(found: Advice, step_micros: float) -> Finding:
+    """A recommendation as a finding: numbers are evidence, texts are in the message already.
+
+    Args:
+        found: The recommendation.
+        step_micros: Mean duration of a step; 0 if it is not known, which leaves no gain.
+    """
+    part = found.gain_fraction
+    gain = None
+    if part and step_micros:
+        gain = Gain(part * step_micros, "micros", f"{part:.1%} of the step, as an upper limit")
+    page = _PAGES.get(found.rule.partition("/")[0], _ELSE)
+    evidence = dict(
+        _number(name, value) for name, value in found.evidence.items() if _is_number(value)
+    )
+    return Finding(found.rule, _severity(found), found.message, evidence, None, gain, _GUIDE + page)
+
+
+def _severity(found: Advice) -> Severity:
+    gain = found.gain_fraction or 0.0
+    if gain >= CRITICAL_GAIN:
+        return "critical"
+    return "warning" if gain >= WARNING_GAIN else _WITHOUT_GAIN.get(found.rule, "info")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(name: str, value: float) -> tuple[str, float]:
+    """A number under a name that ends as those of findings do."""
+    words, _, unit = name.rpartition("_")
+    factor = _TO_MICROS.get(unit)
+    return (name, value) if factor is None else (f"{words}_micros", value * factor)

@@ -1,0 +1,110 @@
+"""What practices look at: numbers of the tools that several of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
+from tfprof.analysis.xspace.gpu_kernels import KernelTimes, merged_kernels
+from tfprof.analysis.xspace.host_ops import IDLE
+from tfprof.analysis.xspace.step_events import Spent
+from tfprof.tools.environment import Environment, environment
+from tfprof.tools.gpu_kernels import host_kernels
+from tfprof.tools.host_op_db import host_ops
+from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
+from tfprof.tools.run import Host, Run
+from tfprof.tools.steps import CATEGORIES, RunSteps, run_steps
+
+
+class Evidence:
+    """A run as practices see it; what they share is worked out once, when first asked for.
+
+    Args:
+        run: The run.
+        hosts: Hosts whose ops, kernels and memory count. Steps are those of all hosts.
+    """
+
+    def __init__(self, run: Run, hosts: Sequence[Host]) -> None:
+        self.run, self.hosts = run, hosts
+
+    @cached_property
+    def steps(self) -> RunSteps:
+        """The steps."""
+        return run_steps(self.run)
+
+    @cached_property
+    def environment(self) -> Environment:
+        """The hardware."""
+        return environment(self.run)
+
+    @cached_property
+    def steps_ps(self) -> int:
+        """Time of all steps of all hosts."""
+        return sum(int(one.times.duration_ps.sum()) for one in self.steps.hosts)
+
+    @cached_property
+    def step_ms(self) -> float:
+        """Mean duration of a step on the host that took the longest; 0 without steps."""
+        return float(self.steps.slowest_ps().mean()) / 1e9 if self.steps.n_steps else 0.0
+
+    def spent_share(self, *kinds: Spent) -> float:
+        """Part of the step time that was spent on some kinds; 0 without steps."""
+        spent = sum(int(one.times.of(*kinds).sum()) for one in self.steps.hosts)
+        return part(spent, self.steps_ps)
+
+    def category_share(self, key: str) -> float:
+        """Part of the step time of a category of the step table; 0 without steps."""
+        category = next(category for category in CATEGORIES if category.key == key)
+        spent = sum(int(one.of(category, classic=False).sum()) for one in self.steps.hosts)
+        return part(spent, self.steps_ps)
+
+    @cached_property
+    def host_ops(self) -> list[Op]:
+        """Ops on threads, the most time of their own first, idle time left out."""
+        found = all_host_ops([host_ops(host) for host in self.hosts])
+        return in_order(op for op in found if op.type != IDLE)
+
+    @cached_property
+    def _on_devices(self) -> tuple[list[Op], int]:
+        return all_device_ops(self.hosts, classic=False)
+
+    @cached_property
+    def device_ops(self) -> list[Op]:
+        """Ops on devices, the most time of their own first, idle time left out."""
+        return in_order(op for op in self._on_devices[0] if op.type != IDLE)
+
+    @cached_property
+    def idle_share(self) -> float:
+        """Part of the devices' time without any op; 0 without devices."""
+        ops, total_ps = self._on_devices
+        return part(sum(op.self_ps for op in ops if op.type == IDLE), total_ps)
+
+    @cached_property
+    def kernels(self) -> list[KernelTimes]:
+        """Kernels of GPUs, the most time first."""
+        return merged_kernels([host_kernels(host) for host in self.hosts])
+
+    @cached_property
+    def functions(self) -> list[FunctionCalls]:
+        """Calls of functions of all hosts."""
+        return [call for host in self.hosts for call in _functions(host)]
+
+    @cached_property
+    def uses_tf_data(self) -> bool:
+        """Whether iterators of tf.data ran."""
+        return any(op.type == "Dataset" for op in self.host_ops)
+
+
+def _functions(host: Host) -> list[FunctionCalls]:
+    return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
+
+
+def part(amount: float, whole: float) -> float:
+    """A part as a fraction; 0 of nothing."""
+    return amount / whole if whole else 0.0
+
+
+def self_time(ops: Sequence[Op]) -> int:
+    """Time of ops without what they call, ps."""
+    return sum(op.self_ps for op in ops)

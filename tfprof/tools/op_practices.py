@@ -1,0 +1,197 @@
+"""Practices for ops: precision, tensor cores, eager execution, tracing, ops that are too small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof.analysis.xspace.functions import FunctionCalls
+from tfprof.analysis.xspace.names import GPU_PREFIX
+from tfprof.tools.environment import compute_capability
+from tfprof.tools.evidence import Evidence, part, self_time
+from tfprof.tools.op_statistics import Op
+from tfprof.tools.result import Advice
+
+LOW_PRECISION = 0.1
+"""Part of the computation with 16 bits below which mixed precision is worth a try."""
+
+MUCH_EAGER = 0.1
+MUCH_TRACING = 0.2
+UNUSED_CORES = 0.1
+SMALL_OP_PS = 10_000_000
+MANY_SMALL = 0.4
+MANY_OPS = 200
+HEAVY = 0.05
+
+_LONG_NAME = 80
+
+_TENSOR_CORES_SINCE = (7, 0)
+_MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
+
+
+def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that could compute with 16-bit numbers, and do not."""
+    wide, narrow = (
+        sum(one.times.compute_ps[place] for one in evidence.steps.hosts) for place in (0, 1)
+    )
+    share = part(narrow, narrow + wide)
+    if not narrow + wide or share >= LOW_PRECISION or not _is_fast_with_16_bits(evidence):
+        return
+    gain = evidence.category_share("device_compute") * part(wide, narrow + wide) / 2
+    top = next((op for op in evidence.device_ops if _MATRIX_OPS.search(op.type)), None)
+    found: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
+    said = (
+        f"Only {share:.1%} of the devices' computation uses 16-bit numbers. With mixed precision "
+        "(keras.mixed_precision.set_global_policy('mixed_float16'), on TPUs 'mixed_bfloat16') "
+        "matrix products take half the time or less, and activations half the memory."
+    )
+    if top is not None:
+        of_device = part(top.self_ps, self_time(evidence.device_ops))
+        said += f" The heaviest product is {top.name}, {of_device:.1%} of the time on the devices."
+        found |= {"op": top.name, "op_share": of_device}
+    yield Advice("precision/mixed", said, found, gain or None)
+
+
+def _is_fast_with_16_bits(evidence: Evidence) -> bool:
+    """Whether the devices have units for 16-bit products; those of unknown GPUs count as such."""
+    capabilities = [
+        compute_capability(plane)
+        for host in evidence.hosts
+        for plane in host.space.planes
+        if plane.name.startswith(GPU_PREFIX)
+    ]
+    return all(found >= _TENSOR_CORES_SINCE or found == (0, 0) for found in capabilities)
+
+
+def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
+    """Kernels of ops that could use tensor cores, and do not."""
+    if not _is_fast_with_16_bits(evidence):
+        return
+    total = sum(times.total_ns for times in evidence.kernels)
+    idle = [
+        times
+        for times in evidence.kernels
+        if times.kernel.is_eligible and not times.kernel.uses_tensor_cores
+    ]
+    share = part(sum(times.total_ns for times in idle), total)
+    if share < UNUSED_CORES:
+        return
+    top = idle[0]
+    name = top.kernel.op_name or top.kernel.name
+    yield Advice(
+        "tensor-cores/unused",
+        f"{share:.1%} of the time of all kernels goes to ops that could use tensor cores and do "
+        f"not; the heaviest is {folded(name)}, {part(top.total_ns, total):.1%}, with the kernel "
+        f"{folded(top.kernel.name)}. Compute in 16 bits (mixed precision) or allow TensorFloat-32 "
+        "(tf.config.experimental.enable_tensor_float_32_execution), and make sizes of batches, "
+        "layers and channels multiples of 8.",
+        {"kernel_time_share": share, "op": name, "op_share": part(top.total_ns, total),
+         "kernel": top.kernel.name},
+        evidence.category_share("device_compute") * share / 2 or None,
+    )  # fmt: skip
+
+
+def eager_ops(evidence: Evidence) -> Iterator[Advice]:
+    """Ops that run one by one, called by Python."""
+    # Iterators run eagerly in the end; that is no fault of theirs.
+    on_host = [op for op in evidence.host_ops if op.type != "Dataset"]
+    for where, ops in (("host", on_host), ("device", evidence.device_ops)):
+        eager = [op for op in ops if op.is_eager]
+        share = part(self_time(eager), self_time(ops))
+        if share <= MUCH_EAGER:
+            continue
+        top = eager[0]
+        yield Advice(
+            "tf-function/eager",
+            f"{share:.1%} of the time of ops on the {where} is that of ops that run eagerly, the "
+            f"most of it in {shown(top)}, {top.occurrences:,} times. Put the training "
+            "step into a tf.function, and leave run_eagerly=False in Keras.",
+            {"where": where, "eager_share": share, "op": top.name,
+             "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
+        )  # fmt: skip
+
+
+def retracing(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that are traced while the program should run."""
+    for call in evidence.functions:
+        share = call.expensive_share
+        if share < MUCH_TRACING or not call.calls.get("traced"):
+            continue
+        found = {
+            "function": call.name,
+            "tracing_share": share,
+            "trace_count": call.n_traces,
+        }
+        gain = part(call.self_ps.get("traced", 0), evidence.steps_ps)
+        yield Advice(
+            "tf-function/retracing", _about_tracing(call), found,
+            min(gain, 1.0) if call.calls["traced"] > 1 else None,
+        )  # fmt: skip
+
+
+def _about_tracing(call: FunctionCalls) -> str:
+    traced, calls = call.calls["traced"], sum(call.calls.values())
+    said = (
+        f"{call.expensive_share:.1%} of the time of {call.name} went to {traced} of {calls} calls, "
+        "which traced it"
+    )
+    if traced == 1:
+        return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
+    return (
+        f"{said} again. Give it tensors, no Python numbers, of the same shape and type each time; "
+        "or an input_signature with None for what changes, or reduce_retracing=True."
+    )
+
+
+def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
+    """Steps on the CPU that are made of ops so short that scheduling them counts."""
+    if evidence.environment.hardware != "CPU_ONLY" or not evidence.steps.n_steps:
+        return
+    ops = [op for op in evidence.host_ops if op.type != "Dataset" and not op.is_eager]
+    small = [op for op in ops if op.self_ps < SMALL_OP_PS * op.occurrences]
+    runs = sum(op.occurrences for op in small) / evidence.steps.n_steps
+    share = part(self_time(small), self_time(ops))
+    if runs < MANY_OPS or share < MANY_SMALL:
+        return
+    most = max(small, key=lambda op: op.occurrences)
+    yield Advice(
+        "ops/small",
+        f"A step runs {runs:,.0f} ops of less than 10 µs, {share:.1%} of the time of all ops; "
+        f"{shown(most)} runs most often. Scheduling them costs about as much: let XLA "
+        "fuse them with tf.function(jit_compile=True), or work on larger tensors.",
+        {"small_op_count": runs, "small_share": share, "op": most.name,
+         "run_count": most.occurrences},
+        evidence.category_share("host_compute") * share or None,
+    )  # fmt: skip
+
+
+def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
+    """Where to begin if nothing else helps: the op that takes the most time."""
+    ops, where = evidence.device_ops, "devices"
+    tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
+    if not ops and not evidence.kernels:
+        ops = [op for op in evidence.host_ops if op.type != "Dataset"]
+        where = "host"
+    share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
+    if share < HEAVY:
+        return
+    top = ops[0]
+    yield Advice(
+        "ops/heaviest",
+        f"{shown(top)} takes the most time of all ops on the {where}, {share:.1%}, in "
+        f"{top.occurrences:,} runs; {tool} has the others.",
+        {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
+         "run_count": top.occurrences},
+    )  # fmt: skip
+
+
+def shown(op: Op) -> str:
+    """Name and type of an op, if the name does not tell it."""
+    name = folded(op.name)
+    return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"
+
+
+def folded(name: str) -> str:
+    """A name that is not too long for a sentence, without its middle if it was."""
+    half = _LONG_NAME // 2
+    return name if len(name) <= _LONG_NAME else f"{name[: half - 1]}…{name[-half:]}"

@@ -1,0 +1,242 @@
+"""Practices for what steps spend their time on beside computing: copies, launches, waiting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.analysis.xspace.step_events import Spent
+from tfprof.tools.bottleneck import HIGH, MODERATE
+from tfprof.tools.evidence import Evidence, part, self_time
+from tfprof.tools.result import Advice
+from tfprof.tools.steps import CATEGORIES, HostSteps
+
+if TYPE_CHECKING:
+    from tfprof.tools.op_statistics import Op
+    from tfprof.tools.run import Host
+
+COPIES = 0.05
+"""Part of the step from which copies are worth a word."""
+
+STRAGGLES = 1.2
+"""How much longer than the others a worker works before it holds them up."""
+
+MOSTLY_IDLE = 0.5
+
+_COLLECTIVE = re.compile(
+    r"Collective|AllReduce|Nccl|AllGather|all-reduce|all-gather", re.IGNORECASE
+)
+
+
+def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that wait for data on its way to the device."""
+    share = evidence.spent_share(Spent.HOST_TO_DEVICE)
+    if share < COPIES:
+        return
+    yield Advice(
+        "copies/to-device",
+        f"{share:.1%} of the step time goes to copies from the host to the device. Bring batches "
+        "there ahead of time (tf.data.experimental.prefetch_to_device as the last transformation, "
+        "or a dataset from a tf.distribute strategy), send integers or 16-bit numbers and convert "
+        "them there, and keep what does not change on the device.",
+        {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "HToD")},
+        share,
+    )
+
+
+def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that wait for results on their way to the host."""
+    share = evidence.category_share("outfeed")
+    if share < COPIES:
+        return
+    yield Advice(
+        "copies/to-host",
+        f"{share:.1%} of the step time goes to copies from the device to the host. Fetch losses "
+        "and metrics every so many steps only (steps_per_execution in Keras), and keep ops that "
+        "run on the CPU out of the step.",
+        {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
+        share,
+    )
+
+
+def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that wait for the host to launch their kernels."""
+    share = evidence.category_share("kernel_launch")
+    if 100.0 * share < MODERATE:
+        return
+    found: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
+    said = f"{share:.1%} of the step time goes to launching kernels."
+    kernels = evidence.kernels
+    runs = sum(times.occurrences for times in kernels)
+    if runs and evidence.steps.n_steps:
+        mean_us = sum(times.total_ns for times in kernels) / runs / 1000
+        said += (
+            f" {runs / evidence.steps.n_steps:,.0f} kernels run in a step, "
+            f"{mean_us:,.1f} µs each on average."
+        )
+        most = max(kernels, key=lambda times: times.occurrences)
+        found |= {"kernel_count": runs / evidence.steps.n_steps, "mean_kernel_us": mean_us}
+        found |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
+    if evidence.uses_tf_data:
+        said += (
+            " tf.data works on the same CPUs: give the GPU threads of its own with the environment "
+            "variable TF_GPU_THREAD_MODE=gpu_private."
+        )
+    said += (
+        " Launch fewer and larger kernels: a larger batch, tf.function(jit_compile=True), which "
+        "lets XLA fuse small ops, or several steps at once (steps_per_execution in Keras)."
+    )
+    yield Advice("kernel-launch/share", said, found, share)
+
+
+def python_time(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that spend their time in Python, or on nothing recorded, which mostly is Python."""
+    frames = [found for found in map(_python_of, evidence.hosts) if found is not None]
+    if frames:
+        share = part(sum(found.own_ps for found in frames), evidence.steps_ps)
+        worst = max(frames, key=lambda found: found.most_ps)
+        said = (
+            f"{share:.1%} of the step time is Python between the ops; the most time of its own has "
+            f"{worst.function}: {worst.most_ps / 1e9:,.3f} ms in all."
+        )
+        more = {"python": worst.function, "python_self_ms": worst.most_ps / 1e9}
+    else:
+        share = evidence.category_share("other")
+        said = (
+            f"{share:.1%} of the step time is explained by nothing that was recorded: mostly "
+            "Python between the ops. Capture with the Python tracer "
+            "(ProfilerOptions(python_tracer_level=1)) to see which functions."
+        )
+        more = {}
+    if 100.0 * share < HIGH:
+        return
+    yield Advice(
+        "python/unexplained",
+        f"{said} Put the whole step into one tf.function, call Python less often (fewer "
+        "callbacks, steps_per_execution in Keras), and leave no numpy() or print() in it.",
+        {"python_share": share, "step_ms": evidence.step_ms, **more},
+        min(share, 1.0),
+    )
+
+
+class _Python(NamedTuple):
+    """Own time of Python's functions in the steps of a host, ps, and of the one with the most."""
+
+    own_ps: int
+    most_ps: int
+    function: str
+
+
+def _python_of(host: Host) -> _Python | None:
+    """Frames of the Python tracer on the threads on which steps begin; None without any."""
+    timeline, groups = host.timeline, host.groups()
+    is_frame = timeline.named(lambda name: name.startswith("$"))
+    roots = [root for root in groups.roots.values() if root >= 0]
+    if not roots or not is_frame.any():
+        return None
+    lines = map(timeline.events_of, np.unique(timeline.line_of[roots]).tolist())
+    events = np.concatenate([np.arange(line.start, line.stop) for line in lines])
+    parents = host.forest().nesting.parents[events]
+    inside = np.zeros(len(timeline), np.int64)
+    np.add.at(inside, parents[parents >= 0], timeline.durations_ps[events[parents >= 0]])
+    counted = events[is_frame[events] & (groups.of_event[events] >= 0)]
+    if not len(counted):
+        return None
+    sums = np.zeros(len(timeline.names), np.int64)
+    np.add.at(sums, timeline.kinds[counted], timeline.durations_ps[counted] - inside[counted])
+    most = int(np.argmax(sums))
+    return _Python(int(sums.sum()), int(sums[most]), timeline.names[most].lstrip("$"))
+
+
+def collectives(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that exchange gradients while nothing else runs."""
+    share = evidence.category_share("device_collectives")
+    if 100.0 * share < MODERATE:
+        return
+    ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
+    yield Advice(
+        "collectives/share",
+        f"{share:.1%} of the step time goes to communication of the devices with each other. "
+        "Communicate less often, with a larger batch on each device; in 16 bits, with mixed "
+        "precision; and while the backward pass still runs, with gradients in packs "
+        "(tf.distribute.experimental.CommunicationOptions(bytes_per_pack=…)).",
+        {"collective_share": share, "step_ms": evidence.step_ms,
+         "device_count": evidence.environment.n_cores, **_top(ops, evidence.device_ops)},
+        share,
+    )  # fmt: skip
+
+
+def stragglers(evidence: Evidence) -> Iterator[Advice]:
+    """A worker that works longer than the others, so that they wait for it."""
+    steps = evidence.steps.hosts
+    if len(steps) < 2 or not evidence.steps.n_steps:
+        return
+    own_ms = [_own_ms(one) for one in steps]
+    slow = int(np.argmax(own_ms))
+    others = median(ms for place, ms in enumerate(own_ms) if place != slow)
+    if own_ms[slow] <= 0 or own_ms[slow] < STRAGGLES * others:
+        return
+    category = _grown_most(steps, slow)
+    yield Advice(
+        "workers/straggler",
+        f"{steps[slow].host.name} works {own_ms[slow]:,.3f} ms in a step, communication left "
+        f"out, the others {others:,.3f} ms: they wait for it. It needs more than they do for "
+        f"{category}. Look whether its machine, its part of the data or its devices are slower "
+        f"(tfprof pod; tfprof overview --host {steps[slow].host.name}).",
+        {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
+         "category": category},
+        (own_ms[slow] - others) / own_ms[slow],
+    )  # fmt: skip
+
+
+def _own_ms(steps: HostSteps) -> float:
+    """Mean time of a step without waiting for other devices."""
+    waiting = steps.times.of(Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)
+    return float((steps.times.duration_ps - waiting).mean()) / 1e9
+
+
+def _grown_most(steps: Sequence[HostSteps], slow: int) -> str:
+    """The category of which a worker has more than the others, by the largest amount."""
+    means = np.array([[one.of(c, classic=False).mean() for c in CATEGORIES] for one in steps])
+    others = np.median(np.delete(means, slow, axis=0), axis=0)
+    return CATEGORIES[int(np.argmax(means[slow] - others))].name
+
+
+def idle_devices(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that do nothing most of the time."""
+    share = evidence.idle_share
+    if share < MOSTLY_IDLE or not evidence.device_ops:
+        return
+    busiest = max(
+        (c for c in CATEGORIES if not c.key.startswith("device")),
+        key=lambda c: evidence.category_share(c.key),
+    )
+    of_step = evidence.category_share(busiest.key)
+    said = f"The devices run no op for {share:.1%} of the time that they were captured."
+    if of_step:
+        said += (
+            f" Beside computing, steps spend the most on {busiest.name}: {of_step:.1%}. "
+            "Mend that first."
+        )
+    else:
+        said += " No step tells why: mark steps, and capture several whole ones."
+    yield Advice(
+        "devices/idle", said,
+        {"idle_share": share, "category": busiest.name, "category_share": of_step},
+    )  # fmt: skip
+
+
+def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:
+    ops = evidence.device_ops
+    return _top([op for op in ops if direction.lower() in op.type.lower()], ops)
+
+
+def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> dict[str, str | float]:
+    """Evidence: the op with the most time of its own, and its part of the time of all."""
+    if not chosen:
+        return {}
+    return {"op": chosen[0].name, "op_share": part(chosen[0].self_ps, self_time(ops))}
