@@ -14,10 +14,12 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import zstandard
 from google.protobuf import text_format
 
 import tfprof
 from fuzz.targets import RECORDED, TARGETS
+from fuzz.tools_target import small_captures
 from tests._wire.random_messages import MESSAGES, odd_message, random_message, random_plan
 from tfprof._wire import messages as pb
 from tfprof.demo import demo_files
@@ -69,6 +71,7 @@ def _recorded_step() -> Iterator[tuple[str, str, bytes]]:
         yield "text", target, text_format.MessageToString(message).encode()
         yield "gzip", target, gzip.compress(binary, mtime=0)
         yield "xz", target, lzma.compress(binary)
+        yield "zst", target, zstandard.compress(binary)
     yield "binary", "profile", profile
     meta_graph = pb.MetaGraphDef(graph_def=small_graph)
     yield "meta", "graph", meta_graph.SerializeToString(deterministic=True)
@@ -109,6 +112,8 @@ def _traces(data: Path | None) -> Iterator[tuple[str, str, bytes]]:
     )
     hand = space.SerializeToString(deterministic=True)
     yield from (("hand", target, hand) for target in ("xspace", "xspace_engines"))
+    for place, capture in enumerate(small_captures()):
+        yield f"small-{place}", "tools", capture.SerializeToString(deterministic=True)
     for path in sorted(data.rglob("*.xplane.pb")) if data is not None else ():
         if path.stat().st_size < 1 << 22:
             space = pb.XSpace.FromString(path.read_bytes())

@@ -15,6 +15,7 @@ from unittest import mock
 
 import numpy as np
 
+from fuzz.tools_target import every_tool
 from tests._wire.engines import by_messages, by_native, by_pure
 from tests._wire.random_messages import random_plan
 from tfprof._wire.plan import Plan
@@ -162,5 +163,6 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "scan": _scan,
     "xspace": _xspace,
     "xspace_engines": _xspace_engines,
+    "tools": every_tool,
 }
 """By name; inputs know them by their place here."""

@@ -33,19 +33,25 @@ from tfprof.testing.xspace_builders import (
     plane,
     xspace,
 )
+from tfprof.tools.buffer_memory import memory_viewer
 from tfprof.tools.gpu_kernels import kernel_stats
+from tfprof.tools.hlo_graph import graph_viewer
 from tfprof.tools.hlo_statistics import hlo_stats
 from tfprof.tools.input_pipeline_analyzer import input_pipeline
 from tfprof.tools.memory_profile import memory
+from tfprof.tools.monitor_report import monitor
 from tfprof.tools.op_profile_tree import op_profile
 from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
+from tfprof.tools.roofline_model import roofline
 from tfprof.tools.run import open_run
 from tfprof.tools.tf_data_bottleneck import tf_data
+from tfprof.tools.trace_events import trace
 
 TOOLS: tuple[Callable[..., Any], ...] = (
-    kernel_stats, hlo_stats, input_pipeline, memory, op_profile, op_stats, overview, pod, tf_data,
+    graph_viewer, hlo_stats, input_pipeline, kernel_stats, memory, memory_viewer, monitor,
+    op_profile, op_stats, overview, pod, roofline, tf_data, trace,
 )  # fmt: skip
 
 SECONDS_PER_INPUT = 20

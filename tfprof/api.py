@@ -15,6 +15,7 @@ from tfprof.capture.live_graph import default_graph
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files import write_file
 from tfprof.inputs import GraphSource
+from tfprof.loading import Loadable
 from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.model.steps import step_number
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
 
-class Profiler:
+class Profiler(Loadable):
     """Collects the steps of a run and answers with views of them.
 
     Any number of profilers can live side by side, and each may be used from several threads.
@@ -86,33 +87,6 @@ class Profiler:
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
         counter = FlopCounter(self._source.count_flops, self._lock)
         self._views = ViewBuilder(profile, ViewTree, counter)
-
-    @classmethod
-    def load(
-        cls, source: Source, *, classic: bool | None = None, recover: bool = False
-    ) -> Profiler:
-        """A profiler from a saved profile, to which more steps may be added.
-
-        The float operations of its ops are those that were saved.
-
-        Args:
-            source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
-            classic: As for ``Profiler``.
-            recover: Load what is left of a damaged profile; ``notices`` say what is missing.
-
-        Raises:
-            InputError: The profile can not be read, is something else or, unless it is to be
-                recovered, damaged.
-        """
-        from tfprof.readers.profile_proto import read_profile
-
-        return cls._of(read_profile(source, classic=is_classic(classic), recover=recover))
-
-    @classmethod
-    def _of(cls, profile: Profile) -> Profiler:
-        profiler = cls.__new__(cls)
-        profiler._set_up(profile, None, None)
-        return profiler
 
     @property
     def coverage(self) -> float:

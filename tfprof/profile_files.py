@@ -6,14 +6,19 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import compress
 from pathlib import Path
+from typing import TypeVar
 
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import Unwatched, Watch
 from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
+from tfprof.readers.run_folder import is_capture
 from tfprof.readers.threads import number_of_threads
+
+PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 
 
 def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
@@ -21,8 +26,10 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
 
     What each file is, is told from its content: a GraphDef, MetaGraphDef or SavedModel,
     RunMetadata of any number of steps, an OpLogProto, a checkpoint; or a saved profile, which
-    holds all of these. Steps have the numbers at the ends of the names, as in
-    ``run_meta_100.pb``, if all have one of their own; else they are counted from 0.
+    holds all of these. What the TensorFlow 2 profiler has captured (a log folder, a run folder,
+    ``.xplane.pb`` files) takes the place of run metadata. Steps of run metadata have the numbers
+    at the ends of the names, as in ``run_meta_100.pb``, if all have one of their own; else they
+    are counted from 0.
 
     Args:
         paths: Files (binary or text, also ``.gz``, ``.xz`` or ``.zst``) and folders that hold them.
@@ -41,7 +48,55 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
         >>> tfprof.open_profile(files.graph, files.run_meta, files.op_log).steps
         [0]
     """
+    captures, others = split_captures(paths)
+    if captures:
+        files = find_run_files(others) if others else None
+        return profiler_of_captures(captures, files, classic=classic)
     return profiler_of(find_run_files(paths), classic=classic)
+
+
+def split_captures(paths: Sequence[PathT]) -> tuple[list[PathT], list[PathT]]:
+    """What the TensorFlow 2 profiler has captured, and the other paths."""
+    chosen = [is_capture(path) for path in paths]
+    return list(compress(paths, chosen)), [
+        path for path, is_chosen in zip(paths, chosen, strict=True) if not is_chosen
+    ]
+
+
+def profiler_of_captures(
+    captures: Sequence[str | os.PathLike[str]],
+    files: RunFiles | None = None,
+    *,
+    classic: bool | None = None,
+    watch: Watch | None = None,
+) -> Profiler:
+    """Read captures, and make a profiler of them.
+
+    Args:
+        captures: A log folder, a run folder, or the files of a run.
+        files: A graph and a checkpoint, if there are any; nothing else.
+        classic: As for ``Profiler``.
+        watch: Is told how far it is.
+
+    Raises:
+        UsageError: They do not go together.
+        InputError: One can not be used.
+    """
+    files = files or RunFiles()
+    beside = next((f for f in (files.profile, files.op_log, *files.runs.values()) if f), None)
+    if beside is not None:
+        raise UsageError(
+            f"{captures[0]} is a capture of the TensorFlow 2 profiler; only a graph and a "
+            f"checkpoint go together with it. Leave out {beside.path}"
+        )
+    watch = watch or Unwatched()
+    watch.stage(f"reading {captures[0]}")
+    graph = None if files.graph is None else files.graph.load(watch)
+    source = captures[0] if len(captures) == 1 else list(captures)
+    profiler = Profiler.from_xspace(source, graph, classic=classic)
+    if files.checkpoint is not None:
+        profiler.add_checkpoint(files.checkpoint)
+    return profiler
 
 
 def profiler_of(

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +15,7 @@ from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.main import COMMANDS
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.table import Column, Table
+from tfprof.tools.trace_events import TraceResult
 
 COLUMNS = (Column("op", "Op", "string"), Column("time", "Time", unit="us"))
 RESULT = ToolResult(
@@ -242,8 +242,9 @@ def test_precomputed_results_answer_nothing_else(call, legacy, words, message):
 def traced(monkeypatch):
     trace = {"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]}
     notes = (Note("warning", "One plane is missing."),)
-    result = replace(RESULT, tool="trace", gviz=lambda: trace, notes=notes)
-    stub = SimpleNamespace(trace=lambda run, **question: result)
+    pieces = [json.dumps(trace).encode()]
+    result = TraceResult("trace", "Trace viewer", notes=notes, pieces=lambda: iter(pieces))
+    stub = SimpleNamespace(trace=lambda run, **question: result, TraceResult=TraceResult)
     monkeypatch.setitem(sys.modules, "tfprof.tools.trace_events", stub)
     return trace
 

@@ -48,7 +48,7 @@ def test_what_is_not_there_is_named():
 
 def test_no_programs_are_said():
     result = memory_viewer(open_run(pb.XSpace(hostnames=["a"])))
-    assert [note.severity for note in result.notes] == ["error"]
+    assert "error" in [note.severity for note in result.notes]
     assert not result.tables
     with pytest.raises(UsageError):
         memory_viewer(open_run(pb.XSpace(hostnames=["a"])), program=3)

@@ -75,9 +75,9 @@ def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
 
 def _by_row(analysis: Analysis) -> OpFlops:
     """Counts of all rows, from those of the outcomes that many rows share."""
-    places = {outcome: place for place, outcome in enumerate(dict.fromkeys(analysis.outcomes))}
-    shared = np.fromiter(map(places.__getitem__, analysis.outcomes), np.int64)
-    own = list(map(_count, places))
+    shared = analysis.outcomes.column()
+    distinct = [*analysis.outcomes.distinct, None]  # the last one is for number -1
+    own = list(map(_count, distinct))
     flops = np.array([in_64_bits(count) if count else 0 for count in own], np.int64)[shared]
     is_incomplete = np.array([count is None for count in own], np.bool_)[shared]
     runs = np.ones(len(shared), np.int64)
@@ -97,7 +97,7 @@ def _by_row(analysis: Analysis) -> OpFlops:
             runs[row] = in_64_bits(times)
         else:
             is_incomplete[row], flops[row] = True, 0
-    without_formula = _without_formula(analysis, list(places), shared)
+    without_formula = _without_formula(analysis, distinct, shared)
     has_control_flow = bool(analysis.calls or analysis.times)
     return OpFlops(flops, runs, int(is_incomplete.sum()), without_formula, has_control_flow)
 
@@ -119,7 +119,7 @@ def _without_formula(
     """Number of ops without a formula that are no calls, by op type."""
     is_call = np.zeros(len(shared), np.bool_)
     is_call[list(analysis.calls)] = True
-    counts = np.bincount(shared[~is_call], minlength=len(outcomes)).tolist()
+    counts = np.bincount(shared[~is_call] % len(outcomes), minlength=len(outcomes)).tolist()
     found: dict[str, int] = defaultdict(int)
     for outcome, count in zip(outcomes, counts, strict=True):
         if outcome is None or not outcome.op or not count:

@@ -76,17 +76,9 @@ def open_captures(paths: Sequence[str], run: str | None) -> Run:
 
 def is_capture(paths: Sequence[str]) -> bool:
     """Whether paths are named as captures are, or a folder is a log folder or holds some."""
-    from tfprof.readers.run_folder import capture_files, host_name
+    from tfprof.readers.run_folder import is_capture
 
-    def named(path: Path) -> bool:
-        if not path.is_dir():
-            return path.is_file() and host_name(path) != path.name
-        inside = (path, *path.iterdir())
-        return bool(capture_files(path)) or any(
-            (folder / "plugins" / "profile").is_dir() for folder in inside
-        )
-
-    return bool(paths) and all(named(Path(path)) for path in paths)
+    return bool(paths) and all(map(is_capture, paths))
 
 
 def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:

@@ -37,7 +37,8 @@ def input_options() -> list[click.Parameter]:
         HelpedArgument(
             "paths", "PATH...",
             "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
-            "profile, which holds all of these. What each is, is told from its content.",
+            "profile, which holds all of these; or what the TensorFlow 2 profiler has captured, "
+            "alone or with a graph. What each is, is told from its content.",
             metavar="[PATH]...", nargs=-1,
         ),
         CommandOption(
@@ -94,8 +95,15 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
     session = current_session()
     if session is not None and not names_input(given):
         return session.profiler
+    from tfprof.profile_files import profiler_of_captures, split_captures
+
+    captures, others = split_captures(given["paths"])
     with progress() as watch:
-        return read_files(named_files(given, watch), given, watch)
+        if not captures:
+            return read_files(named_files(given, watch), given, watch)
+        beside = {**given, "paths": others}
+        files = named_files(beside, watch) if names_input(beside) else None
+        return profiler_of_captures(captures, files, classic=given["classic"], watch=watch)
 
 
 def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = None) -> Profiler:

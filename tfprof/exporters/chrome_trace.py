@@ -28,7 +28,7 @@ def write_trace(
         target: A file, packed if its name ends in ``.gz``, ``.xz`` or ``.zst``, and written whole
             or not at all; or a stream of bytes.
         host: Only of one host.
-        step: Only what overlaps one step: its place in time, from 0.
+        step: Only what overlaps one step: its number.
         classic: What the reference's viewer shows, of the first host.
         overwrite: Replace a file that exists.
 

@@ -36,6 +36,20 @@ def capture_files(folder: Path) -> list[Path]:
     return [files[host] for host in sorted(files)]
 
 
+def is_capture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is named as captures are, or a folder is a log folder or holds some."""
+    named = Path(path)
+    if not named.is_dir():
+        return named.is_file() and _FILE.fullmatch(named.name) is not None
+    try:
+        inside = (named, *named.iterdir())
+    except OSError:  # whoever reads it says what is wrong
+        return False
+    return bool(capture_files(named)) or any(
+        folder.joinpath(*_PROFILES).is_dir() for folder in inside
+    )
+
+
 def runs(folder: Path) -> dict[str, Path]:
     """Run folders of a log folder, in the order of their names.
 

@@ -20,8 +20,10 @@ from tfprof.tools.input_pipeline_analyzer import (
     diagnostics,
     step_table,
 )
+from tfprof.tools.op_practices import LOW_PRECISION
 from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, gflops_per_s, in_order
-from tfprof.tools.result import Advice, Chart, ToolResult
+from tfprof.tools.practices import advice
+from tfprof.tools.result import Chart, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.statistics import percent, summary
 from tfprof.tools.steps import CATEGORIES, run_steps
@@ -32,10 +34,6 @@ from tfprof.tools.tpu_use import TpuUse, tpu_use
 TOOL = "overview"
 
 _TOP_OPS = 10
-_LOW_PRECISION = 0.1
-_MUCH_EAGER = 0.1
-_MUCH_TRACING = 0.2
-_WORST_FUNCTIONS = 3
 
 _ANALYSIS = (
     Column("selfTimePercent", "Time (%)", unit="fraction"),
@@ -129,7 +127,7 @@ def overview(
         verdict=tuple(_verdict(found)),
         tables={name: table for name, table in tables.items() if len(table)},
         charts=_charts(found),
-        advice=tuple(_advice(found)),
+        advice=() if classic else advice(run, host=host),
         notes=notes,
         gviz=lambda: [
             _top_ops(found).to_gviz(),
@@ -286,8 +284,7 @@ def _performance(found: _Overview) -> Table:
     steps = found.input.steps
     rows: list[tuple[Cell, ...]] = []
     if steps.n_steps:
-        slowest = [ps / 1e9 for ps in steps.slowest_ps().tolist()]
-        whole = summary(slowest)
+        whole = summary([ps / 1e9 for ps in steps.slowest_ps().tolist()])
         rows.append(("Step time", whole.average, whole.deviation, 1.0))
         total = sum(int(one.times.duration_ps.sum()) for one in steps.hosts)
         for category in CATEGORIES:
@@ -366,77 +363,26 @@ def _verdict(found: _Overview) -> list[str]:
     judged = found.input.bottleneck
     said = [judged.statement]
     steps = found.input.steps
-    if steps.n_steps:
-        slowest = [ps / 1e9 for ps in steps.slowest_ps().tolist()]
-        whole = summary(slowest)
+    if steps.n_steps == 1:
+        said.append(f"The one step took {float(steps.slowest_ps()[0]) / 1e9:,.3f} ms.")
+    elif steps.n_steps:
+        whole = summary([ps / 1e9 for ps in steps.slowest_ps().tolist()])
         said.append(
             f"A step takes {whole.average:,.3f} ms on average ({steps.n_steps} steps, "
             f"{whole.minimum:,.3f} to {whole.maximum:,.3f} ms)."
         )
-    said += judged.remarks
-    return said + [advice.message for advice in _statements(found)]
+    return [*said, *judged.remarks]
 
 
-def _statements(found: _Overview) -> list[Advice]:
-    """What the ops tell: precision, eager execution, tracing."""
+def _precision_statement(found: _Overview) -> str:
+    """What to say where 16-bit numbers are hardly used; empty otherwise."""
     shares = found.shares
-    said = []
-    if (shares.narrow or shares.wide) and shares.narrow < _LOW_PRECISION:
-        said.append(
-            Advice(
-                "precision/mixed",
-                f"Only {shares.narrow:.1%} of the devices' computation uses 16-bit numbers. "
-                "Mixed precision (mixed_float16 or mixed_bfloat16) makes most models faster.",
-                {"share_16bit": shares.narrow},
-            )
-        )
-    for where, share in (("host", shares.host_eager), ("device", shares.device_eager)):
-        if share > _MUCH_EAGER:
-            said.append(
-                Advice(
-                    "tf-function/eager",
-                    f"{share:.1%} of the time of ops on the {where} is that of ops that run "
-                    "eagerly. Put the training step into a tf.function.",
-                    {"where": where, "share": share},
-                )
-            )
-    traced = [call for call in found.functions if call.expensive_share >= _MUCH_TRACING]
-    said += [
-        Advice(
-            "tf-function/retracing",
-            f"{call.expensive_share:.1%} of the time of {call.name} went to calls that traced it "
-            "or ran it eagerly. Give it tensors of the same shape and type, or an "
-            "input_signature.",
-            {"function": call.name, "share": call.expensive_share, "traces": call.n_traces},
-        )
-        for call in traced[:_WORST_FUNCTIONS]
-    ]
-    return said
-
-
-def _advice(found: _Overview) -> list[Advice]:
-    judged = found.input.bottleneck
-    advice = []
-    if judged.kind in ("host", "both"):
-        advice.append(
-            Advice(
-                "input-pipeline/bound",
-                "Look at the input first: `tfprof input-pipeline` tells what its time goes to, "
-                "`tfprof tf-data` which iterator holds it up.",
-                {"share_of_step": judged.input_percent / 100.0},
-                judged.input_percent / 100.0 or None,
-            )
-        )
-    elif judged.kind == "device":
-        advice.append(
-            Advice(
-                "device/ops",
-                "Look at the ops: `tfprof op-stats` tells which take the most time, "
-                "`tfprof kernel-stats` and `tfprof op-profile` how well they use the device.",
-                {},
-            )
-        )
-    return advice + _statements(found)
+    if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
+        return ""
+    return (
+        f"Only {shares.narrow:.1%} of the devices' computation uses 16-bit numbers. "
+        "Mixed precision (mixed_float16 or mixed_bfloat16) makes most models faster."
+    )
 
 
 def _charts(found: _Overview) -> tuple[Chart, ...]:
@@ -475,7 +421,6 @@ def _recommendations(found: _Overview) -> dict[str, Any]:
         ("doc", "TensorFlow's guide to tf.data performance analysis", "To read"),
         ("doc", "TensorFlow's guide to tf.data performance", "To read"),
     ]
-    low = [a.message for a in _statements(found) if a.rule == "precision/mixed"]
     if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
@@ -483,7 +428,7 @@ def _recommendations(found: _Overview) -> dict[str, Any]:
         "bottleneck": judged.kind,
         "statement": judged.statement,
         "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
-        "precision_statement": low[0] if low else "",
+        "precision_statement": _precision_statement(found),
         **_levels(judged),
     }
     if not found.classic:

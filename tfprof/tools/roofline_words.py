@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tfprof.analysis.xspace.device_ops import DeviceOps
 from tfprof.analysis.xspace.op_roofline import UNKNOWN, OpRoofline, op_roofline, whole_program
 from tfprof.analysis.xspace.op_tree import shown_ops
@@ -25,10 +27,9 @@ def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
         roofs = roofs_of(device.peaks)
         flops = roofs.pop("Compute", 0.0)
         if flops and roofs:
-            at = sorted(
-                [10.0**decade for decade in _DECADES]
-                + [flops / (limit / GIB_OF_GB) for limit in roofs.values()]
-            )
+            corners = [flops / (limit / GIB_OF_GB) for limit in roofs.values()]
+            decades = [10.0**decade for decade in _DECADES]
+            at = sorted(decades + [x for x in corners if math.isfinite(x)])
             series = {
                 name: tuple(min(flops, limit / GIB_OF_GB * x) for x in at)
                 for name, limit in roofs.items()

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.analysis.xspace.clocks import MOST_NS
 from tfprof.analysis.xspace.names import TASK_PLANE
 from tfprof.errors import UsageError
 from tfprof.model.columns import Int64Array
 from tfprof.tools.result import ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.steps import HostSteps, run_steps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.trace_counters import Window
 from tfprof.tools.trace_text import HostTrace, trace_chunks
@@ -57,7 +59,7 @@ def trace(
     Args:
         run: The run.
         host: Only of one host.
-        step: Only what overlaps one step: its place in time, from 0.
+        step: Only what overlaps one step: its number.
         classic: What the reference's viewer shows, of the first host: without arrows and memory,
             with cut names, and thread ids of 32 bits that may collide.
 
@@ -85,51 +87,57 @@ def _host_traces(run: Run, *, host: str | None, step: int | None, classic: bool)
     hosts = run.chosen(host)
     if classic:  # one host at a time
         hosts = hosts[:1]
-    windows = [None if step is None else _window(one, step, classic=classic) for one in hosts]
-    if step is not None and hosts and not any(windows):
-        most = max(len(one.groups(classic=classic)) for one in hosts)
-        raise UsageError(f"no step {step} in this run; it has {most}, the first is step 0")
+    windows = None if step is None else _windows(run, step, classic=classic)
+    begins = _begins_ps(hosts, classic=classic)
     return [
         HostTrace(
             one,
             place if len(hosts) > 1 else None,
-            window=window,
+            window=None if windows is None else windows[one.name],
             since_ps=since,
             classic=classic,
         )
-        for place, (one, window, since) in enumerate(
-            zip(hosts, windows, _begins_ps(hosts, classic=classic), strict=True)
-        )
-        if step is None or window is not None
+        for place, (one, since) in enumerate(zip(hosts, begins, strict=True))
+        if windows is None or one.name in windows
     ]
 
 
-def _window(host: Host, step: int, *, classic: bool) -> Window | None:
-    """From the first event of a step to its last; None if the host has no such step."""
-    timeline, groups = host.timeline, host.groups(classic=classic)
-    events = np.flatnonzero(groups.of_event >= 0)
-    of_event = groups.of_event[events]
-    distinct, place = np.unique(of_event, return_inverse=True)
-    first = np.full(len(distinct), np.iinfo(np.int64).max)
-    last = np.full(len(distinct), np.iinfo(np.int64).min)
-    np.minimum.at(first, place, timeline.starts_ps[events])
-    np.maximum.at(last, place, timeline.ends_of(events))
-    if not 0 <= step < len(distinct):
-        return None
-    at = int(np.argsort(first, kind="stable")[step])
-    return int(first[at]), int(last[at])
+def _windows(run: Run, step: int, *, classic: bool) -> dict[str, Window]:
+    """From the first event of a step to its last, by host; not of hosts without steps."""
+    steps = run_steps(run, classic=classic)
+    places = steps.places(step)
+    if not places:
+        raise UsageError(f"no step {step} in this run: it has no steps")
+    windows = {}
+    for own in steps.hosts:  # of a TPU each core is one: the first tells
+        if own.host.name not in windows:
+            parts = [_window(own, place, classic=classic) for place in places]
+            windows[own.host.name] = min(p[0] for p in parts), max(p[1] for p in parts)
+    return windows
+
+
+def _window(steps: HostSteps, place: int, *, classic: bool) -> Window:
+    host, times = steps.host, steps.times
+    events = np.flatnonzero(host.groups(classic=classic).of_event == times.groups[place])
+    start = int(times.start_ps[place])
+    if not len(events):  # nobody has marked it
+        return start, start + int(times.duration_ps[place])
+    timeline = host.timeline
+    return int(timeline.starts_ps[events].min()), int(timeline.ends_of(events).max())
 
 
 def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
     """When the first line of each host begins, in the time of the trace.
 
     Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the
-    reference a space with an empty plane begins at 0.
+    reference a space with an empty plane begins at 0, or not at all where that overflows.
     """
     bases = [host.timeline.axis.base_ns for host in hosts]
     if classic:
         return [
-            base * 1000 if any(not len(plane.lines) for plane in host.space.planes) else 0
+            base * 1000
+            if abs(base) <= MOST_NS and any(not len(plane.lines) for plane in host.space.planes)
+            else 0
             for host, base in zip(hosts, bases, strict=True)
         ]
     starts = [
@@ -138,7 +146,7 @@ def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
         for told in (_begin_of_capture(host),)
     ]
     first = min(starts, default=0)
-    return [(start - first) * 1000 for start in starts]
+    return [min(start - first, MOST_NS) * 1000 for start in starts]
 
 
 def _begin_of_capture(host: Host) -> int:

@@ -44,9 +44,7 @@ def test_signed_and_unsigned_ids_are_one():
 
 def test_a_text_is_no_id():
     found = named_links(
-        host(
-            line(event("P", 0, 10, _pt=1, _p="7")), line(event("C", 5, 1, _ct=1, _c="7"), id=2)
-        )
+        host(line(event("P", 0, 10, _pt=1, _p="7")), line(event("C", 5, 1, _ct=1, _c="7"), id=2))
     )
     assert found == []
 
@@ -88,7 +86,9 @@ def test_the_last_executor_of_a_step_leads_to_its_input_op():
 def test_launches_lead_to_kernels_by_correlation():
     found = named_links(
         host(line(event("launch", 0, 5, correlation_id=3), event("other", 6, 1))),
-        gpu(line(event("kernel", 9, 5, correlation_id=3), event("orphan", 20, 1, correlation_id=4))),
+        gpu(
+            line(event("kernel", 9, 5, correlation_id=3), event("orphan", 20, 1, correlation_id=4))
+        ),
     )
     assert found == [("launch", "kernel")]
 
@@ -143,6 +143,13 @@ def test_no_region_without_a_consumer_or_across_threads():
     with_them, regions = with_regions(timeline)
     assert not len(regions.events)
     assert len(with_them) == len(timeline)
+
+
+def test_devices_have_no_regions():
+    timeline = timeline_of(xspace(gpu(line(*REGION))))
+    with_them, regions = with_regions(timeline)
+    assert not len(regions.events)
+    assert len(with_them) == 3
 
 
 keyed = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=8)

@@ -151,7 +151,7 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
 )
 def test_the_extension_refuses_columns_that_do_not_fit(first, starts, ends):
     columns = [np.array(column, np.int64) for column in (first, starts, ends)]
-    with pytest.raises(ValueError, match="columns|lines"):
+    with pytest.raises(ValueError, match=r"columns|lines"):
         NATIVE.nest(*columns, np.zeros(len(starts), np.uint8), *np.zeros((2, 1), np.int64))
 
 

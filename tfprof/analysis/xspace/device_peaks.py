@@ -67,8 +67,9 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
 
     def number(name: str) -> float:
         value = stats.get(name)
-        is_number = isinstance(value, (int, float)) and math.isfinite(value)
-        return float(value) if is_number and value > 0 else 0.0
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            return 0.0
+        return max(0.0, float(value))
 
     told = number("peak_teraflops_per_second") * 1000.0
     if TENSOR_CORE.fullmatch(plane.name):

@@ -16,7 +16,7 @@ IDLE = "IDLE"
 
 @dataclass(frozen=True, eq=False)
 class OpTimes:
-    """Ops with their times, in the order in which they were first seen.
+    """Ops with their times, in the order of the kinds of their events.
 
     Attributes:
         ops: Parsed names, no two the same.

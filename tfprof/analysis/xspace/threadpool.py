@@ -27,12 +27,13 @@ class Regions(NamedTuple):
 
 
 def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
-    """Add an event for each region (``preprocess_xplane.cc``, threadpool lines).
+    """Add an event for each region of a host's threads (``preprocess_xplane.cc``).
 
     A region begins with the last start before its stop, if that tells a consumer.
     """
     is_start, is_stop = timeline.named(START.__eq__), timeline.named(STOP.__eq__)
     nothing = np.zeros(0, np.int64)
+    is_start &= timeline.on_host
     if not (is_start.any() and is_stop.any()):
         return timeline, Regions(nothing, nothing)
     consumer = timeline.stat("_c")

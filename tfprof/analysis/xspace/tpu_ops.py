@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof._wire.walk import WireError
 from tfprof.analysis.hlo.memory_breakdown import HBM, memory_accesses
+from tfprof.analysis.xspace.clocks import MOST_PS
 from tfprof.analysis.xspace.device_ops import DeviceOp, DeviceOps, OpKey, Traffic, merged, of_runs
 from tfprof.analysis.xspace.names import TENSOR_CORE
 from tfprof.analysis.xspace.nesting import Nesting, nest
@@ -20,6 +21,9 @@ from tfprof.model.xspace_stats import StatValue
 OPS, STEPS, MODULES = "XLA Ops", "Steps", "XLA Modules"
 
 _CUSTOM_CALL = "custom-call"
+
+_MOST_SCALE = 1e6
+"""Clocks of devices differ by less: more is no measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ def device_spans(timeline: Timeline, plane: int, line_name: str) -> DeviceSpans:
     duration = timeline.durations_ps[events].copy()
     for name, column in (("device_offset_ps", start), ("device_duration_ps", duration)):
         stat = timeline.stat(name)
-        told = stat.only(stat.is_integer() & chosen[stat.events])
+        is_possible = (stat.values >= 0) & (stat.values <= MOST_PS)
+        told = stat.only(stat.is_integer() & is_possible & chosen[stat.events])
         column[np.searchsorted(events, told.events)] = told.values
     order = np.lexsort((-duration, start))
     return DeviceSpans(events[order], start[order], (start + duration)[order])
@@ -82,7 +87,7 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
     kinds = timeline.kinds[spans.events]
     distinct, place = np.unique(kinds, return_inverse=True)
     counts = np.bincount(place, minlength=len(distinct))
-    times, selfs = (_sums(place, values, len(distinct)) for values in (durations, own))
+    times, own_times = (_sums(place, values, len(distinct)) for values in (durations, own))
     scale = time_scale(timeline, spans.events)
     normalized = _sums(place, np.rint(durations * scale).astype(np.int64), len(distinct))
     kinds_before = first_kind(timeline, number)
@@ -93,7 +98,7 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
         if op is None:
             continue
         runs = int(counts[row])
-        whole = of_runs(op, runs, int(times[row]), int(selfs[row]), is_eager=False)
+        whole = of_runs(op, runs, int(times[row]), int(own_times[row]), is_eager=False)
         if op.category == _CUSTOM_CALL:
             whole = _with_own_cost(timeline, spans.events[place == row], whole)
         whole = _with_normalized(whole, int(normalized[row]))
@@ -119,8 +124,8 @@ def time_scale(timeline: Timeline, events: Int64Array) -> Any:
     stat = timeline.stat("Time Scale Multiplier")
     scale = np.ones(len(timeline))
     if len(stat):
-        values = np.nan_to_num(stat.floats(), nan=1.0)
-        scale[stat.events] = np.where(values > 0, values, 1.0)
+        values = stat.floats()
+        scale[stat.events] = np.where((values > 0) & (values < _MOST_SCALE), values, 1.0)
     return scale[events]
 
 

@@ -1,0 +1,136 @@
+"""Ops of GPUs, by instruction or by the framework's op."""
+
+import pytest
+
+from tfprof.analysis.xspace.device_ops import (
+    DeviceOp,
+    DeviceOps,
+    OpKey,
+    Traffic,
+    framework_ops,
+    gpu_ops,
+    merged,
+)
+from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
+
+
+def described(program, module, name):
+    if program != 5 or not name.startswith("fusion"):
+        return None
+    return DeviceOp(
+        OpKey(5, name), "loop fusion", "a/b:Add", flops=10, model_flops=8,
+        traffic=Traffic(100, 60), is_known=True,
+    )  # fmt: skip
+
+
+def ops(*planes, classic=False, launches=()):
+    one = opened(xspace(host(line(*launches)), *planes)).hosts[0]
+    eager = ran_eagerly(one.forest(classic=classic))
+    return gpu_ops(one.timeline, eager, described, classic=classic)
+
+
+def table(found):
+    """Runs, total and self time in ns, and float operations by name."""
+    return {
+        op.key.name: (op.occurrences, op.time_ps // 1000, op.self_ps // 1000, op.flops)
+        for op in found.ops
+    }
+
+
+KERNELS = gpu(
+    line(
+        event("k1", 0, 10, hlo_op="fusion.1", program_id=5, hlo_module="jit"),
+        event("k2", 10, 20, hlo_op="fusion.1", program_id=5, hlo_module="jit"),
+        event("k1", 100, 10, hlo_op="while.1::fusion.1", program_id=5, hlo_module="jit"),
+    )
+)
+
+
+def test_an_instruction_ran_as_often_as_the_kernel_of_it_that_ran_most():
+    found = ops(KERNELS)
+    assert table(found) == {"fusion.1": (2, 40, 40, 20)}
+    assert found.ops[0].traffic == Traffic(200, 120)
+    assert (found.total_ps, found.idle_ps, found.busy_ps) == (110_000, 70_000, 40_000)
+
+
+def test_in_the_reference_each_kernel_is_a_run():
+    assert table(ops(KERNELS, classic=True)) == {"fusion.1": (3, 40, 40, 30)}
+
+
+def test_what_no_program_explains_counts_for_the_frameworks_op():
+    found = ops(
+        gpu(
+            line(
+                event("k1", 0, 10, hlo_op="unknown.1", program_id=5, tf_op="x/y:Mul"),
+                event("k1", 20, 10, tf_op="x/y:Mul"), event("k2", 40, 10, tf_op="x/y:Mul"),
+                event("MemcpyH2D", 60, 10), event("k3", 80, 10, tf_op=""),
+            )
+        )
+    )  # fmt: skip
+    assert table(found) == {"x/y/k1": (2, 20, 20, 0), "x/y/k2": (1, 10, 10, 0)}
+    assert [op.provenance for op in found.ops] == ["x/y:Mul"] * 2
+    assert found.total_ps == 90_000
+
+
+def test_streams_side_by_side_are_busy_longer_than_the_plane():
+    found = ops(
+        gpu(
+            line(event("k1", 0, 10, tf_op="a:X"), id=1), line(event("k2", 0, 10, tf_op="b:X"), id=2)
+        )
+    )
+    assert (found.total_ps, found.idle_ps) == (20_000, 0)
+
+
+def test_eager_launches():
+    found = ops(
+        gpu(line(event("k", 60, 10, tf_op="a:X", correlation_id=3))),
+        launches=[event("EagerExecute", 0, 50, is_func=0), event("go", 5, 5, correlation_id=3)],
+    )
+    assert found.ops[0].is_eager
+
+
+def test_gpus_add_up_in_any_order():
+    one = ops(gpu(line(event("k", 0, 10, tf_op="a:X"), event("j", 20, 10, tf_op="b:X"))))
+    other = ops(gpu(line(event("k", 0, 5, tf_op="a:X")), ordinal=1))
+    found = merged([one, other])
+    assert table(found) == {"a/k": (2, 15, 15, 0), "b/j": (1, 10, 10, 0)}
+    swapped = merged([other, one])
+    assert (table(swapped), swapped.total_ps, swapped.idle_ps) == (
+        table(found), found.total_ps, found.idle_ps,
+    )  # fmt: skip
+
+
+def test_no_gpu():
+    assert ops() == DeviceOps()
+    assert ops(gpu()) == DeviceOps()
+
+
+def test_framework_ops_run_as_often_as_their_part_that_ran_most():
+    found = framework_ops(
+        [
+            DeviceOp(OpKey(5, "f.1"), provenance="a/b:Add", occurrences=3, time_ps=30, self_ps=20,
+                     flops=5, traffic=Traffic(10, 5)),
+            DeviceOp(OpKey(5, "f.2"), provenance="a/b:Add", occurrences=4, time_ps=10, self_ps=10,
+                     flops=6, traffic=Traffic(1, 1), is_eager=True),
+            DeviceOp(OpKey(5, "copy.1"), occurrences=1, time_ps=7, self_ps=7),
+        ]
+    )  # fmt: skip
+    assert [
+        (op.name, op.type, op.occurrences, op.time_ps, op.self_ps, op.flops, op.is_eager)
+        for op in found
+    ] == [("a/b", "Add", 4, 40, 30, 11, True), ("copy.1", "", 1, 7, 7, 0, False)]
+    assert found[0].traffic == Traffic(11, 6)
+
+
+@pytest.mark.parametrize(
+    "traffic, main",
+    [(Traffic(10), 10), (Traffic(10, 4), 4), (Traffic(10, 0, ((1, 5, 5),)), 0)],
+)
+def test_bytes_of_the_main_memory(traffic, main):
+    assert traffic.hbm_bytes == main
+
+
+def test_bytes_add_up_by_space():
+    one, other = Traffic(3, 1, ((2, 1, 1),)), Traffic(4, 2, ((1, 5, 6), (2, 3, 0)))
+    assert one + other == other + one == Traffic(7, 3, ((1, 5, 6), (2, 4, 1)))
