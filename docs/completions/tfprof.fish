@@ -413,9 +413,9 @@ complete -c tfprof -n '__tfprof_in single op-profile' -o by -x -a 'program categ
 complete -c tfprof -n '__tfprof_in snake memory-viewer' -l program -x -d 'One XLA program, by its name or number'
 complete -c tfprof -n '__tfprof_in single memory-viewer' -o program -x -d 'One XLA program, by its name or number'
 
-complete -c tfprof -n '__tfprof_in snake trace' -s o -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
-complete -c tfprof -n '__tfprof_in snake trace' -l outfile -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
-complete -c tfprof -n '__tfprof_in single trace' -o outfile -r -F -d 'The file to write; packed if it ends in .gz or .xz; - is stdout'
+complete -c tfprof -n '__tfprof_in snake trace' -s o -r -F -d 'The file to write; packed if it ends in .gz, .xz or .zst; - is stdout'
+complete -c tfprof -n '__tfprof_in snake trace' -l outfile -r -F -d 'The file to write; packed if it ends in .gz, .xz or .zst; - is stdout'
+complete -c tfprof -n '__tfprof_in single trace' -o outfile -r -F -d 'The file to write; packed if it ends in .gz, .xz or .zst; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake doctor' -l server -x -d 'Ask whether a profiler server answers there'
 complete -c tfprof -n '__tfprof_in single doctor' -o server -x -d 'Ask whether a profiler server answers there'
