@@ -1,7 +1,18 @@
 """Kinds of nodes by columns are those that the nodes have one by one."""
 
+import pytest
+
 import tfprof
-from tests.analysis.interpreter.programs import FLOAT, Type, graph, node, placeholder, shape
+from tests.analysis.interpreter.programs import (
+    FLOAT,
+    Ref,
+    Type,
+    function,
+    graph,
+    node,
+    placeholder,
+    shape,
+)
 from tfprof._wire import messages as pb
 from tfprof.readers.profile_program import program_of_ops
 from tfprof.readers.program import read_program
@@ -67,6 +78,55 @@ def test_variables_are_told_apart_by_name_only_if_wanted():
     v, w = program(message, keep_names=False).body.nodes
     assert v.kind is w.kind
     assert v.kind.attrs == {"dtype": 1, "shape": (3,)}
+
+
+def relu(name, arg, *dims, op="Relu", **attrs):
+    """A function of one node with a declared shape; all its names are its own."""
+    inner = node(f"{name}_relu", op, arg, **T, **attrs)
+    inner.attr["_output_shapes"].list.shape.append(shape(*dims))
+    return function(name, {arg: FLOAT}, {f"{name}_out": (f"{name}_relu:activations:0", FLOAT)},
+                    inner)  # fmt: skip
+
+
+def callers(*functions, **options):
+    """Kinds of the nodes that call functions."""
+    calls = [
+        node(f"call_{each.signature.name}", "PartitionedCall", "x", f=Ref(each.signature.name),
+             Tin=[FLOAT], Tout=[FLOAT])
+        for each in functions
+    ]  # fmt: skip
+    found = program(graph(placeholder("x", 4), *calls, *functions), **options)
+    return [each.kind for each in found.body.nodes[1:]], found
+
+
+def test_functions_equal_but_for_names_share_a_body():
+    functions = relu("f", "a", 4), relu("g", "b", 4), relu("h", "c", 5)
+    (f, g, h), found = callers(*functions, keep_names=False)
+    assert f is g is not h
+    assert found.function("f") is found.function("g") is not found.function("h")
+    (f, g, _), found = callers(*functions)
+    assert f is not g
+    assert (g.attrs["f"].name, found.function("g").name) == ("g", "g")
+    assert [each.name for each in found.function("g").nodes] == ["b", "g_relu"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"dims": (None,)}, id="an unknown size has a name"),
+        pytest.param({"op": "other"}, id="a function that it calls may not"),
+        pytest.param({"f": Ref("other")}, id="nor one that an attribute names"),
+        pytest.param({"f": [Ref("other")]}, id="nor one of several"),
+        pytest.param({"frame_name": "loop"}, id="runs tell of loops by name"),
+    ],
+)
+def test_functions_in_which_names_tell_something_have_bodies_of_their_own(change):
+    dims = change.get("dims", (4,))
+    more = {key: value for key, value in change.items() if key != "dims"}
+    functions = relu("f", "a", *dims, **more), relu("g", "b", *dims, **more)
+    (f, g, _), found = callers(*functions, relu("other", "c", 4), keep_names=False)
+    assert f is not g
+    assert found.function("f") is not found.function("g")
 
 
 def test_told_float_operations_make_a_kind():

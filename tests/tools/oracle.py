@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-needs_shared = pytest.mark.skipif(False, reason="")
 PACKED = Path(__file__).parents[1] / "data" / "captures"
 
 CAPTURES = (

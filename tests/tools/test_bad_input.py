@@ -6,7 +6,7 @@ import random
 import pytest
 
 from fuzz.tools_target import TOOLS, every_tool, odd_inputs, small_captures
-from tests.tools.oracle import CAPTURES, folder, needs_shared
+from tests.tools.oracle import CAPTURES, folder
 from tests.tools.test_run import capture
 from tfprof._wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
@@ -129,7 +129,6 @@ def test_both_engines_answer_the_same():
         assert native == pure
 
 
-@needs_shared
 @pytest.mark.parametrize("recorded", CAPTURES)
 def test_both_engines_answer_the_same_for_recorded_captures(recorded):
     native, pure = in_both_engines(lambda: open_run(folder(recorded)))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.analysis.hlo.test_buffers import PARAMETER, TEMPORARY, TRACE, with_buffers
 from tests.hlo_programs import capture, op, program
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.tools.buffer_memory import memory_viewer
@@ -71,7 +71,6 @@ def test_damaged_programs_are_said():
     assert any("HLO of test(1)" in note.message for note in result.notes)
 
 
-@needs_shared
 def test_the_references_numbers_of_a_real_program():
     (path,) = folder("gpu-rocm-jax-conv").glob("*.xplane.pb")
     result = memory_viewer(open_run(path), program="jit_forward_3d_conv(15)", classic=True)
@@ -117,7 +116,6 @@ def test_the_references_numbers_of_a_real_program():
     }  # fmt: skip
 
 
-@needs_shared
 @pytest.mark.parametrize("classic", [False, True])
 @pytest.mark.parametrize("name", ["cpu-xla", "gpu-rocm-jax-attention", "tpu-v6e-jax"])
 def test_shared_captures(name, classic):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof.errors import UsageError
 from tfprof.model.executions import ACCELERATOR, HOST, OTHER
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
@@ -212,7 +212,6 @@ def sums(profiler, kind, device=""):
     return {profile.ops.name(row): int(time) for row, time in enumerate(found) if time}
 
 
-@needs_shared
 def test_times_of_a_capture_are_those_of_its_ops():
     """Threads and kernels of 8 GPUs, in one step; copies are no time of kernels."""
     run = open_run(folder("gpu-v100-bert-modernized"))
@@ -232,7 +231,6 @@ def test_times_of_a_capture_are_those_of_its_ops():
     assert all(time <= kernels_and_copies[name] for name, time in of_device.items())
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", ["cpu-custom-loop-py", "gpu-synthetic", "tpu-v6e-jax"])
 def test_every_output_works_on_captures(capture, tmp_path):
     profiler = tfprof.Profiler.from_xspace(folder(capture))
@@ -245,7 +243,6 @@ def test_every_output_works_on_captures(capture, tmp_path):
     assert tfprof.Profiler.load(profiler.serialize_to_string()).steps == profiler.steps
 
 
-@needs_shared
 def test_the_python_tracer_feeds_the_code_view():
     profiler = tfprof.Profiler.from_xspace(folder("cpu-custom-loop-py"))
     limits = {"max_depth": 100, "min_micros": 0, "min_bytes": 0}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.analysis.hlo.test_graph import INSIDE, MAIN
 from tests.hlo_programs import capture, op, program
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.tools.hlo_graph import graph_viewer
@@ -63,7 +63,6 @@ def test_too_much_to_show_is_said():
     assert "nearest 1000" in result.notes[0].message
 
 
-@needs_shared
 def test_a_real_program():
     (path,) = folder("gpu-rocm-jax-attention").glob("*.xplane.pb")
     run = open_run(path)

@@ -26,6 +26,9 @@ EXCEPTIONS = {
     "C3": "which of several equal allocations stands for all",
     "C4": "the order of siblings that took equally long, and which of them are cut off",
     "C5": "numbers of pipelines, and the order of hosts, by hash",
+    "C6": "numbers of arrows, which are hashes that differ in each process",
+    "C7": "in which row a trace shows copies to the host that overlap",
+    "C8": "the idle time between steps of TPUs that were merged",
 }
 
 PROSE = re.compile(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.analysis.xspace.test_cpu_ops import space_of, thunk
-from tests.tools.oracle import CAPTURES, answer, differences, folder, needs_shared
+from tests.tools.oracle import CAPTURES, answer, differences, folder
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 from tfprof.tools.hlo_statistics import hlo_stats
@@ -152,14 +152,12 @@ def is_prose(path):
     return re.fullmatch(r"\[1\]/rows\[\d+\]/c\[1\]/v", path) is not None
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_rooflines_are_those_of_the_reference(capture):
     ours = roofline(open_run(folder(capture)), classic=True).to_gviz()
     assert list(differences(ours, answer(capture, "roofline_model.json"), is_prose)) == []
 
 
-@needs_shared
 def test_threads_of_a_capture():
     """Four runs of each op on each of two threads, and eight of the copy on the caller's."""
     run = open_run(folder("cpu-xla"))

@@ -107,7 +107,9 @@ def test_a_gpu_without_enqueues_does_not_hide_what_the_input_does():
 
 def test_pod():
     found = pod(opened(waiting_steps(), capture(2, length=10 * MS)))
-    assert found.verdict[0].startswith("host 0 is the slowest worker")
+    assert found.verdict[0] == "All workers take about as long."
+    slow = pod(opened(waiting_steps(), capture(2, length=5 * MS)))
+    assert slow.verdict[0].startswith("host 0 is the slowest worker")
     rows = found.to_rows()
     assert [(row["host"], row["core"], row["bottleneck"]) for row in rows[:2]] == [
         ("host 0", 1, "Host compute"), ("host 1", 1001, "Host compute"),

@@ -30,13 +30,13 @@ def compared(events):
     for one in events:
         args = dict(one.get("args", {}))
         flow = int(args.pop("flow", 0))
-        # Ids of arrows are hashes that are salted in each process; what they tie together counts.
+        # Hashes that are salted in each process; what they tie together counts (C6).
         arrows.append((flow & 3, flow >> 58, flow >> 2 & (1 << 56) - 1))
-        # TPU steps: what was idle between steps that were merged, always 0 in our captures.
+        # Of TPU steps that were merged; always 0 in our captures (C8).
         args.pop("step_idle_time_ps", None)
         kept = one | {"args": args}
         if one.get("tid") in _OFFLOAD_TIDS and one["pid"] < 500:
-            # In which row a copy to the host is shown depends on an unstable order there.
+            # In which row depends on an unstable order there (C7).
             if one["ph"] == "X":
                 offloads[one["pid"], one["ts"], one["dur"], one["name"]] += 1
             arrows.pop()

@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof._wire import tree_walks
 from tfprof.model.columns import Int64Array, Int64Column
 from tfprof.model.frames import NO_STACK
 from tfprof.model.shapes import ShapeTable
 from tfprof.model.strings import InternTable, StringTable
+
+Int32Array = npt.NDArray[np.int32]
 
 _INT64_MAX = (1 << 63) - 1
 
@@ -24,6 +27,33 @@ _NO_SUCH_PORT = (1 << 31) - 1
 
 AttrValue = str | int | bool | tuple[int, ...]
 Attrs = tuple[tuple[str, AttrValue], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttrPlaces:
+    """Types of the nodes of a serialized GraphDef, and where their attributes stand in it.
+
+    Attributes:
+        op_types: The different op types.
+        op_numbers: Place of each node's type in them, shape (n,).
+        names: The different names of attributes.
+        owners: Place of the node of each attribute, ascending, shape (m,).
+        name_numbers: Place of each attribute's name in ``names``.
+        starts: First byte of each value.
+        lengths: Bytes of each value.
+        function_starts: First byte of each function of the library.
+        function_lengths: Bytes of each function.
+    """
+
+    op_types: list[str]
+    op_numbers: Int64Array
+    names: list[bytes]
+    owners: Int32Array
+    name_numbers: Int32Array
+    starts: Int32Array
+    lengths: Int32Array
+    function_starts: Int64Array
+    function_lengths: Int64Array
 
 
 @dataclass(slots=True)
@@ -41,6 +71,7 @@ class GraphColumns:
         attrs: Table of the attribute ids.
         trainable_variables: Names of ops that hold trainable variables.
         serialized: The nodes as a serialized GraphDef; empty if nobody keeps it.
+        places: Where in it the attributes are; there if it is.
     """
 
     names: list[str] = field(default_factory=list)
@@ -53,6 +84,7 @@ class GraphColumns:
     attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
     trainable_variables: list[str] = field(default_factory=list)
     serialized: bytes = b""
+    places: AttrPlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +95,13 @@ class GraphNodes:
         rows: The rows, shape (n,).
         graph: A serialized GraphDef.
         places: Place of the node of each row in the GraphDef.
+        attrs: Where in it the attributes are.
     """
 
     rows: Int64Array
     graph: bytes
     places: Int64Array
+    attrs: AttrPlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +218,10 @@ class OpTable:
 
         first_row = len(self)
         fresh = self._claim_names(graph.names)
-        if graph.serialized and fresh:
+        if graph.places is not None and fresh:
             places = np.array(fresh, np.int64)
             rows = np.arange(first_row, len(self), dtype=np.int64)
-            self.definitions.append(GraphNodes(rows, graph.serialized, places))
+            self.definitions.append(GraphNodes(rows, graph.serialized, places, graph.places))
         strings = self.strings.intern
         self.op_ids.extend([strings(graph.ops[i]) for i in fresh])
         self.shape_ids.extend(shapes[np.array(graph.shape_ids, np.int64)[fresh]])
@@ -263,7 +297,8 @@ class OpTable:
             fresh = chosen[nodes.rows]
             new_rows = rows[nodes.rows[fresh]]
             if isinstance(nodes, GraphNodes):
-                self.definitions.append(GraphNodes(new_rows, nodes.graph, nodes.places[fresh]))
+                places = nodes.places[fresh]
+                self.definitions.append(GraphNodes(new_rows, nodes.graph, places, nodes.attrs))
             else:
                 start, end = nodes.start[fresh], nodes.end[fresh]
                 self.definitions.append(SavedNodes(new_rows, nodes.data, start, end))

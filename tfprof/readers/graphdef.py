@@ -15,7 +15,7 @@ from tfprof._wire.scan import Columns, Texts, scan
 from tfprof._wire.text_index import TextIndex
 from tfprof.errors import EmptyProfileError
 from tfprof.model.columns import Int64Array
-from tfprof.model.ops import Attrs, AttrValue, GraphColumns
+from tfprof.model.ops import AttrPlaces, Attrs, AttrValue, GraphColumns
 from tfprof.model.shapes import Shape, ShapeTable
 from tfprof.model.strings import InternTable
 from tfprof.readers.open import open_message
@@ -38,7 +38,8 @@ def graph_plan() -> Plan:
     """What is read of the nodes of a GraphDef."""
     attrs = rows("attr", [text("key"), text("value")])
     return Plan(
-        "tensorflow.GraphDef", [rows("node", [text("name"), text("op"), rows("input"), attrs])]
+        "tensorflow.GraphDef",
+        [rows("node", [text("name"), text("op"), rows("input"), attrs]), rows("library.function")],
     )
 
 
@@ -84,10 +85,11 @@ def _from_graph_def(graph: pb.GraphDef, data: bytes | None = None) -> GraphColum
     """Take the nodes; the function library holds no nodes of the graph."""
     if data is None:
         data = graph.SerializePartialToString(deterministic=True)
-    _, nodes, inputs, attrs = scan(graph_plan(), data)
+    _, nodes, inputs, attrs, functions = scan(graph_plan(), data)
+    op_types, op_numbers = _numbered(nodes.text("op"))
     columns = GraphColumns(
         names=[name.decode() for name in nodes.text("name")],
-        ops=_decoded(nodes.text("op")),
+        ops=[op_types[number] for number in op_numbers.tolist()],
         inputs=_by_owner(_decoded(inputs.text("value")), inputs.parent, len(nodes)),
         serialized=data,
     )
@@ -97,15 +99,21 @@ def _from_graph_def(graph: pb.GraphDef, data: bytes | None = None) -> GraphColum
         "_output_shapes", lambda value: _list_id(value, columns.shapes)
     )
     columns.attrs_ids = reader.kept(columns.attrs)
+    columns.places = reader.places(op_types, op_numbers, functions.text("value"))
     return columns
 
 
 def _decoded(texts: Texts) -> list[str]:
     """Texts of which many are equal."""
+    distinct, numbers = _numbered(texts)
+    return [distinct[number] for number in numbers.tolist()]
+
+
+def _numbered(texts: Texts) -> tuple[list[str], Int64Array]:
+    """The different texts, and the place of each text in them, shape (n,)."""
     distinct = TextIndex()
-    numbers = distinct.intern(texts).tolist()
-    decoded = [distinct[place].decode() for place in range(len(distinct))]
-    return [decoded[place] for place in numbers]
+    numbers = distinct.intern(texts)
+    return [distinct[place].decode() for place in range(len(distinct))], numbers
 
 
 def _by_owner(values: list[str], owner: Int64Array, n_owners: int) -> list[Sequence[str]]:
@@ -128,6 +136,20 @@ class _AttrReader:
         self._name_numbers = self._names.intern(attrs.text("key"))
         self._numbers = {self._names[i].decode(): i for i in range(len(self._names))}
         self._values = attrs.text("value")
+
+    def places(self, op_types: list[str], op_numbers: Int64Array, functions: Texts) -> AttrPlaces:
+        """Where all attributes are, and the functions."""
+        return AttrPlaces(
+            op_types,
+            op_numbers,
+            [self._names[number] for number in range(len(self._names))],
+            self._owner.astype(np.int32),
+            self._name_numbers.astype(np.int32),
+            self._values.start.astype(np.int32),
+            self._values.length.astype(np.int32),
+            functions.start.copy(),  # the scan itself may go
+            functions.length.copy(),
+        )
 
     def ids(self, name: str, decode: Callable[[pb.AttrValue], int]) -> list[int]:
         """What is made of an attribute of each node; -1 where there is none."""

@@ -7,32 +7,28 @@ numbers.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from tfprof._wire import messages as pb
-from tfprof._wire.plan import Plan, rows, text
-from tfprof._wire.scan import Texts, scan
+from tfprof._wire.scan import Texts
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.ops import AttrPlaces
 from tfprof.model.program import Kind
 from tfprof.readers.program import KEPT_PRIVATE, LARGE_BYTES, NodeReader, small_value
 
 _INT64_BYTES = 8
 
+_FUNCTION = ord("R")
+"""First byte of an attribute that names a function: the tag of its field 10."""
+
+_VARIABLE = "VarHandleOp"
+
 _NAMES = (b"container", b"debug_name", b"shared_name")
 """Attributes of ``VarHandleOp`` that tell which variable it is, and nothing of what it is like."""
-
-
-@functools.cache
-def _plan() -> Plan:
-    attrs = rows("attr", [text("key"), text("value")])
-    return Plan(
-        "tensorflow.GraphDef", [rows("node", [text("op"), attrs]), rows("library.function")]
-    )
 
 
 class ScannedGraph:
@@ -40,47 +36,63 @@ class ScannedGraph:
 
     Args:
         graph: A serialized GraphDef.
+        attrs: Where in it the attributes are.
         keep_names: Tell variables with different names apart.
 
     Attributes:
-        op_types: Op type of each kind.
-        kind_ids: Kind of each node, shape (n,).
+        functions: The function library.
     """
 
-    def __init__(self, graph: bytes, *, keep_names: bool) -> None:
-        _, nodes, attrs, functions = scan(_plan(), graph)
-        self._functions = functions.text("value")
-        ops, op_numbers = _numbered(nodes.text("op"))
-        names, name_numbers = _numbered(attrs.text("key"))
-        kept = _is_told(names)[name_numbers]
-        if not keep_names:
-            is_variable = op_numbers == _place(ops, b"VarHandleOp")
-            is_name = np.isin(name_numbers, [_place(names, name) for name in _NAMES])
-            kept &= ~(is_name & is_variable[attrs.parent])
+    def __init__(self, graph: bytes, attrs: AttrPlaces, *, keep_names: bool) -> None:
+        functions = Texts(graph, attrs.function_starts, attrs.function_lengths)
+        self.functions = list(map(pb.FunctionDefSlices.FromString, functions))
+        self._keeps_names = keep_names
+        self._ops, self._op_numbers = attrs.op_types, attrs.op_numbers
+        self._keys = [name.decode() for name in attrs.names]
+        kept = _is_told(attrs.names)[attrs.name_numbers]
+        if not keep_names and _VARIABLE in self._ops:
+            is_variable = self._op_numbers == self._ops.index(_VARIABLE)
+            is_name = np.array([name in _NAMES for name in attrs.names], np.bool_)
+            kept &= ~(is_name[attrs.name_numbers] & is_variable[attrs.owners])
         at = np.flatnonzero(kept)
-        self._keys = [names[i].decode() for i in range(len(names))]
-        self._key_of, self._values = name_numbers[at], attrs.text("value").take(at)
+        starts, lengths = attrs.starts[at], attrs.lengths[at]
+        self._key_of = attrs.name_numbers[at].astype(np.int64)
+        self._values = Texts(graph, starts.astype(np.int64), lengths.astype(np.int64))
         self._value_of, self._n_values = _value_numbers(self._values)
         self._decoded: dict[int, Any] = {}
-
-        counts = np.bincount(attrs.parent[at], minlength=len(nodes))
+        counts = np.bincount(attrs.owners[at], minlength=len(self._op_numbers))
         self._start = np.concatenate([[0], np.cumsum(counts)])
-        pairs = self._key_of * self._n_values + self._value_of
-        self.kind_ids = _alike(op_numbers, self._start, pairs)
-        self._first = _first(self.kind_ids)
-        types = [ops[i].decode() for i in range(len(ops))]
-        self.op_types = [types[i] for i in op_numbers[self._first].tolist()]
+        self._first = np.zeros(0, np.int64)
 
-    def functions(self) -> Iterator[pb.FunctionDefSlices]:
-        """The function library."""
-        return map(pb.FunctionDefSlices.FromString, self._functions)
+    def kinds(self, reader: NodeReader) -> tuple[Int64Array, list[str]]:
+        """Kind of each node, shape (n,), and the op type of each kind."""
+        if not self._keeps_names:
+            self._share_functions(reader)
+        pairs = self._key_of * self._n_values + self._value_of
+        kind_ids = _alike(self._op_numbers, self._start, pairs)
+        self._first = _first(kind_ids)
+        return kind_ids, [self._ops[i] for i in self._op_numbers[self._first].tolist()]
+
+    def _share_functions(self, reader: NodeReader) -> None:
+        """Take functions that share a body for the same one."""
+        values = self._values
+        shared = np.arange(self._n_values)
+        of_body: dict[int, int] = {}
+        told = np.flatnonzero(values.length)
+        is_function = np.frombuffer(values.data, np.uint8)[values.start[told]] == _FUNCTION
+        numbers, first = np.unique(self._value_of[told[is_function]], return_index=True)
+        for number, place in zip(numbers.tolist(), told[is_function][first].tolist(), strict=True):
+            body = reader.function(pb.AttrValue.FromString(values[place]).func.name)
+            if body is not None:
+                shared[number] = of_body.setdefault(id(body), number)
+        self._value_of = shared[self._value_of]
 
     def kind(self, number: int, reader: NodeReader) -> Kind:
         """A kind."""
         node = int(self._first[number])
         places = range(int(self._start[node]), int(self._start[node + 1]))
         attrs = {self._keys[int(self._key_of[place])]: self._value(place) for place in places}
-        return reader.kind_of(self.op_types[number], attrs)
+        return reader.kind_of(self._ops[int(self._op_numbers[node])], attrs)
 
     def _value(self, place: int) -> Any:
         number = int(self._value_of[place])
@@ -136,15 +148,9 @@ def _numbered(texts: Texts) -> tuple[TextIndex, Int64Array]:
     return distinct, distinct.intern(texts)
 
 
-def _place(texts: TextIndex, text: bytes) -> int:
-    """Number of a text, -1 if it is not there."""
-    return next((i for i in range(len(texts)) if texts[i] == text), -1)
-
-
-def _is_told(names: TextIndex) -> BoolArray:
+def _is_told(names: Sequence[bytes]) -> BoolArray:
     """Which attributes tell something here: private ones are for TensorFlow alone."""
-    texts = [names[i] for i in range(len(names))]
-    return np.array([text[:1] != b"_" or text in KEPT_PRIVATE for text in texts], np.bool_)
+    return np.array([name[:1] != b"_" or name in KEPT_PRIVATE for name in names], np.bool_)
 
 
 def _value_numbers(values: Texts) -> tuple[Int64Array, int]:
@@ -198,6 +204,7 @@ class KindTable(Sequence[Kind]):
         """Append the kinds of a graph; returns the number of that of each of its nodes."""
         first = len(self.op_types)
         self._graphs.append((first, graph, reader))
-        self.op_types += graph.op_types
-        self._kinds += [None] * len(graph.op_types)
-        return first + graph.kind_ids
+        kind_ids, op_types = graph.kinds(reader)
+        self.op_types += op_types
+        self._kinds += [None] * len(op_types)
+        return first + kind_ids

@@ -28,11 +28,16 @@ def program_of_ops(
     Args:
         ops: The op table.
         given_flops: Float operations, by row, that somebody has told.
-        keep_names: Nodes have the attributes that name variables, too.
+        keep_names: Nodes have the attributes that name variables, too, and functions that are
+            equal but for names do not share a body.
     """
-    data = {id(part.graph): part.graph for part in ops.definitions if isinstance(part, GraphNodes)}
-    graphs = {key: ScannedGraph(graph, keep_names=keep_names) for key, graph in data.items()}
-    reader = NodeReader(function for graph in graphs.values() for function in graph.functions())
+    parts = {id(part.graph): part for part in ops.definitions if isinstance(part, GraphNodes)}
+    graphs = {
+        key: ScannedGraph(part.graph, part.attrs, keep_names=keep_names)
+        for key, part in parts.items()
+    }
+    functions = [function for graph in graphs.values() for function in graph.functions]
+    reader = NodeReader(functions, keep_names=keep_names)
     kinds = KindTable()
     kind_ids = np.full(len(ops), -1, np.int64)
     of_graph = {key: kinds.add_graph(graph, reader) for key, graph in graphs.items()}

@@ -6,11 +6,11 @@ So protobuf leaves each of them as bytes (``slices.proto``), which are decoded o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfprof._wire import messages as pb
-from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Node, Program
+from tfprof.model.program import GIVEN_FLOPS, Body, FunctionRef, Kind, Node, Program
 from tfprof.model.tensors import DT_RESOURCE, Handle, PartialShape, Tensor
 from tfprof.readers.attr_values import base_type, plain_shape, plain_value
 from tfprof.readers.op_outputs import first_slots, is_stateful, output_types
@@ -51,12 +51,24 @@ def read_program(source: pb.GraphDef | bytes) -> Program:
 
 
 class NodeReader:
-    """Decodes nodes; equal types and attributes become one ``Kind``."""
+    """Decodes nodes; equal types and attributes become one ``Kind``.
 
-    def __init__(self, functions: Iterable[pb.FunctionDefSlices]) -> None:
+    Args:
+        functions: The function library.
+        keep_names: Each function has a body of its own. Without it, functions that are equal but
+            for names share one, if all that is known of them is known without names.
+    """
+
+    def __init__(
+        self, functions: Iterable[pb.FunctionDefSlices], *, keep_names: bool = True
+    ) -> None:
         self._definitions = {function.signature.name: function for function in functions}
+        self._keep_names = keep_names
         self._bodies: dict[str, Body] = {}
+        self._alike: dict[Hashable, Body] = {}
         self._kinds: dict[tuple[str, tuple[bytes, ...]], Kind] = {}
+        self._arguments: dict[Hashable, tuple[Kind, tuple[PartialShape, ...]]] = {}
+        self._small: dict[tuple[str, tuple[bytes, ...]], tuple[Kind, tuple[PartialShape, ...]]] = {}
         self._declared: dict[bytes, tuple[PartialShape, ...]] = {}
 
     def graph_body(self, nodes: Sequence[pb.NodeDefSlices]) -> Body:
@@ -87,8 +99,38 @@ class NodeReader:
             definition = self._definitions.get(name)
             if definition is None:
                 return None
-            body = self._bodies[name] = self._function_body(name, definition)
+            body = self._function_body(name, definition)
+            self._bodies[name] = body = body if self._keep_names else self._shared(body)
         return body
+
+    def _shared(self, body: Body) -> Body:
+        """The body that stands for all that are equal to this one but for names."""
+        nodes = tuple([node[1:] for node in body.nodes])
+        key = (nodes, body.n_args, body.results, body.control_results)
+        found = self._alike.get(key)
+        if found is None:
+            found = body
+            if self._is_nameless(body):
+                self._alike[key] = body
+        return found
+
+    def _is_nameless(self, body: Body) -> bool:
+        """Whether the names in a body tell nothing of what it costs.
+
+        They would be those of unknown sizes, and of loops that runs tell of.
+        """
+        for node in body.nodes:
+            kind = node.kind
+            if any(shape is not None and None in shape for shape in node.declared):
+                return False
+            is_told = None not in node.declared and len(node.declared) >= len(kind.output_types)
+            if not is_told and kind.op != "_Arg":
+                return False
+            if kind.op in self._definitions or "frame_name" in kind.attrs:
+                return False
+            if any(map(_names_function, kind.attrs.values())):
+                return False
+        return True
 
     def _function_body(self, name: str, definition: pb.FunctionDefSlices) -> Body:
         """The body of a function, which writes inputs as ``argument`` or ``node:output:index``."""
@@ -99,8 +141,10 @@ class NodeReader:
         ]
         n_args = len(nodes)
         first: dict[str, int] = {node.name: place for place, node in enumerate(nodes)}
-        kinds = [self.kind(node.op, node.attr[:]) for node in definition.node_def]
-        first.update({node.name: n_args + i for i, node in enumerate(definition.node_def)})
+        definitions = definition.node_def[:]
+        names = [node.name for node in definitions]
+        described = [self._described(node.op, node.attr[:]) for node in definitions]
+        first.update(zip(names, range(n_args, n_args + len(names)), strict=True))
         slots: dict[Kind, Mapping[str, int]] = {}
 
         def tensor(text: str) -> tuple[int, int]:
@@ -112,18 +156,19 @@ class NodeReader:
             if place < n_args:
                 return place, 0
             offset = int(index) if index.isascii() and index.isdigit() else 0
-            kind = kinds[place - n_args]
+            kind = described[place - n_args][0]
             if kind not in slots:
                 slots[kind] = self._slots(kind)
             return place, slots[kind].get(output, 0) + offset
 
-        for node, kind in zip(definition.node_def, kinds, strict=True):
+        for node, node_name, (kind, declared) in zip(definitions, names, described, strict=True):
             texts = node.input[:]
             inputs = tuple([tensor(text) for text in texts if text[:1] != "^"])
             controls = tuple([first.get(text[1:], -1) for text in texts if text[:1] == "^"])
-            nodes.append(Node(node.name, kind, inputs, controls, self._shapes(node.attr[:])))
+            nodes.append(Node(node_name, kind, inputs, controls, declared))
+        returned = dict(definition.ret)
         results = tuple(
-            tensor(definition.ret[output.name]) if output.name in definition.ret else _NOWHERE
+            tensor(returned[output.name]) if output.name in returned else _NOWHERE
             for output in signature.output_arg
         )
         control_results = tuple(first.get(node, -1) for node in definition.control_ret.values())
@@ -133,17 +178,21 @@ class NodeReader:
         self, place: int, argument: pb.OpDef.ArgDef, attributes: Mapping[int, pb.ArgAttrsSlices]
     ) -> Node:
         """A node for an argument, with what the function says about it."""
+        entries = attributes[place].attr[:] if place in attributes else []
         dtype = base_type(argument.type)
-        attrs: dict[str, Any] = {"index": place, "T": dtype}
-        declared: tuple[PartialShape, ...] = ()
-        if place in attributes:
-            entries = attributes[place].attr
-            declared = self._shapes(entries)
-            attrs |= {e.name: plain_value(e.value) for e in map(_entry, _kept(entries))}
+        handle = None
         if dtype == DT_RESOURCE and argument.handle_data:
             data = argument.handle_data[0]
-            attrs["handle"] = Handle(plain_shape(data.shape), base_type(data.dtype))
-        return Node(argument.name, Kind("_Arg", attrs, (dtype,)), (), (), declared)
+            handle = Handle(plain_shape(data.shape), base_type(data.dtype))
+        key = (place, dtype, handle, *_kept(entries), None, self._shapes(entries))
+        found = self._arguments.get(key)
+        if found is None:
+            attrs: dict[str, Any] = {"index": place, "T": dtype}
+            attrs |= {e.name: plain_value(e.value) for e in map(_entry, _kept(entries))}
+            if handle is not None:
+                attrs["handle"] = handle
+            found = self._arguments[key] = Kind("_Arg", attrs, (dtype,)), self._shapes(entries)
+        return Node(argument.name, found[0], (), (), found[1])
 
     def _node(
         self,
@@ -154,6 +203,18 @@ class NodeReader:
         entries = node.attr[:]
         kind = self.kind(node.op, entries)
         return Node(node.name, kind, tuple(inputs), tuple(controls), self._shapes(entries))
+
+    def _described(
+        self, op_type: str, entries: Sequence[bytes]
+    ) -> tuple[Kind, tuple[PartialShape, ...]]:
+        """Kind and declared shapes of a node; attributes as they stand are looked up first."""
+        if sum(map(len, entries)) > LARGE_BYTES:
+            return self.kind(op_type, entries), self._shapes(entries)
+        key = (op_type, tuple(entries))
+        found = self._small.get(key)
+        if found is None:
+            found = self._small[key] = self.kind(op_type, entries), self._shapes(entries)
+        return found
 
     def kind(self, op_type: str, entries: Sequence[bytes]) -> Kind:
         """The kind of nodes of this type with these attributes, each a serialized AttrEntry."""
@@ -205,6 +266,13 @@ def _kept(entries: Sequence[bytes]) -> list[bytes]:
         for data in entries
         if data[2:3] != b"_" or (data[:1] == b"\n" and data[2 : 2 + data[1]] in KEPT_PRIVATE)
     ]
+
+
+def _names_function(value: object) -> bool:
+    """Whether an attribute is a function, or a list of some."""
+    if isinstance(value, FunctionRef):
+        return True
+    return isinstance(value, tuple) and any(isinstance(each, FunctionRef) for each in value)
 
 
 def _entry(data: bytes) -> pb.AttrEntry:

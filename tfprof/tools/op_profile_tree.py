@@ -162,15 +162,23 @@ def bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, flo
     return main, read, written
 
 
+def _knows(tree: OpNode, peaks: Peaks) -> tuple[bool, bool]:
+    """Whether float operations, and bytes, can be compared with what the device can do."""
+    return bool(peaks.gflops and tree.flops), bool(peaks.hbm_gb and tree.traffic.main_bytes)
+
+
 def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
+    knows_flops, knows_bytes = _knows(tree, peaks)
     rows: list[tuple[Cell, ...]] = []
     for level, node in tree.walk():
         share = node.time_ps / tree.time_ps if tree.time_ps else 0.0
-        used = min(1.0, flops_utilization(node, peaks))
-        memory = bandwidth_utilization(node, peaks)[0]
+        used = min(1.0, flops_utilization(node, peaks)) if knows_flops else None
+        memory = bandwidth_utilization(node, peaks)[0] if knows_bytes else None
+        wasted = None
+        if used is not None or memory is not None:
+            wasted = share * (1.0 - max(used or 0.0, memory or 0.0))
         rows.append((
-            level, node.name, node.time_ps / 1e6, share, used, memory,
-            share * (1.0 - max(used, memory)), node.occurrences,
+            level, node.name, node.time_ps / 1e6, share, used, memory, wasted, node.occurrences,
             node.op.category if node.op else "", node.op.provenance if node.op else "",
         ))  # fmt: skip
     return rows
@@ -181,7 +189,7 @@ def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
     if not leaves or not tree.time_ps:
         return ("There are no ops of devices to look at.",)
     top = max(leaves, key=lambda node: (node.time_ps, node.name))
-    if not (peaks.gflops or peaks.hbm_gb):
+    if not any(_knows(tree, peaks)):
         return (f"{top.name} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
     used = min(1.0, flops_utilization(tree, peaks))
     memory = bandwidth_utilization(tree, peaks)[0]

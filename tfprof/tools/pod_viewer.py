@@ -82,6 +82,10 @@ def _row(steps: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]
     )  # fmt: skip
 
 
+_ALIKE = 1.05
+"""Workers whose steps differ by less are none faster than others."""
+
+
 def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
     if not steps.n_steps:
         return ("No steps, so nothing to compare.",)
@@ -92,9 +96,11 @@ def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
         largest = CATEGORIES[int(np.argmax(amounts))].name
         share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
         said.append(f"{one.label}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
-    if len(set(means)) > 1:
-        slow = int(np.argmax(means))
-        ratio = means[slow] / max(min(means), 1e-12)
+    slow = int(np.argmax(means))
+    ratio = means[slow] / max(min(means), 1e-12)
+    if len(means) > 1 and ratio < _ALIKE:
+        said.insert(0, "All workers take about as long.")
+    elif len(means) > 1:
         said.insert(
             0, f"{steps.hosts[slow].label} is the slowest worker: its steps take "
             f"{ratio:.2f} times as long as those of the fastest."

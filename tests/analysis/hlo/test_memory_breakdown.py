@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tools.oracle import folder, needs_shared
+from tests.tools.oracle import folder
 from tfprof.analysis.hlo.memory_breakdown import HBM, MemoryAccess, memory_accesses
 from tfprof.errors import MalformedProfileError
 from tfprof.readers.xspace import read_xspace
@@ -33,7 +33,6 @@ def test_damage_is_said(data):
         memory_accesses(data)
 
 
-@needs_shared
 def test_a_real_capture():
     space = read_xspace(folder("tpu-v6e-jax") / "tpu_inference_2.xplane.pb")
     plane = space.plane("/device:TPU:0")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.oracle import answer, folder, needs_shared, rows
+from tests.tools.oracle import answer, folder, rows
 from tfprof.analysis.hlo.opcodes import category_of
 from tfprof.analysis.hlo.reference_cost import reference_costs_of
 from tfprof.analysis.hlo.text import expression
@@ -68,7 +68,6 @@ def test_texts_are_the_references(programs, answers):
     assert different == {"compare", "constant", "custom-call", "outfeed", "rng", "sort", "topk"}
 
 
-@needs_shared
 @pytest.mark.parametrize("capture", ["gpu-rocm-jax-conv", "gpu-rocm-jax-attention"])
 def test_shared_captures(capture):
     (path,) = folder(capture).glob("*.xplane.pb")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, overload
+
+import numpy as np
 
 from tfprof.analysis.flops.formulas import Cost, Formula
+from tfprof.model.columns import Int64Array
 from tfprof.model.program import Body
 from tfprof.model.run_counts import Times, scaled
 from tfprof.model.symbolic import Number, total
@@ -83,6 +87,36 @@ class Outcome:
         return self.ids[slot] if slot < len(self.ids) else 0
 
 
+class Outcomes(Sequence["Outcome | None"]):
+    """The outcome of each node, None for one that does not run.
+
+    Args:
+        distinct: The outcomes; more may come.
+        numbers: Place of each node's in them, -1 without one.
+    """
+
+    def __init__(self, distinct: Sequence[Outcome], numbers: array[int]) -> None:
+        self.distinct = distinct
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome | None: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome | None]: ...
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome | None] | None:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        number = self.numbers[place]
+        return self.distinct[number] if number >= 0 else None
+
+    def column(self) -> Int64Array:
+        """The numbers, shape (n,)."""
+        return np.frombuffer(self.numbers, np.int64)
+
+
 @dataclass(slots=True)
 class Analysis:
     """A body with what flows through it.
@@ -97,7 +131,7 @@ class Analysis:
 
     body: Body
     order: Sequence[int]
-    outcomes: list[Outcome | None] = field(default_factory=list)
+    outcomes: Outcomes
     times: dict[int, Number] = field(default_factory=dict)
     results: tuple[Tensor, ...] = ()
     _outputs: dict[int, tuple[Tensor, ...]] | None = None
@@ -131,10 +165,15 @@ class Analysis:
     def calls(self) -> dict[int, tuple[Call, ...]]:
         """What nodes call, by place. Of a walk that is finished."""
         if self._calls is None:
+            numbers, distinct = self.outcomes.column(), self.outcomes.distinct
+            is_call = np.array([*(each.calls is not None for each in distinct), False])
+            places = np.flatnonzero(is_call[numbers])
+            if not isinstance(self.order, range) and len(places):
+                order = np.array(self.order, np.int64)
+                places = order[is_call[numbers[order]]]
             self._calls = {
-                place: found.calls
-                for place in self.order
-                if (found := self.outcomes[place]) is not None and found.calls is not None
+                place: distinct[number].calls or ()
+                for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)
             }
         return self._calls
 

@@ -12,22 +12,23 @@ one loop (``Engine.run``) keeps the stack of them.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.analysis.dataflow import data_flow_order, needed, roots_of_function
 from tfprof.analysis.flops.formulas import Formula
-from tfprof.analysis.interpreter.analysis import Analysis, Call, Outcome, Status, Verdict
+from tfprof.analysis.interpreter.analysis import Analysis, Call, Outcome, Outcomes, Status, Verdict
 from tfprof.analysis.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
 from tfprof.analysis.interpreter.control_flow import ControlFlow
 from tfprof.analysis.interpreter.frames import CONTROL_FLOW, Frames, find_frames
+from tfprof.analysis.interpreter.known_nodes import KnownNodes
 from tfprof.analysis.interpreter.sizes import Inferred, Sizes
 from tfprof.analysis.interpreter.verdicts import judged
 from tfprof.analysis.interpreter.wiring import (
     MOST_TENSORS,
     N_RESERVED,
     NO_INPUT,
-    TENSOR_BITS,
     UNKNOWN_ID,
     UNLIKE,
     Sorts,
@@ -84,8 +85,11 @@ class _Plan:
     wiring: Wiring
 
 
-_Key = int | tuple[int, ...]
-"""A sort and the numbers of the tensors that flow in, in one number if there are few of them."""
+_Key = tuple[int, ...]
+"""A sort and the numbers of the tensors that flow in."""
+
+_SHORT = 3
+"""Length of the keys of nodes with two inputs at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class _Pass:
     analysis: Analysis
     args: tuple[Tensor, ...]
     control_flow: ControlFlow | None = None
+    is_first: bool = True
 
 
 class Engine:
@@ -116,7 +121,8 @@ class Engine:
         self.notes: dict[str, None] = {}
         self._sorts = Sorts()
         self._tensors: dict[Tensor, int] = {UNKNOWN: UNKNOWN_ID}
-        self._settled: dict[_Key, Outcome] = {}
+        self._known = KnownNodes()
+        self._settled: dict[_Key, int] = {}
         self._inferred: dict[_Key, Inferred] = {}
         self._analyses: dict[tuple[str, tuple[Tensor, ...]], Analysis] = {}
         self._handlers: dict[str, Handler | None] = {}
@@ -186,13 +192,15 @@ class Engine:
     def _walk(self, body: Body, args: tuple[Tensor, ...]) -> Walk:
         plan = self._plan(body)
         self._walking.add(body.name)
-        analysis = Analysis(body, plan.order, [None] * len(body.nodes))
+        numbers = array("q", [-1]) * len(body.nodes)
+        analysis = Analysis(body, plan.order, Outcomes(self._known.outcomes, numbers))
         if plan.frames is None:
             yield from self._pass(_Pass(analysis, args), plan.wiring)
         else:
             control_flow = ControlFlow(plan.frames, body, self)
-            for _ in range(2 * len(plan.frames.loops) + 2):  # each round settles a loop
-                yield from self._pass(_Pass(analysis, args, control_flow), plan.wiring)
+            for number in range(2 * len(plan.frames.loops) + 2):  # each round settles a loop
+                run = _Pass(analysis, args, control_flow, number == 0)
+                yield from self._pass(run, plan.wiring)
                 if not control_flow.learn(analysis):
                     break
             control_flow.count(analysis)
@@ -209,28 +217,31 @@ class Engine:
         What was found of a node holds for all of its sort that get the same, so for most nodes a
         look into a dict will do.
         """
-        settled, outcomes = self._settled, run.analysis.outcomes
-        ids = _known_ids(outcomes, wiring)
-        columns = zip(wiring.places, wiring.sorts, wiring.first, wiring.second, strict=True)
-        for place, sort, first, second in columns:
-            short = sort + (ids[first] << TENSOR_BITS) + ids[second]
-            found = settled.get(short)
-            if found is None:
-                key: _Key | None = short
-                if ids[first] == UNLIKE or ids[second] == UNLIKE:
-                    key = _long_key(sort, ids, wiring.inputs.get(place))
-                    found = None if key is None else settled.get(key)
-                if found is None:
-                    found = yield from self._settle(run, place, key)
-                for slot, wire in wiring.outputs.get(place, ()):
-                    ids[wire] = found.id_of(slot)
-            outcomes[place] = found
-            ids[place] = found.first
+        known, found = self._known, run.analysis.outcomes.numbers
+        ids = _tensor_ids(run, wiring)
+        advance = known.walk(wiring, ids, found)
+        at = 0
+        while (at := advance(at)) < len(wiring.places):
+            place, sort = wiring.places[at], wiring.sorts[at]
+            first, second = ids[wiring.first[at]], ids[wiring.second[at]]
+            key: _Key | None = (sort, first, second)
+            number = None
+            if UNLIKE in (first, second):
+                key = _long_key(sort, ids, wiring.inputs.get(place))
+                number = None if key is None else self._settled.get(key)
+            if number is None:
+                number = yield from self._settle(run, place, key)
+            found[place] = number
+            outcome = known.outcomes[number]
+            ids[place] = outcome.first
+            for slot, wire in wiring.outputs.get(place, ()):
+                ids[wire] = outcome.id_of(slot)
+            at += 1
 
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
-    ) -> Generator[Request, Analysis, Outcome]:
-        """Work out a node.
+    ) -> Generator[Request, Analysis, int]:
+        """Work out a node; returns the number of the outcome.
 
         Args:
             run: The pass.
@@ -270,10 +281,17 @@ class Engine:
                 outputs, is_named = self.sizes.completed(body, node, inferred)
             verdict = self._verdict(kind, inputs, outputs)
             is_shared = op not in CONTROL_FLOW
-        found = self._outcome(op, outputs, verdict, calls)
+        number = self._outcome(op, outputs, verdict, calls)
         if key is not None and is_shared and not is_named:
-            self._settled[key] = found
-        return found
+            self._remember(key, number)
+        return number
+
+    def _remember(self, key: _Key, number: int) -> None:
+        """Keep an outcome for the nodes with this key."""
+        if len(key) == _SHORT:
+            sort, first, second = key
+            self._known.add(sort, first, second, number)
+        self._settled[key] = number
 
     def _outcome(
         self,
@@ -281,11 +299,12 @@ class Engine:
         outputs: tuple[Tensor, ...],
         verdict: Verdict,
         calls: tuple[Call, ...] | None = None,
-    ) -> Outcome:
+    ) -> int:
         tensors = self._tensors
         numbers = [tensors.setdefault(each, len(tensors) + N_RESERVED - 1) for each in outputs]
         ids = tuple([number if number < MOST_TENSORS else UNLIKE for number in numbers])
-        return Outcome(op, outputs, ids, ids[0] if ids else UNKNOWN_ID, verdict, calls)
+        first = ids[0] if ids else UNKNOWN_ID
+        return self._known.number(Outcome(op, outputs, ids, first, verdict, calls))
 
     def _handler(self, op: str) -> Handler | None:
         """What works out ops of a type that run functions; None for all others."""
@@ -313,15 +332,20 @@ class Engine:
         return judged(op, self.settings.formulas, self.settings.free)
 
 
-def _known_ids(outcomes: Sequence[Outcome | None], wiring: Wiring) -> list[int]:
+def _tensor_ids(run: _Pass, wiring: Wiring) -> array[int]:
     """Numbers of the tensors that an earlier pass has found, as a ``Wiring`` orders them."""
-    ids = [UNKNOWN_ID if found is None else found.first for found in outcomes]
-    ids += (UNKNOWN_ID, NO_INPUT, UNLIKE)
-    ids += [UNKNOWN_ID] * (wiring.size - len(ids))
-    for place, outputs in wiring.outputs.items():
-        found = outcomes[place]
-        for slot, wire in outputs:
-            ids[wire] = UNKNOWN_ID if found is None else found.id_of(slot)
+    ids = array("q", [UNKNOWN_ID]) * wiring.size
+    outcomes = run.analysis.outcomes
+    n = len(outcomes)
+    ids[n + NO_INPUT], ids[n + UNLIKE] = NO_INPUT, UNLIKE
+    if not run.is_first:
+        for place in wiring.places:
+            found = outcomes[place]
+            if found is None:
+                continue
+            ids[place] = found.first
+            for slot, wire in wiring.outputs.get(place, ()):
+                ids[wire] = found.id_of(slot)
     return ids
 
 

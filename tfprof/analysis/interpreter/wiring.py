@@ -6,6 +6,7 @@ tensors that flow in, it tells what comes out, and the key of both is one intege
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -22,8 +23,8 @@ TENSOR_BITS = 20
 MOST_TENSORS = 1 << TENSOR_BITS
 """Tensors with higher numbers do not fit into a key."""
 
-_MOST_SORTS = 1 << 62 - 2 * TENSOR_BITS
-"""Numbers of more do not fit into 64 bits with two tensors."""
+_MOST_SORTS = 1 << 62
+"""Numbers of more do not fit into 64 bits."""
 
 UNKNOWN_ID, NO_INPUT, UNLIKE = 0, 1, 2
 """Numbers that are no tensors': of what nothing is known, of an input that a node does not have,
@@ -41,7 +42,7 @@ class Wiring:
 
     Attributes:
         places: Places of the nodes, in the order of the walk.
-        sorts: Sort of each, shifted to its place in a key.
+        sorts: Sort of each.
         first: Where the number of its first input stands.
         second: The same for the second input. Nodes that have more inputs, or other outputs that
             are read, point to ``UNLIKE`` with both.
@@ -50,10 +51,10 @@ class Wiring:
         size: Length of the list.
     """
 
-    places: Sequence[int]
-    sorts: Sequence[int]
-    first: Sequence[int]
-    second: Sequence[int]
+    places: array[int]
+    sorts: array[int]
+    first: array[int]
+    second: array[int]
     inputs: dict[int, list[int]]
     outputs: dict[int, list[tuple[int, int]]]
     size: int
@@ -80,7 +81,7 @@ class Sorts:
         n_lists = len(table.shape_lists) + 1
         pairs = table.kind_ids * n_lists + table.shape_list_ids + 1
         count = len(table.kinds) * n_lists
-        if count >= _MOST_SORTS:  # only those that are there, then
+        if self._count + count >= _MOST_SORTS:  # only those that are there, then
             distinct, places = np.unique(pairs, return_inverse=True)
             pairs, count = places.reshape(-1), len(distinct)
         sorts: Int64Array = self._count + pairs
@@ -118,10 +119,12 @@ def wiring_of(body: Body, order: Sequence[int], sorts: Sorts, apart: Collection[
         if is_unlike and place not in apart:
             all_inputs[place] = inputs
         inputs += (n + NO_INPUT, n + NO_INPUT)
-        keys.append(sorts.of(node) << 2 * TENSOR_BITS)
+        keys.append(sorts.of(node))
         first.append(n + UNLIKE if is_unlike else inputs[0])
         second.append(n + UNLIKE if is_unlike else inputs[1])
-    return Wiring(order, keys, first, second, all_inputs, outputs, n + N_RESERVED + len(others))
+    places, numbers, ones, twos = [array("q", each) for each in (order, keys, first, second)]
+    size = n + N_RESERVED + len(others)
+    return Wiring(places, numbers, ones, twos, all_inputs, outputs, size)
 
 
 def _of_table(
@@ -148,18 +151,28 @@ def _of_table(
     second[counts > 1] = wires[starts[counts > 1] + 1]
     is_unlike = counts > 2
     is_unlike[list(outputs)] = True
-    unlike = np.flatnonzero(is_unlike).tolist()
-    bounds, all_wires = np.append(starts, len(wires)).tolist(), wires.tolist()
-    inputs = {place: all_wires[bounds[place] : bounds[place + 1]] for place in unlike}
-    is_unlike[list(apart)] = True
-    for place in apart:
-        inputs.pop(place, None)
+    is_apart = np.zeros(n, np.bool_)
+    is_apart[list(apart)] = True
+    told = is_unlike & ~is_apart
+    ends, all_wires = np.cumsum(counts[told]).tolist(), wires[told[owner]].tolist()
+    spans = zip(np.flatnonzero(told).tolist(), [0, *ends], ends, strict=False)
+    inputs = {place: all_wires[start:end] for place, start, end in spans}
+    is_unlike |= is_apart
     first[is_unlike] = second[is_unlike] = n + UNLIKE
-    chosen = slice(None) if isinstance(order, range) else np.array(order, np.int64)
-    numbers = sorts.of_table(table)
-    keys = numbers if numbers.max(initial=0) < _MOST_SORTS else numbers.astype(object)
-    shifted = (keys << 2 * TENSOR_BITS)[chosen].tolist()
+    places = np.arange(n) if isinstance(order, range) else np.array(order, np.int64)
     size = n + N_RESERVED + len(others)
+    keys = sorts.of_table(table)[places]
     return Wiring(
-        order, shifted, first[chosen].tolist(), second[chosen].tolist(), inputs, outputs, size
+        _array(places),
+        _array(keys),
+        _array(first[places]),
+        _array(second[places]),
+        inputs,
+        outputs,
+        size,
     )
+
+
+def _array(column: Int64Array) -> array[int]:
+    """The same in a form that Python reads as fast as a list."""
+    return array("q", column.tobytes())
