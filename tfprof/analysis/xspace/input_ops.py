@@ -11,7 +11,7 @@ from tfprof.analysis.xspace.host_ops import OpTimes
 from tfprof.analysis.xspace.op_names import OpKind, OpName
 
 
-class InputWork(enum.StrEnum):
+class InputWork(str, enum.Enum):
     """What an op of an input pipeline does; the values are the reference's names."""
 
     ENQUEUE = "Enqueue"
@@ -19,6 +19,8 @@ class InputWork(enum.StrEnum):
     ADVANCED_READ = "Advanced file read"
     PREPROCESSING = "Preprocessing"
     UNKNOWN = "Unknown"
+
+    __str__ = str.__str__
 
 
 class InputOp(NamedTuple):
