@@ -67,24 +67,26 @@ def captured(dataset, folder: Path) -> tfprof.tools.Run:
     return tfprof.open_run(folder)
 
 
-def report(run: tfprof.tools.Run) -> float:
-    """Say how much of the steps is waiting, and for what; the mean time of a step in ms."""
+def report(run: tfprof.tools.Run) -> tuple[float, float]:
+    """Say how much of the steps is waiting, and for what; time and waiting of a step in ms."""
     print(tfprof.tools.input_pipeline(run).verdict[0])
     for advice in tfprof.tools.advice(run):
         if advice.rule == "input-pipeline/bound":
             print(advice.message)
             print("Held up by:", advice.evidence["op"])
-    durations = tfprof.tools.pod(run).table("workers").column("total_us")
-    return sum(durations) / len(durations) / 1000
+    steps = tfprof.tools.pod(run).table("workers")
+    duration, waiting = (sum(steps.column(name)) for name in ("total_us", "infeed_us"))
+    return duration / len(steps) / 1000, waiting / len(steps) / 1000
 
 
 def main() -> None:
     """Capture the slow training and the mended one."""
     with tempfile.TemporaryDirectory() as folder:
-        before = report(captured(slow_input(), Path(folder, "slow")))
+        before, waited = report(captured(slow_input(), Path(folder, "slow")))
         print()
-        after = report(captured(fast_input(), Path(folder, "fast")))
+        after, waits = report(captured(fast_input(), Path(folder, "fast")))
         print(f"A step took {before:.1f} ms, and takes {after:.1f} ms now.")
+        print(f"It waited {waited:.1f} ms for input, and waits {waits:.1f} ms now.")
         if after < before / 2:
             print("The training is more than twice as fast.")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tfprof.renderers.metrics import NOT_AVAILABLE
-from tfprof.renderers.tables import escaped
+from tfprof.renderers.tables import escaped, folded
 from tfprof.tools.table import Cell, Column
 from tfprof.units import human_memory
 
@@ -203,6 +203,9 @@ _ENDINGS: Final = {
 }  # fmt: skip
 _SHARES: Final = {"share", "fraction"}
 
+_MOST_EVIDENCE: Final = 160
+"""Characters of one value: names of kernels that templates made have thousands."""
+
 
 def _evidence(key: str, value: Any) -> str:
     words = key.split("_")
@@ -217,7 +220,7 @@ def _evidence(key: str, value: Any) -> str:
         text = cell_text(value, Column(key, key, "string"))
     else:
         text = escaped(str(value))
-    return f"{escaped(' '.join(words))}: {text}"
+    return f"{escaped(' '.join(words))}: {folded(text, _MOST_EVIDENCE)}"
 
 
 def _percent(percent: float) -> str:
