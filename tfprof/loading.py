@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 LoadableT = TypeVar("LoadableT", bound="Loadable")
 
 
-class Loadable:
+class Loadable(ABC):
     """What can be made of a profile that is there already."""
 
+    @abstractmethod
     def _set_up(
         self, profile: Profile, graph: Any, op_log: Source | None, *, one_shot: bool = False
     ) -> None:
-        raise NotImplementedError
+        """Begin with a profile; the options of the profiler are the others."""
 
     @classmethod
     def load(

@@ -15,6 +15,7 @@ from tfprof.tools.legacy_tables import (
     plain_text,
     property_table,
 )
+from tfprof.tools.op_statistics import TIME_COLUMNS
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.table import Cell, Column, Table
 
@@ -60,25 +61,7 @@ _TOP_OP_COLUMNS: Final = (
     Column("tcUtilization", "Op is using TensorCore", "boolean"),
 )
 _OP_COLUMNS: Final = (
-    Column("rank", "Rank"),
-    Column("host_or_device", "Host/device", "string"),
-    Column("type", "Operation Type", "string"),
-    Column("operation", "Operation Name", "string"),
-    Column("occurrences", "#Occurrences"),
-    Column("total_time", "Total time (us)", unit="us"),
-    Column("avg_time", "Avg. time (us)", unit="us"),
-    Column("total_self_time", "Total self-time (us)", unit="us"),
-    Column("avg_self_time", "Avg. self-time (us)", unit="us"),
-    Column("device_total_self_time_percent", "Total self-time on Device (%)", unit="fraction"),
-    Column(
-        "device_cumulative_total_self_time_percent", "Cumulative total-self time on Device (%)",
-        unit="fraction",
-    ),
-    Column("host_total_self_time_percent", "Total self-time on Host (%)", unit="fraction"),
-    Column(
-        "Host_cumulative_total_self_time_percent", "Cumulative total-self time on Host (%)",
-        unit="fraction",
-    ),
+    *TIME_COLUMNS,
     Column("measured_flop_rate", "FLOP Rate (GFLOP/s)", unit="gflops_per_s"),
     Column("measured_memory_bw", "Measured Memory BW (GiB/s)", unit="gib_per_s"),
     Column("operational_intensity", "Operational Intensity (FLOPs/Byte)"),

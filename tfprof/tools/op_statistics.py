@@ -22,7 +22,7 @@ TOOL = "op-stats"
 MOST_CLASSIC = 500
 _CHARTED = 10
 
-COLUMNS = (
+TIME_COLUMNS = (
     Column("rank", "Rank"),
     Column("host_or_device", "Host/device", "string"),
     Column("type", "Operation Type", "string"),
@@ -34,14 +34,21 @@ COLUMNS = (
     Column("avg_self_time", "Avg. self-time (us)", unit="us"),
     Column("device_total_self_time_percent", "Total self-time on Device (%)", unit="fraction"),
     Column(
-        "device_cumulative_total_self_time_percent", "Cumulative total-self time on Device (%)",
+        "device_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Device (%)",
         unit="fraction",
     ),
     Column("host_total_self_time_percent", "Total self-time on Host (%)", unit="fraction"),
     Column(
-        "Host_cumulative_total_self_time_percent", "Cumulative total-self time on Host (%)",
+        "Host_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Host (%)",
         unit="fraction",
     ),
+)
+"""What ran, how often and for how long; the results of old versions have them, too."""
+
+COLUMNS = (
+    *TIME_COLUMNS,
     Column("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", unit="gflops_per_s"),
     Column("model_flop_rate", "Model FLOP Rate (GFLOP/s)", unit="gflops_per_s"),
     Column("measured_memory_bw", "Measured Memory BW (GBytes/Sec)", unit="gib_per_s"),
