@@ -1,4 +1,7 @@
+import contextlib
+
 import pytest
+from google.protobuf.message import DecodeError
 
 from tfprof._wire import messages, parsing
 from tfprof.errors import MalformedProfileError
@@ -93,6 +96,16 @@ def text(number, payload):
 START, END = 3, 4
 
 
+def reads(data):
+    """Whether protobuf takes a long length: it does up to 4.25."""
+    if data[:1] != b"\x12":
+        return False
+    with contextlib.suppress(DecodeError):
+        messages.AttrValue.ListValue.FromString(data)
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -109,6 +122,8 @@ START, END = 3, 4
 )
 def test_what_protobuf_refuses_is_named(data, problem):
     """Protobuf itself says no more than that the wire format is corrupt."""
+    if reads(data):
+        pytest.skip("this release of protobuf reads it")
     whole = messages.AttrValue.ListValue(b=[True]).SerializeToString() + data
     for prefix in (b"", text(3, b"\x01\x02") + field(9, START) + text(2, b"x") + field(9, END)):
         with pytest.raises(MalformedProfileError) as caught:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.style import Style
 
 from tfprof.errors import UsageError
 from tfprof.renderers.tables import ASCII, UNICODE, escaped
@@ -126,6 +127,7 @@ def test_the_verdict_comes_first_then_warnings_tables_and_advice():
 
 
 def test_the_verdict_is_bold_and_warnings_are_coloured():
+    Style.parse.cache_clear()  # styles keep the codes of the first terminal that they were for
     result = result_of(verdict=("So it is.",), notes=(Note("warning", "Broken."),))
     title, verdict, _, warning = lines_of(ToolText(result), color="truecolor")
     assert "\x1b[1" in title

@@ -34,6 +34,7 @@ class AttrPlaces:
     """Types of the nodes of a serialized GraphDef, and where their attributes stand in it.
 
     Attributes:
+        data: What all places are in: the graph, or its texts alone if it was written in an odd way.
         op_types: The different op types.
         op_numbers: Place of each node's type in them, shape (n,).
         names: The different names of attributes.
@@ -45,6 +46,7 @@ class AttrPlaces:
         function_lengths: Bytes of each function.
     """
 
+    data: bytes | memoryview
     op_types: list[str]
     op_numbers: Int64Array
     names: list[bytes]

@@ -140,6 +140,7 @@ class _AttrReader:
     def places(self, op_types: list[str], op_numbers: Int64Array, functions: Texts) -> AttrPlaces:
         """Where all attributes are, and the functions."""
         return AttrPlaces(
+            self._values.data,
             op_types,
             op_numbers,
             [self._names[number] for number in range(len(self._names))],

@@ -35,16 +35,15 @@ class ScannedGraph:
     """Types and attributes of the nodes of a GraphDef.
 
     Args:
-        graph: A serialized GraphDef.
-        attrs: Where in it the attributes are.
+        attrs: Where in the graph its attributes are.
         keep_names: Tell variables with different names apart.
 
     Attributes:
         functions: The function library.
     """
 
-    def __init__(self, graph: bytes, attrs: AttrPlaces, *, keep_names: bool) -> None:
-        functions = Texts(graph, attrs.function_starts, attrs.function_lengths)
+    def __init__(self, attrs: AttrPlaces, *, keep_names: bool) -> None:
+        functions = Texts(attrs.data, attrs.function_starts, attrs.function_lengths)
         self.functions = list(map(pb.FunctionDefSlices.FromString, functions))
         self._keeps_names = keep_names
         self._ops, self._op_numbers = attrs.op_types, attrs.op_numbers
@@ -57,7 +56,7 @@ class ScannedGraph:
         at = np.flatnonzero(kept)
         starts, lengths = attrs.starts[at], attrs.lengths[at]
         self._key_of = attrs.name_numbers[at].astype(np.int64)
-        self._values = Texts(graph, starts.astype(np.int64), lengths.astype(np.int64))
+        self._values = Texts(attrs.data, starts.astype(np.int64), lengths.astype(np.int64))
         self._value_of, self._n_values = _value_numbers(self._values)
         self._decoded: dict[int, Any] = {}
         counts = np.bincount(attrs.owners[at], minlength=len(self._op_numbers))

@@ -32,10 +32,7 @@ def program_of_ops(
             equal but for names do not share a body.
     """
     parts = {id(part.graph): part for part in ops.definitions if isinstance(part, GraphNodes)}
-    graphs = {
-        key: ScannedGraph(part.graph, part.attrs, keep_names=keep_names)
-        for key, part in parts.items()
-    }
+    graphs = {key: ScannedGraph(part.attrs, keep_names=keep_names) for key, part in parts.items()}
     functions = [function for graph in graphs.values() for function in graph.functions]
     reader = NodeReader(functions, keep_names=keep_names)
     kinds = KindTable()
