@@ -53,7 +53,7 @@ class Int64Column:
     __slots__ = ("_data", "_fill", "_size")
 
     def __init__(self, fill: int = 0) -> None:
-        self._data: Int64Array = np.full(16, fill, np.int64)
+        self._data: Int64Array = np.empty(16, np.int64)
         self._fill = fill
         self._size = 0
 
@@ -67,11 +67,16 @@ class Int64Column:
 
     def resize(self, size: int) -> None:
         """Grow to ``size`` rows; the new ones hold the fill value. Never shrinks."""
+        start = self._size
+        if size <= start:
+            return
         if size > len(self._data):
-            grown = np.full(max(size, 2 * len(self._data)), self._fill, np.int64)
-            grown[: self._size] = self._data[: self._size]
+            # Room is not touched before it is needed: until then it costs no memory, no time.
+            grown = np.empty(size + size // 2, np.int64)
+            grown[:start] = self._data[:start]
             self._data = grown
-        self._size = max(self._size, size)
+        self._data[start:size] = self._fill
+        self._size = size
 
     def extend(self, values: Sequence[int] | Int64Array) -> None:
         """Append rows."""
