@@ -6,6 +6,7 @@ from google.protobuf import text_format
 
 import tfprof
 from tfprof._wire import messages as pb
+from tfprof._wire.scan_parts import SMALL
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 
 
@@ -37,6 +38,22 @@ def test_stats_of_several_devices():
         "b": {"run_count": 1, "exec_micros": 1, "cpu_exec_micros": 1},
         "c": {},
     }
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_large_runs_are_read_by_threads(monkeypatch, threads):
+    monkeypatch.setenv("TFPROF_THREADS", threads)
+    long = "x" * 1_000_000
+    devices = {CPU: [("a", 5), ("b", 1)], GPU: {"a": 7}, "/gpu:1": {"c": stat(9, outputs=[3])}}
+    message = run_on(devices)
+    for device in message.step_stats.dev_stats:
+        for each in device.node_stats:
+            each.timeline_label = long
+    message.step_stats.dev_stats[0].node_stats.add(node_name=long)
+    assert len(message.SerializeToString()) > SMALL
+    found = rows(message)
+    del found[long]
+    assert found == rows(run_on(devices))
 
 
 def test_only_the_end_of_the_op_counts():

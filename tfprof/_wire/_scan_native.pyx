@@ -81,13 +81,50 @@ cdef class NativePlan:
         Raises:
             MemoryError: There is not enough.
         """
+        cdef int64_t start = 0, length = data.shape[0]
+        return self.scan_rows(data, &start, &length, 1)
+
+    def scan_each(
+        self, const uint8_t[::1] data, const int64_t[::1] start, const int64_t[::1] length
+    ):
+        """Scan messages that stand in a buffer; the root table has a row for each.
+
+        Args:
+            data: The buffer.
+            start: First byte of each message.
+            length: In bytes.
+
+        Returns:
+            The columns of each table; or None if a message is broken.
+
+        Raises:
+            ValueError: A message is not in the buffer.
+            MemoryError: There is not enough.
+        """
+        cdef Py_ssize_t i
+        if start.shape[0] != length.shape[0] or not start.shape[0]:
+            raise ValueError("as many lengths as starts are needed, and one at least")
+        for i in range(start.shape[0]):
+            if start[i] < 0 or length[i] < 0 or start[i] > data.shape[0] - length[i]:
+                raise ValueError("a message is not in the buffer")
+        return self.scan_rows(data, &start[0], &length[0], start.shape[0])
+
+    cdef list scan_rows(
+        self,
+        const uint8_t[::1] data,
+        const int64_t* start,
+        const int64_t* length,
+        Py_ssize_t n_rows,
+    ):
         cdef uint8_t nothing = 0
         cdef Scan state
         cdef Py_ssize_t i
         cdef int64_t row
-        cdef int outcome = -1
+        cdef const uint8_t* at
+        cdef int outcome = 0
         state.data = &data[0] if data.shape[0] else &nothing
-        state.limit = state.data + data.shape[0]
+        state.first = state.data + start[0]
+        state.last = state.data + start[n_rows - 1] + length[n_rows - 1]
         state.actions = <const Action*>self.actions
         state.levels = <const Level*>self.levels
         state.fields = self.fields
@@ -95,9 +132,12 @@ cdef class NativePlan:
         state.tables = self.new_tables()
         try:
             with nogil:
-                row = add_row(&state, 0, 0, state.data)
-                if row >= 0:
-                    outcome = walk(&state, 0, 0, row, state.data, state.limit)
+                for i in range(n_rows):
+                    at = state.data + start[i]
+                    row = add_row(&state, 0, 0, at)
+                    if row < 0 or walk(&state, 0, 0, row, at, at + length[i]) < 0:
+                        outcome = -1
+                        break
             if state.lacks_memory:
                 raise MemoryError
             if outcome < 0:

@@ -17,7 +17,8 @@ ctypedef struct Field:
 
 ctypedef struct Scan:
     const uint8_t* data
-    const uint8_t* limit
+    const uint8_t* first   # of what is walked over
+    const uint8_t* last
     const Action* actions
     const Level* levels
     const Field* fields    # by level and short tag
@@ -98,7 +99,7 @@ cdef inline const uint8_t* read_number(
 
 
 cdef int make_room(Scan* scan, Table* table, const uint8_t* at) noexcept nogil:
-    if grow(table, <double>(at - scan.data) / <double>(scan.limit - scan.data)) == 0:
+    if grow(table, <double>(at - scan.first) / <double>(scan.last - scan.first)) == 0:
         return 0
     scan.lacks_memory = True
     return -1

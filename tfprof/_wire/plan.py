@@ -195,6 +195,7 @@ class Table:
         name: Path of its field from the root; empty for the root.
         parent: The table above, -1 for the root.
         level: What its rows are; -1 for values.
+        message: Full name of the message that its rows are; empty for values.
         columns: First slot and form by path, ``value`` for values.
         n_slots: How many columns of integers it has, ``parent`` included.
     """
@@ -202,6 +203,7 @@ class Table:
     name: str
     parent: int
     level: int = -1
+    message: str = ""
     columns: dict[str, tuple[int, Form]] = field(default_factory=dict)
     n_slots: int = 1
 
@@ -219,9 +221,11 @@ class Plan:
     Args:
         message: Full name of the message.
         entries: What to read of it.
+        depth: How many messages are around it.
 
     Attributes:
         message: Full name of the message.
+        entries: What is read of it.
         tables: The tables, each behind the one above it; the root is the first.
         levels: Kinds of messages that are looked into: what to do with each field, by number.
 
@@ -229,8 +233,10 @@ class Plan:
         ValueError: The message has no such field, or it can not be read like that.
     """
 
-    def __init__(self, message: str, entries: Entries) -> None:
+    def __init__(self, message: str, entries: Entries, depth: int = 0) -> None:
         self.message = message
+        self.entries = entries
+        self._depth = depth
         self.tables: list[Table] = []
         self.levels: list[dict[int, Action]] = []
         try:
@@ -257,9 +263,13 @@ class Plan:
                 return place
         raise KeyError(name)
 
+    def depth(self, table: int) -> int:
+        """How many messages are around a row of a table of messages."""
+        return int(self.spans.reshape(-1, 3)[self.tables[table].level, 2])
+
     def _add_table(self, descriptor: Descriptor, entries: Entries, name: str, parent: int) -> int:
         place = len(self.tables)
-        self.tables.append(Table(name, parent, self._add_level()))
+        self.tables.append(Table(name, parent, self._add_level(), descriptor.full_name))
         for entry in entries:
             path = entry.path.split(".")
             self._place(place, self.tables[place].level, descriptor, path, entry)
@@ -373,7 +383,7 @@ class Plan:
         nothing = [0, -1, -1, -1, -1, 0, -1]
         table: list[list[int]] = []
         spans = []
-        depths = [0] * len(self.levels)  # a level comes before those in it
+        depths = [self._depth] * len(self.levels)  # a level comes before those in it
         for place, level in enumerate(self.levels):
             size = max(level, default=0) + 1
             spans.append([len(table), size, depths[place]])

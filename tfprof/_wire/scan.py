@@ -6,7 +6,7 @@ only says that something is wrong; what it is, and where, is then found out by w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,29 +59,42 @@ class Texts:
 class Columns:
     """The columns of one table.
 
-    Attributes:
-        parent: The row of the table above that each row stands in, shape (n,).
+    Args:
+        data: The buffer that texts stand in.
+        columns: First slot and form by path.
+        parts: The slots of each part of the rows, one part after the other. The first slot is
+            ``parent``: the row of the table above that each row stands in.
     """
 
-    __slots__ = ("_columns", "_data", "_slots", "parent")
+    __slots__ = ("_columns", "_data", "_parts")
 
     def __init__(
-        self, data: Data, columns: dict[str, tuple[int, str]], slots: list[Int64Array]
+        self, data: Data, columns: dict[str, tuple[int, str]], *parts: Sequence[Int64Array]
     ) -> None:
-        self._data, self._columns, self._slots = data, columns, slots
-        self.parent = slots[0]
+        self._data, self._columns, self._parts = data, columns, parts
 
     def __len__(self) -> int:
-        return len(self.parent)
+        return sum([len(slots[0]) for slots in self._parts])
+
+    def _slot(self, slot: int) -> Int64Array:
+        """A column of integers; one of several parts is put together anew at each call."""
+        if len(self._parts) == 1:
+            return self._parts[0][slot]
+        return np.concatenate([slots[slot] for slots in self._parts])
+
+    @property
+    def parent(self) -> Int64Array:
+        """The row of the table above that each row stands in, shape (n,)."""
+        return self._slot(0)
 
     def take(self, places: Int64Array, parent: Int64Array) -> Columns:
         """The rows at some places, in their order, which stand in other rows now."""
-        rest = [slot[places] for slot in self._slots[1:]]
+        rest = [self._slot(slot)[places] for slot in range(1, len(self._parts[0]))]
         return Columns(self._data, self._columns, [parent, *rest])
 
     def number(self, path: str) -> Int64Array:
         """A column of numbers, bits, presence or members of oneofs, shape (n,)."""
-        return self._slots[self._columns[path][0]]
+        return self._slot(self._columns[path][0])
 
     def floats(self, path: str) -> Any:
         """A column of doubles, shape (n,)."""
@@ -90,12 +103,12 @@ class Columns:
     def text(self, path: str) -> Texts:
         """A column of texts."""
         slot, _ = self._columns[path]
-        return Texts(self._data, self._slots[slot], self._slots[slot + 1])
+        return Texts(self._data, self._slot(slot), self._slot(slot + 1))
 
     def oneof(self, path: str) -> tuple[Int64Array, Int64Array, Texts]:
         """Number of the member that is there (0: none), its number or bits, and its text."""
         slot, _ = self._columns[path]
-        which, value, length = self._slots[slot : slot + 3]
+        which, value, length = [self._slot(slot + i) for i in range(3)]
         return which, value, Texts(self._data, value, length)
 
 

@@ -14,7 +14,8 @@ from tfprof._wire import messages as pb
 from tfprof._wire.narrow import narrowed
 from tfprof._wire.parsing import parse, scan_or_explain
 from tfprof._wire.plan import Entries, Plan, number, present, rows, text
-from tfprof._wire.scan import Columns, Texts, scan
+from tfprof._wire.scan import Columns, Texts
+from tfprof._wire.scan_parts import SplitPlan, scan_in_parts, split
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.compact import CompactColumn
@@ -28,6 +29,7 @@ from tfprof.model.runs import (
 )
 from tfprof.readers.open import as_binary, open_unchecked
 from tfprof.readers.sniff import Format
+from tfprof.readers.threads import number_of_threads
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
@@ -78,6 +80,12 @@ def run_plan() -> Plan:
     return Plan(
         "tensorflow.RunMetadata", [present("step_stats"), rows("step_stats.dev_stats", device)]
     )
+
+
+@functools.cache
+def _split_plan() -> SplitPlan:
+    """The same for threads, which look into one device each."""
+    return split(run_plan(), "step_stats.dev_stats")
 
 
 def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
@@ -138,7 +146,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
     """The tables, if some op that ran is known: then nobody has to look what the data are."""
     try:
-        tables = scan(run_plan(), data)
+        tables = scan_in_parts(_split_plan(), data, number_of_threads(None))
     except (DecodeError, RuntimeWarning):
         return []
     stats = tables[_STATS]
