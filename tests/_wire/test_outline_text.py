@@ -12,7 +12,7 @@ from tfprof._wire.native import native_module
 from tfprof._wire.outline_text import Ratios, outline, outline_lines
 from tfprof.units import classic_count, classic_memory, classic_time
 
-_native = native_module("_tree_native")
+_native = native_module("_outline_native")
 needs_native = pytest.mark.skipif(_native is None, reason="the native part was not built")
 FORMS = (classic_count, classic_time, classic_memory)
 

@@ -13,6 +13,7 @@ from tfprof._wire import _tree_pure, tree_walks
 from tfprof._wire.native import native_module
 
 _native: Any = native_module("_tree_native")
+_names: Any = native_module("_names_native")
 needs_native = pytest.mark.skipif(_native is None, reason="the native part was not built")
 
 NAMES = st.lists(
@@ -187,11 +188,11 @@ def test_columns_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="length"):
         _native.depth_first(three, two, two, three, three)
     with pytest.raises(ValueError, match="places"):
-        _native.name_order(["a"], two, False)
+        _names.name_order(["a"], two, False)
     with pytest.raises(ValueError, match="out of the names"):
-        _native.scopes(["a"], column(1), tree_walks._two_columns)
+        _names.scopes(["a"], column(1), tree_walks._two_columns)
     with pytest.raises(ValueError, match="length"):
-        _native.scopes(["a"], column(0), lambda size: (two[:1], three))
+        _names.scopes(["a"], column(0), lambda size: (two[:1], three))
     for offsets, producers, tops in (
         ([0, 1], [1], [0]), ([0, 2], [0], [0]), ([0, 1], [0], [1]), ([1, 0], [0], [0]),
     ):  # fmt: skip

@@ -27,7 +27,7 @@ _UNITS: dict[Callable[[int], str], list[bytes]] = {
 }
 """The units of numbers, each a thousand times the one before."""
 
-_native: Any = native_module("_tree_native")
+_native: Any = native_module("_outline_native")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tfprof._wire.native import is_native, native_module
 Int64Array = npt.NDArray[np.int64]
 
 _native: Any = native_module("_tree_native")
+_names: Any = native_module("_names_native")
 
 
 def _compiled() -> Any:
@@ -117,7 +118,7 @@ def name_order(names: list[str], *, scopes_first: bool = False) -> Int64Array:
     if _compiled() is not None:
         order = np.empty(len(names), np.int64)
         try:
-            _native.name_order(names, order, scopes_first)
+            _names.name_order(names, order, scopes_first)
         except UnicodeEncodeError:  # lone surrogates have no UTF-8
             return _tree_pure.name_order(names, scopes_first)
         return order
@@ -138,7 +139,7 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
     order = name_order(names, scopes_first=True)
     if _compiled() is not None:
         try:
-            found, parent, places = _native.scopes(names, order, _two_columns)
+            found, parent, places = _names.scopes(names, order, _two_columns)
         except UnicodeEncodeError:
             return _tree_pure.scopes(names, order, root)
         found[0] = root
@@ -154,5 +155,5 @@ def taken(texts: list[str], places: Int64Array) -> list[str]:
     """The texts at some places."""
     if _compiled() is None:
         return list(map(texts.__getitem__, places.tolist()))
-    found: list[str] = _native.taken(texts, _column(places))
+    found: list[str] = _names.taken(texts, _column(places))
     return found
