@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from tfprof._wire import messages as pb
 from tfprof._wire.messages import parse
 from tfprof.tools.gpu_kernels import COLUMNS as KERNELS
+from tfprof.tools.input_pipeline_analyzer import INPUT_COLUMNS
 from tfprof.tools.legacy_tables import (
     diagnostic,
     input_result,
@@ -39,18 +40,6 @@ _STEP_COLUMNS: Final = (
     Column("otherTimeMs", "All others", unit="ms"),
     Column("stepTimeMs", "Step time", unit="ms"),
 )
-_HOST_OP_COLUMNS: Final = (
-    Column("opName", "Input Op", "string"),
-    Column("count", "Count"),
-    Column("timeInMs", "Total Time (in ms)", unit="ms"),
-    Column("timeInPercent", "Total Time (as % of total input-processing time)", unit="fraction"),
-    Column("selfTimeInMs", "Total Self Time (in ms)", unit="ms"),
-    Column(
-        "selfTimeInPercent", "Total Self Time (as % of total input-processing time)",
-        unit="fraction",
-    ),
-    Column("category", "Category", "string"),
-)  # fmt: skip
 _TOP_OP_COLUMNS: Final = (
     Column("selfTimePercent", "Time (%)", unit="fraction"),
     Column("cumulativeTimePercent", "Cumulative time (%)", unit="fraction"),
@@ -214,7 +203,7 @@ def _host_ops(result: pb.InputPipelineAnalysisResult) -> Table:
         "enqueue_us": f"{times.enqueue_us:.3f}",
         "unclassified_nonequeue_us": f"{times.unclassified_non_enqueue_us:.3f}",
     }
-    return Table("input_ops", _HOST_OP_COLUMNS, rows, properties, "Input ops of the host")
+    return Table("input_ops", INPUT_COLUMNS, rows, properties, "Input ops of the host")
 
 
 def _top_ops(analysis: pb.OverviewPageAnalysis) -> Table:
