@@ -103,6 +103,8 @@ class GraphSource:
         self._given_flops: set[str] = {name for name, flops in pairs if flops}
         self.update()
         self._add_op_log()
+        if graph is not None:
+            self._index_names()  # with the graph, not in the first step
 
     @property
     def is_behind(self) -> bool:
@@ -238,8 +240,12 @@ class GraphSource:
         """What a reader of run metadata should know of the ops."""
         ops = self._profile.ops
         is_op = np.append(ops.row_of_name.array >= 0, np.False_)
-        self._names.extend(ops.names.values[len(self._names) :])
+        self._index_names()
         return KnownNames(self._names.find, is_op, self._names_without_shapes())
+
+    def _index_names(self) -> None:
+        """Make the names that are new known to the index that runs are looked up in."""
+        self._names.extend(self._profile.ops.names.values[len(self._names) :])
 
     def _names_without_shapes(self) -> BoolArray:
         """Which names belong to ops whose output shapes a run could tell, by name id."""
