@@ -121,7 +121,7 @@ def _details(tool: str, function: Callable[..., Any], given: dict[str, Any]) -> 
     """The step and what only some tools know, if it was asked for."""
     import inspect
 
-    details = {name: given.get(name) for name in ("step", "program", "by")}
+    details = {name: given.get(name) for name in ("step", "program", "by", "node", "width")}
     details = {name: value for name, value in details.items() if value is not None}
     for name in details.keys() - inspect.signature(function).parameters.keys():
         raise UsageError(

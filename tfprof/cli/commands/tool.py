@@ -112,6 +112,13 @@ TOOLS = (
         ("logs/", "logs/ --program jit_train --format json"),
         options=("program",),
     ),
+    Tool(
+        "graph-viewer", "hlo_graph",
+        "Show the instructions of an XLA program around one of them: what it reads, what reads it, "
+        "what each costs.",
+        ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
+        options=("program", "node", "width"),
+    ),
 )  # fmt: skip
 
 
@@ -207,19 +214,32 @@ def _shown_options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
+_OWN_OPTIONS: dict[str, dict[str, Any]] = {
+    "by": {
+        "type": click.Choice(["program", "category", "provenance"]),
+        "help": "What the upper levels of the tree are: XLA programs, categories of ops, or the "
+        "framework's names. [default: program]",
+    },
+    "program": {
+        "metavar": "NAME",
+        "help": "One XLA program, by its name or number. [default: the one that needs most memory, "
+        "or the first that has the instruction]",
+    },
+    "node": {
+        "metavar": "NAME",
+        "help": "The instruction in the middle. [default: what the program returns]",
+    },
+    "width": {
+        "type": IntType(),
+        "metavar": "N",
+        "help": "How many steps to go from there. [default: 3]",
+    },
+}
+"""Options that only some tools have."""
+
+
 def _own_option(name: str) -> CommandOption:
-    """An option that only some tools have."""
-    if name == "by":
-        return CommandOption(
-            ["--by"], type=click.Choice(["program", "category", "provenance"]), default=None,
-            section=SECTION,
-            help="What the upper levels of the tree are: XLA programs, categories of ops, or the "
-            "framework's names. [default: program]",
-        )  # fmt: skip
-    return CommandOption(
-        ["--program"], metavar="NAME", section=SECTION,
-        help="One XLA program, by its name or number. [default: the one that needs most]",
-    )  # fmt: skip
+    return CommandOption([f"--{name}"], default=None, section=SECTION, **_OWN_OPTIONS[name])
 
 
 _FORMATS_HELP = (
