@@ -174,7 +174,17 @@ def test_hostile_names_do_no_harm(tmp_path):
 def test_planes_that_nobody_knows_are_left_alone():
     run = opened(xspace(plane("/unknown:thing", line(event("a:B", 0, 9)))))
     assert [row["operation"] for row in op_stats(run).to_rows()] == []
-    assert [note.severity for note in op_stats(run).notes] == ["warning", "info"]
+    assert [note.severity for note in op_stats(run).notes] == ["info", "warning", "info"]
+    assert messages(run) == [
+        ("info", "host 0", "holds planes of an unknown kind: /unknown:thing (1 events). They are "
+         "in the trace, and in no number")
+    ]  # fmt: skip
+
+
+def test_planes_of_recorders_need_no_note():
+    names = ("/host:CPU", "/host:python-tracer", "/host:tfstreamz", "Syscalls", "#Chip0 ICI")
+    run = opened(xspace(*(plane(name, line(event("a:B", 0, 9))) for name in names)))
+    assert messages(run) == []
 
 
 def test_answers_are_worked_out_once_also_by_several_threads():

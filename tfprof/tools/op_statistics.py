@@ -12,6 +12,7 @@ from tfprof.tools.bound_by import bound_by, run_peaks
 from tfprof.tools.device_op_db import device_ops
 from tfprof.tools.environment import environment
 from tfprof.tools.gpu_kernels import host_kernels
+from tfprof.tools.host_devices import mixed_devices
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -148,6 +149,7 @@ def op_stats(
         notes.append(Note("warning", "no ops of TensorFlow or JAX are in this capture"))
     if not on_device:
         notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
+    notes += mixed_devices(hosts)
     return ToolResult(
         TOOL,
         "TensorFlow stats",

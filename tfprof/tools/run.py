@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.analysis.xspace.clocks import time_axis
 from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
+from tfprof.analysis.xspace.names import is_known_plane
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
 from tfprof.analysis.xspace.timeline import Timeline, build_timeline
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
@@ -176,6 +177,17 @@ def _remarks(host: Host) -> list[Note]:
         notes.append(
             Note("warning", "holds no events: was the profiler stopped before the program ran, or "
                  "started with every tracer off?", host.name)
+        )  # fmt: skip
+    unknown = [
+        f"{plane.name} ({len(plane.events):,} events)"
+        for plane in space.planes
+        if len(plane.events) and not is_known_plane(plane.name)
+    ]
+    if unknown:
+        listed = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        notes.append(
+            Note("info", f"holds planes of an unknown kind: {listed}. They are in the trace, and "
+                 "in no number", host.name)
         )  # fmt: skip
     if axis.n_impossible:
         notes.append(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tfprof.analysis.xspace.clocks import MOST_NS
+from tfprof.analysis.xspace.cut_steps import UNMARKED, cut_steps
+from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.implicit_steps import implicit_steps
-from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.analysis.xspace.step_events import (
     Spent,
@@ -23,9 +25,11 @@ from tfprof.analysis.xspace.step_events import (
 from tfprof.analysis.xspace.step_times import StepTimes, step_times
 from tfprof.analysis.xspace.tpu_steps import CoreSteps, tpu_steps, waiting_for_input
 from tfprof.errors import UsageError
-from tfprof.model.columns import Int64Array
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.tools.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.tools.result import Note
 from tfprof.tools.run import Host, Run
+from tfprof.tools.step_notes import cut_notes, left_out_notes, step_notes
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -87,6 +91,8 @@ class HostSteps:
         is_implicit: No step was marked; each call of a function counts as one.
         core: The core of a TPU whose steps these are, if there is one.
         program: The program of the TPU whose runs count as steps, where none was marked.
+        cut: Steps that an end of the capture has cut, by their group, with what tells it.
+        without_work: Names of steps that were marked, and in which no computation was found.
     """
 
     host: Host
@@ -96,6 +102,8 @@ class HostSteps:
     is_implicit: bool
     core: CoreSteps | None = None
     program: str = ""
+    cut: Mapping[int, str] = field(default_factory=dict)
+    without_work: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -106,6 +114,11 @@ class HostSteps:
         """Some of the steps."""
         core = None if self.core is None else self.core.take(rows)
         return replace(self, times=self.times.take(rows), names=self.names[rows], core=core)
+
+    @property
+    def is_cut(self) -> BoolArray:
+        """Whether an end of the capture has cut each step, shape (n,)."""
+        return np.isin(self.times.groups, list(self.cut))
 
     def of(self, category: Category, *, classic: bool) -> Int64Array:
         """Time of a category in each step, ps."""
@@ -134,6 +147,33 @@ class RunSteps:
         """What each step is called on the first host."""
         return self.hosts[0].names if self.hosts else ()
 
+    @cached_property
+    def is_cut(self) -> BoolArray:
+        """Whether an end of the capture has cut a step on some host, shape (n_steps,)."""
+        found = np.zeros(self.n_steps, np.bool_)
+        for one in self.hosts:
+            found |= one.is_cut
+        return found
+
+    @property
+    def shown_names(self) -> Sequence[str]:
+        """The same names, with a word where a step is cut."""
+        return [self.shown(place, name) for place, name in enumerate(self.names)]
+
+    def shown(self, place: int, name: str) -> str:
+        """The name of a step, with a word if it is cut."""
+        return f"{name} (cut)" if self.is_cut[place] else name
+
+    @cached_property
+    def whole(self) -> RunSteps:
+        """The steps that are not cut, of which averages are made; all if all are."""
+        if not self.is_cut.any() or self.is_cut.all():
+            return self
+        inner = np.flatnonzero(~self.is_cut)
+        rows = slice(int(inner[0]), int(inner[-1]) + 1)
+        hosts = tuple(one.slice(rows) for one in self.hosts)
+        return replace(self, hosts=hosts, n_steps=rows.stop - rows.start)
+
     def places(self, step: int | None) -> list[int]:
         """Places of the steps of a number, as their names tell it; of all for None.
 
@@ -154,24 +194,6 @@ class RunSteps:
         return np.max([steps.times.duration_ps for steps in self.hosts], axis=0)  # type: ignore[no-any-return]
 
 
-def has_gpu(host: Host) -> bool:
-    """Whether a host has GPUs, active or not."""
-    return any(plane.name.startswith(GPU_PREFIX) for plane in host.space.planes)
-
-
-def uses_gpu(host: Host, *, classic: bool) -> bool:
-    """Whether steps are those of GPUs: there are some, and unless classic, one has events."""
-    return any(
-        plane.name.startswith(GPU_PREFIX) and (classic or len(plane.events) > 0)
-        for plane in host.space.planes
-    )
-
-
-def has_tpu(host: Host) -> bool:
-    """Whether a host has TensorCores."""
-    return any(TENSOR_CORE.fullmatch(plane.name) for plane in host.space.planes)
-
-
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
     """The steps of a host, worked out once.
 
@@ -185,8 +207,10 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
     with_gpu, is_implicit = uses_gpu(host, classic=classic), False
     parts = []
+    marked = np.zeros(0, np.int64)
     if not (with_gpu and classic):
         of_host, markers = host_step_events(forest, groups, has_device=with_gpu)
+        marked = np.unique(markers.group)
         if not classic and not len(markers.group):
             markers, groups = implicit_steps(forest, groups)
             is_implicit = len(markers.group) > 0
@@ -200,7 +224,17 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     names = [groups.names.get(group, str(group)) for group in numbers]
     if with_gpu and classic:
         names = list(map(str, numbers))
-    return HostSteps(host, core_id, times, names, is_implicit)
+    if classic:
+        return HostSteps(host, core_id, times, names, is_implicit)
+    return HostSteps(
+        host, core_id, times, names, is_implicit,
+        cut=cut_steps(host.timeline, groups.of_event, times, marked),
+        without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
+    )  # fmt: skip
+
+
+def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
+    return [groups.names.get(group, str(group)) for group in chosen.tolist()]
 
 
 MOST_KEPT_WHOLE = 5
@@ -221,43 +255,49 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
-    has_device = [has_tpu(host) for host in run.hosts]
-    if not any(has_device):  # where there are TPUs, they are the devices
-        has_device = [uses_gpu(host, classic=classic) for host in run.hosts]
-    notes = [
-        Note("warning", "has GPUs, but nothing was recorded of them: steps are those of the host. "
-             "Capture with device_tracer_level=1, and see `tfprof doctor`", host.name)
-        for host in run.hosts
-        if has_gpu(host) and not uses_gpu(host, classic=False)
-    ]  # fmt: skip
-    found = []
-    for number, host in enumerate(run.hosts):
-        if any(has_device) and not has_device[number]:
-            # A coordinator: it gives work to hosts that have devices.
-            notes.append(
-                Note("info", "has no device, but others have: its steps do not count", host.name)
-            )
-            continue
-        found.append(_cores_of(host, number, classic=classic, inner_only=inner_only))
-    first = [cores[0] for cores in found]
-    if len(found) == 1:
-        notes += _remarks(first)
-        n_steps = len(first[0].times)
-        return RunSteps(tuple(found[0]), n_steps, any(has_device), tuple(notes))
-    alignment = _alignment(first, notes, classic=classic)
-    aligned = [
-        steps.slice(slice(begin, begin + alignment.n_steps))
-        for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
-        if number not in alignment.without_steps
-        for steps in cores
+    counts, notes = hosts_with_steps(run.hosts, classic=classic)
+    found = [
+        _cores_of(host, number, classic=classic, inner_only=inner_only)
+        for number, host in enumerate(run.hosts)
+        if counts[number]
     ]
-    notes += _remarks(first)
-    return RunSteps(tuple(aligned), alignment.n_steps, any(has_device), tuple(notes))
+    has_device = any(
+        uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
+    )
+    whole = [cores[0] for cores in found]
+    if len(found) == 1:
+        aligned, n_steps = found[0], len(whole[0].times)
+    else:
+        found = [_with_markers(cores, notes) for cores in found]
+        first = [cores[0] for cores in found]
+        alignment = _alignment(first, notes, classic=classic)
+        n_steps = alignment.n_steps
+        aligned = [
+            steps.slice(slice(begin, begin + n_steps))
+            for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
+            if number not in alignment.without_steps
+            for steps in cores
+        ]
+    steps = RunSteps(tuple(aligned), n_steps, has_device, ())
+    return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
+
+
+def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
+    """Without steps at the ends that lack a marker: nothing tells which of other hosts they are."""
+    first = cores[0]
+    is_lacking = np.array(
+        [first.cut.get(group) == UNMARKED for group in first.times.groups.tolist()], np.bool_
+    )
+    if not is_lacking.any():
+        return cores
+    notes += left_out_notes(first, np.flatnonzero(is_lacking))
+    kept = np.flatnonzero(~is_lacking)
+    return [steps.slice(slice(int(kept[0]), int(kept[-1]) + 1)) for steps in cores]
 
 
 def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
     """The steps of a host; of a TPU host those of each core."""
-    if has_tpu(host):
+    if uses_tpu(host, classic=classic):
         return host.memo.once(
             ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)
         )
@@ -270,10 +310,12 @@ def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> li
 def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
     groups = host.groups(classic=classic)
     waiting: dict[int, int] = {}
+    marked = np.zeros(0, np.int64)
     if any(root >= 0 for root in groups.roots.values()):
-        events, _ = host_step_events(host.forest(classic=classic), groups, has_device=True)
-        waiting = waiting_for_input(events)
+        events, markers = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        waiting, marked = waiting_for_input(events), np.unique(markers.group)
     found = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    without = marked[~np.isin(marked, found.groups)]
     return [
         HostSteps(
             host,
@@ -283,6 +325,8 @@ def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
             is_implicit=bool(found.program),
             core=steps,
             program=found.program,
+            cut={} if classic else found.cut,
+            without_work=() if classic else _names_of(groups, without),
         )
         for steps in found.cores
     ]
@@ -363,27 +407,3 @@ def _numbers(steps: HostSteps) -> Int64Array | None:
     if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):
         return None
     return np.array([int(number) for _, _, number in parts], np.int64)
-
-
-def _remarks(found: Sequence[HostSteps]) -> list[Note]:
-    """What the reader of steps should know."""
-    notes = []
-    if not any(len(steps.times) for steps in found):
-        notes.append(
-            Note("warning", "no steps were found: none was marked, or the capture is shorter than "
-                 "a step. Mark steps with tf.profiler.experimental.Trace('train', step_num=i, "
-                 "_r=1), or capture longer")
-        )  # fmt: skip
-    notes += [
-        Note("info", "no step was marked; each call of a tf.function counts as one. Mark steps "
-             "with tf.profiler.experimental.Trace to be sure", steps.host.name)
-        for steps in found
-        if steps.is_implicit and len(steps.times) and not steps.program
-    ]  # fmt: skip
-    notes += [
-        Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
-             steps.host.name)
-        for steps in found
-        if steps.program and len(steps.times)
-    ]  # fmt: skip
-    return notes
