@@ -22,7 +22,14 @@ from tfprof.tools.input_pipeline_analyzer import (
     step_table,
 )
 from tfprof.tools.op_practices import LOW_PRECISION
-from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, gflops_per_s, in_order
+from tfprof.tools.op_statistics import (
+    Op,
+    all_device_ops,
+    all_host_ops,
+    gflops_per_s,
+    has_known_cost,
+    in_order,
+)
 from tfprof.tools.practices import advice
 from tfprof.tools.result import Advice, Chart, ToolResult
 from tfprof.tools.run import Host, Run
@@ -227,7 +234,8 @@ def _top_ops(found: _Overview) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = _part(op.self_ps, total)
         so_far += share
-        rate = gflops_per_s(op.flops, op.time_ps)
+        is_known = found.classic or has_known_cost(op)
+        rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
             cores = (op.name in eligible, on_cores.get(op.name, (0, 0))[0] > 0)

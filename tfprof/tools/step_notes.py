@@ -9,19 +9,10 @@ import numpy as np
 
 from tfprof.model.columns import Int64Array
 from tfprof.tools.host_devices import uses_gpu
-from tfprof.tools.result import Note
+from tfprof.tools.result import Note, listed
 
 if TYPE_CHECKING:
     from tfprof.tools.steps import HostSteps, RunSteps
-
-_MOST_NAMES = 8
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a sentence, the middle ones left out if they are many."""
-    if len(names) <= _MOST_NAMES:
-        return ", ".join(names)
-    return ", ".join([*names[: _MOST_NAMES // 2], "…", *names[-_MOST_NAMES // 2 + 1 :]])
 
 
 def step_notes(found: Sequence[HostSteps]) -> list[Note]:

@@ -339,6 +339,7 @@ def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) 
         numbers = [_numbers(steps) for steps in found]
         if all(own is not None for own in numbers):
             alignment = align_by_number([own for own in numbers if own is not None])
+    is_by_number = alignment is not None
     if alignment is None:
         bases = [steps.host.timeline.axis.base_ns for steps in found]
         lowest = min(bases, default=0)
@@ -347,7 +348,8 @@ def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) 
         ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
         alignment = align_by_time(starts, ends)
     if not classic:
-        notes += _clock_notes(found, alignment)
+        notes += _clock_notes(found, alignment, is_by_number=is_by_number)
+        notes += _number_notes(found, alignment)
     without = alignment.without_steps
     if alignment.n_steps == 0 and len(without) < len(found):
         notes.append(
@@ -365,7 +367,28 @@ def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) 
     return alignment
 
 
-def _clock_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
+def _number_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
+    """Which hosts have steps of other numbers in the place of those of the chief."""
+    if not alignment.n_steps:
+        return []
+    chief = found[alignment.chief]
+    theirs = chief.names[alignment.first[alignment.chief]]
+    notes = []
+    for number, steps in enumerate(found):
+        if number in alignment.without_steps or _numbers(steps) is None:
+            continue
+        own = steps.names[alignment.first[number]]
+        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]:
+            notes.append(
+                Note("warning", f"its steps are numbered otherwise: what is {theirs} on "
+                     f"{chief.host.name} is {own} here, if the clocks are right", steps.host.name)
+            )  # fmt: skip
+    return notes
+
+
+def _clock_notes(
+    found: Sequence[HostSteps], alignment: Alignment, *, is_by_number: bool
+) -> list[Note]:
     """Which hosts have clocks so different that the same step is at different times."""
     if not alignment.n_steps:
         return []
@@ -378,6 +401,7 @@ def _clock_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]
     chief = found[alignment.chief]
     chief_ns = moment_ns(alignment.chief)
     step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
+    how = "by their numbers" if is_by_number else "one by one, as they overlap most"
     notes = []
     for number, steps in enumerate(found):
         if number in alignment.without_steps:
@@ -387,8 +411,7 @@ def _clock_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]
             side = "later" if ahead_ns > 0 else "earlier"
             notes.append(
                 Note("warning", f"by its clock, steps are {abs(ahead_ns) / 1e9:,.3f} s {side} than "
-                     f"on {chief.host.name}: they are matched by their numbers, or one by one",
-                     steps.host.name)
+                     f"on {chief.host.name}: they are matched {how}", steps.host.name)
             )  # fmt: skip
     return notes
 
