@@ -31,6 +31,7 @@ from tfprof.tools.op_statistics import (
     in_order,
 )
 from tfprof.tools.practices import advice
+from tfprof.tools.recommendations import recommendations_json
 from tfprof.tools.result import Advice, Chart, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.statistics import percent, summary
@@ -413,60 +414,10 @@ def _charts(found: _Overview) -> tuple[Chart, ...]:
     return (chart,)
 
 
-_TIP_COLUMNS = (
-    Column("tip_type", "tip_type", "string"),
-    Column("link", "link", "string"),
-    Column("description", "description", "string"),
-)
-
-_STATEMENTS = {
-    "eager_statement": ("tf-function/eager",),
-    "tf_function_statement": ("tf-function/retracing", "tf-function/run-eagerly"),
-    "outside_compilation_statement": ("xla/outside-compilation",),
-}
-"""What the reference works out and then leaves out of its answer, by the rules that say it."""
-
-_HIDDEN_TIPS = {"host": "device", "device": "host"}
-
-
 def _recommendations(found: _Overview, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = found.input.bottleneck
-    tips: list[tuple[Cell, ...]] = [
-        ("faq", "TensorFlow's guide to the profiler", "If something is missing"),
-        ("host", "input_pipeline_analyzer: what the input's time goes to", "Less time on the host"),
-        ("host", "trace_viewer: the threads of the host", "Less time on the host"),
-        ("device", "framework_op_stats: the ops that take the most", "Less time on the device"),
-        ("device", "trace_viewer: the streams of the device", "Less time on the device"),
-        ("doc", "TensorFlow's guide to tf.data performance analysis", "To read"),
-        ("doc", "TensorFlow's guide to tf.data performance", "To read"),
-    ]
     if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
-    properties = {
-        "bottleneck": judged.kind,
-        "statement": judged.statement,
-        "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
-        "precision_statement": _precision_statement(found),
-        **_levels(judged),
-    }
-    if not found.classic:
-        properties["output_statement"] = judged.output[1]
-        properties["sparse_core_statement"] = judged.sparse_core[1]
-        properties |= {
-            name: " ".join(one.message for one in recommended if one.rule in rules)
-            for name, rules in _STATEMENTS.items()
-        }
-    return Table("recommendations", _TIP_COLUMNS, tips, properties).to_gviz()
-
-
-def _levels(judged: Bottleneck) -> dict[str, str]:
-    found = {}
-    for key, (level, statement) in (
-        ("kernel_launch", judged.kernel_launch),
-        ("all_other", judged.all_other),
-        ("device_collectives", judged.device_collectives),
-    ):
-        found[f"{key}_bottleneck"] = level
-        found[f"{key}_statement"] = statement
-    return found
+    given = None if found.classic else recommended
+    return recommendations_json(judged, _precision_statement(found), given)
