@@ -9,6 +9,7 @@ from tests.tools.tpus import at, op, tpu
 from tfprof._wire import messages as pb
 from tfprof.analysis.xspace.cut_steps import (
     BEGAN_EARLIER,
+    MORE_KERNELS,
     NO_END,
     NO_KERNELS,
     NOT_ON_ALL_CORES,
@@ -93,6 +94,30 @@ def test_the_last_step_without_its_kernels_is_cut():
     assert cuts(opened(on_gpu(4, lost=[4]))) == []  # in the middle: the recorder lost some
     assert cuts(opened(on_gpu(4, lost=[2, 8]))) == []
     assert cuts(opened(on_gpu(1, lost=[2]))) == []  # nothing to compare with
+
+
+def test_the_last_step_with_kernels_of_the_next_one_is_cut():
+    def followed(start, launched=True):
+        """The marker of what comes next is missing, and so is the group of its launch."""
+        space = on_gpu(2)
+        threads, streams = space.planes[0].lines[0], space.planes[1].lines[0]
+        for own, name in ((threads, "cuLaunchKernel"), (streams, "sgemm")):
+            one = own.events.add()
+            one.CopyFrom(next(e for e in own.events if name_of(space, own, e) == name))
+            one.offset_ps = (start + 20 * (own is streams)) * 1000
+            one.stats[0].int64_value = 99
+        if not launched:
+            del threads.events[-1]
+        return cuts(opened(space))
+
+    assert followed(1950) == [("host 0", "train 1", MORE_KERNELS)]
+    assert followed(1950, launched=False) == []  # of the step, for all that is known
+    assert followed(950) == []
+
+
+def name_of(space, own, happened):
+    plane_of = next(one for one in space.planes if own in list(one.lines))
+    return plane_of.event_metadata[happened.metadata_id].name
 
 
 def test_a_step_before_the_recorder_is_cut():
@@ -264,22 +289,44 @@ def test_recorded_captures_have_whole_steps_only(recorded):
     assert not [note for note in run_steps(run).notes if "marked step" in note.message]
 
 
-@pytest.mark.parametrize("n_lost", [1, 2])
-def test_a_recorded_capture_that_begins_in_the_middle_of_a_step(n_lost):
-    """What a recorder keeps that begins later: what has begun and ended since then."""
-    [path] = folder("gpu-synthetic").glob("*.xplane.pb")
-    space = pb.XSpace.FromString(path.read_bytes())
-    steps = run_steps(open_run(path)).hosts[0]
-    starts = steps.times.start_ps + steps.host.timeline.axis.base_ns * 1000
-    moment_ps = int(starts[n_lost - 1]) + 200_000_000  # after the marker of the step has begun
-    for one in space.planes:
+def listened_to(space, hears):
+    """What a recorder keeps that heard only some events; it is told when they began and ended."""
+    made = pb.XSpace()
+    made.CopyFrom(space)
+    for one in made.planes:
         for own in one.lines:
-            kept = [e for e in own.events if own.timestamp_ns * 1000 + e.offset_ps >= moment_ps]
+            starts = [own.timestamp_ns * 1000 + happened.offset_ps for happened in own.events]
+            kept = [
+                happened
+                for happened, start in zip(own.events, starts, strict=True)
+                if hears(start, start + happened.duration_ps)
+            ]
             del own.events[:]
             own.events.extend(kept)
-    run = open_run(space)
-    found = run_steps(run)
-    assert len(found.whole.names) == len(steps.names) - n_lost
-    assert list(found.whole.names) == list(steps.names[n_lost:])
-    kept_ps = found.whole.hosts[0].times.duration_ps
-    assert np.array_equal(kept_ps, steps.times.duration_ps[n_lost:])
+    return open_run(made)
+
+
+@pytest.mark.parametrize("recorded", ["gpu-synthetic", "cpu-custom-loop-py", "tpu-synthetic"])
+def test_whatever_the_ends_of_a_recorded_capture_cut_whole_steps_are_whole(recorded):
+    """Recorders that begin later or end earlier: what counts is as in the whole capture."""
+    [path] = folder(recorded).glob("*.xplane.pb")
+    space = pb.XSpace.FromString(path.read_bytes())
+    steps = run_steps(open_run(path)).hosts[0]
+    durations = dict(zip(steps.names, steps.times.duration_ps.tolist(), strict=True))
+    first, last = int(steps.times.start_ps[0]), int(steps.times.start_ps[-1])
+    n_cut = n_whole = 0
+    for since in np.linspace(first, last, 12).astype(np.int64).tolist()[1:]:
+        moment = since + steps.host.timeline.axis.base_ns * 1000
+        for hears in (lambda start, _, m=moment: start >= m, lambda _, end, m=moment: end <= m):
+            found = run_steps(listened_to(space, hears))
+            n_cut += int(found.is_cut.sum())
+            if found.is_cut.all():
+                continue
+            one = found.whole.hosts[0]
+            if one.is_implicit:  # no marker is left, and a note says so
+                continue
+            for name, duration in zip(one.names, one.times.duration_ps.tolist(), strict=True):
+                assert duration == durations[name], (since, name)
+                n_whole += 1
+    assert n_whole > 20
+    assert (n_cut > 5) == (recorded == "gpu-synthetic")  # others lose such steps with their marker

@@ -226,7 +226,7 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
         return HostSteps(host, core_id, times, names, is_implicit)
     return HostSteps(
         host, core_id, times, names, is_implicit,
-        cut=cut_steps(host.timeline, groups.of_event, times, marked),
+        cut=cut_steps(host.timeline, groups, times, marked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
 

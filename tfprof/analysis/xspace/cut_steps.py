@@ -8,8 +8,10 @@ its own. What does tell, at either end of a capture:
   ended when it ended;
 * a step that began before the recorder did, by the recorder's own word;
 * a marker without an end;
-* kernels that the last step launched and that are not in the capture, where those of all steps
-  before are;
+* kernels and copies that the last step launched and that are not in the capture, where those of
+  all steps before are;
+* kernels behind the last step that were launched after its marker, and by no step: the next one had
+  begun, and what it did counts as the last one's, as all does on a GPU that no step has launched;
 * a step that some cores of a TPU have and others do not.
 
 Nothing is guessed from how long a step took: the first step may be long and the last one short.
@@ -20,26 +22,29 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.analysis.xspace.clocks import MOST_NS
+from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.names import TASK_PLANE
 from tfprof.analysis.xspace.step_times import StepTimes
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace_stats import IntArray
 
 UNMARKED = "its marker is not in the capture"
 BEGAN_EARLIER = "it began before the capture"
 NO_END = "its marker has no end"
-NO_KERNELS = "kernels that it launched are not in the capture"
+NO_KERNELS = "kernels or copies that it launched are not in the capture"
+MORE_KERNELS = "kernels that were launched after it count as its own"
 NOT_ON_ALL_CORES = "some cores do not have it"
 
 
 def cut_steps(
-    timeline: Timeline, of_event: Int64Array, times: StepTimes, marked: Int64Array
+    timeline: Timeline, groups: Groups, times: StepTimes, marked: Int64Array
 ) -> dict[int, str]:
     """Which of the first and last steps of a host were cut, and what tells it.
 
     Args:
         timeline: The events.
-        of_event: Group of each event, shape (n events,).
+        groups: Its steps.
         times: The steps.
         marked: Groups that a user's marker begins; without any, all steps are calls.
 
@@ -59,8 +64,12 @@ def cut_steps(
     last = int(times.groups[-1])
     if times.duration_ps[-1] == 0:
         found.setdefault(last, NO_END)
-    elif len(times) > 1 and _lacks_kernels(timeline, of_event, times.groups):
+        return found
+    calls, root = _Calls(timeline, groups.of_event), groups.roots.get(last, -1)
+    if calls.lack_kernels_of(times.groups):
         found.setdefault(last, NO_KERNELS)
+    elif root >= 0 and calls.come_after(last, int(timeline.ends_of(root))):
+        found.setdefault(last, MORE_KERNELS)
     return found
 
 
@@ -89,14 +98,32 @@ def _began_ps(timeline: Timeline) -> int | None:
     return None
 
 
-def _lacks_kernels(timeline: Timeline, of_event: Int64Array, groups: Int64Array) -> bool:
-    """Whether kernels of the last group are missing, and of no group before."""
-    told = timeline.stat("correlation_id")
-    on_device = timeline.on_device[told.events]
-    launches = timeline.named(lambda name: "launch" in name.lower())[told.events]
-    launches &= timeline.on_host[told.events]
-    if not on_device.any() or not launches.any():
-        return False
-    is_missing = ~np.isin(told.values[launches], told.values[on_device])
-    lacking = np.unique(of_event[told.events[launches][is_missing]])
-    return bool(np.isin(lacking, groups).any()) and not np.isin(lacking, groups[:-1]).any()
+class _Calls:
+    """What a host asked its devices for, and what the capture has of it there."""
+
+    def __init__(self, timeline: Timeline, of_event: IntArray) -> None:
+        told = timeline.stat("correlation_id")
+        on_device, on_host = timeline.on_device[told.events], timeline.on_host[told.events]
+        self._ids, self._on_device = told.values[on_host], told.values[on_device]
+        self._device_group = of_event[told.events[on_device]]
+        calls = told.events[on_host]
+        self._group, self._kind = of_event[calls], timeline.kinds[calls]
+        self._start_ps = timeline.starts_ps[calls]
+
+    def lack_kernels_of(self, groups: Int64Array) -> bool:
+        """Whether the last group called the device, and nothing there came of it.
+
+        Only calls count that left a trace each time that a group before made them: many, such as
+        waiting for a stream, never do.
+        """
+        has_trace = np.isin(self._ids, self._on_device)
+        is_last, is_before = self._group == groups[-1], np.isin(self._group, groups[:-1])
+        leaves_trace = np.setdiff1d(
+            self._kind[is_before & has_trace], self._kind[is_before & ~has_trace]
+        )
+        return bool(np.isin(self._kind[is_last & ~has_trace], leaves_trace).any())
+
+    def come_after(self, group: int, end_ps: int) -> bool:
+        """Whether kernels count as a group's that no group launched, and after its marker."""
+        later = self._ids[(self._group < 0) & (self._start_ps >= end_ps)]
+        return bool(np.isin(self._on_device[self._device_group == group], later).any())
