@@ -195,6 +195,8 @@ def test_tables_and_charts_show_cut_steps_as_such():
     assert [row["stepnum"] for row in input_pipeline(run).to_rows("steps")] == expected
     assert [row["step"] for row in pod(run).to_rows()] == expected
     assert list(overview(run).charts[0].x) == expected
+    known = {row["what"]: row["value"] for row in overview(run).to_rows("environment")}
+    assert known["Steps"] == "3 (1 cut)"
     assert [row["stepnum"] for row in input_pipeline(run, step=2).to_rows()] == ["train 2 (cut)"]
     tpus = on_tpu([range(3), range(1, 3)])
     assert [row["stepnum"] for row in input_pipeline(tpus).to_rows()] == ["0 (cut)", "1", "2"]

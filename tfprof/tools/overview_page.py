@@ -314,13 +314,15 @@ def _performance(found: _Overview) -> Table:
 def _environment_table(found: _Overview) -> Table:
     known = found.environment
     kinds = () if found.classic else device_kinds(found.run.hosts)
+    steps = found.input.steps
+    n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
         ("Hardware", known.hardware),
         ("Device type", ", ".join(kinds) if kinds else known.device_type),
         ("Device cores", str(known.n_cores)),
         ("Machines", str(known.n_machines)),
         ("Workers", str(known.n_tasks)),
-        ("Steps", str(found.input.steps.n_steps)),
+        ("Steps", f"{steps.n_steps} ({n_cut} cut)" if n_cut else str(steps.n_steps)),
     ]
     if found.input.tpu is not None:
         use = found.tpu
