@@ -3,8 +3,10 @@
 import pytest
 
 from tests.tools.recorded import recorded
+from tests.tools.tpus import at, tpu
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
+from tfprof.tools.overview_page import overview
 from tfprof.tools.practices import PRACTICES, advice
 
 US = 1000
@@ -264,6 +266,87 @@ def test_retracing():
     assert "If it was the first call" in the(first, "tf-function/retracing").message
     never = one_step(call(0, 300, "notTraced-nonXla", 1), COMPUTES)
     assert said(never, "tf-function/retracing") == []
+
+
+def test_functions_that_run_eagerly():
+    run = one_step(call(0, 300, "eager", 0), call(300, 100, "notTraced-nonXla", 1), COMPUTES)
+    found = the(run, "tf-function/run-eagerly")
+    assert found.evidence == {
+        "function": "train_step", "eager_share": pytest.approx(0.75), "run_count": 1
+    }  # fmt: skip
+    assert "run_functions_eagerly" in found.message
+    assert said(run, "tf-function/retracing") == []
+    traced = one_step(call(0, 300, "traced-nonXla", 1), COMPUTES)
+    assert said(traced, "tf-function/run-eagerly") == []
+
+
+def on_tpu(*ops, span=100):
+    """A step of a TensorCore: name, start, duration and framework op of instructions."""
+    metadata = {
+        name: {"program_id": 3, "symbol_id": place, "hlo_category": category, "tf_op": tf_op}
+        for place, (name, category, _, _, tf_op) in enumerate(ops, 1)
+    }
+    core = tpu(
+        0,
+        steps=[at("7", 0, span)],
+        modules=[at("jit_f(3)", 0, span)],
+        ops=[at(name, start, duration) for name, _, start, duration, _ in ops],
+        metadata=metadata,
+    )
+    return opened(xspace(host(line(op("main", 0, 1))), core))
+
+
+def outside(send_us):
+    return on_tpu(
+        ("fusion.1", "convolution fusion", 0, 100 - send_us, "model/dense/MatMul:MatMul"),
+        ("send.1", "host send", 100 - send_us, send_us, "model/image_summary:XlaSendToHost"),
+    )
+
+
+def test_outside_compilation():
+    found = the(outside(20), "xla/outside-compilation")
+    assert found.evidence == {
+        "outside_share": pytest.approx(0.2), "op": "model/image_summary",
+        "op_share": pytest.approx(0.2), "run_count": 1,
+    }  # fmt: skip
+    assert found.gain_fraction == pytest.approx(0.2)
+    assert found.message.startswith("20.0% of the time of ops on the devices goes to exchanging")
+    assert said(outside(5), "xla/outside-compilation") == []
+    assert said(outside(6), "xla/outside-compilation") != []
+
+
+def test_statements_that_the_reference_leaves_out():
+    def statements(run, **how):
+        properties = overview(run, **how).to_gviz()[3]["p"]
+        return {name: text for name, text in properties.items() if "outside" in name}
+
+    assert statements(outside(20))["outside_compilation_statement"].startswith("20.0% of the time")
+    assert statements(outside(5)) == {"outside_compilation_statement": ""}
+    assert statements(outside(20), classic=True) == {}
+
+
+def test_idle_tensor_cores():
+    run = on_tpu(("fusion.1", "convolution fusion", 0, 80, "a:MatMul"))
+    found = the(run, "devices/host-loop")
+    assert found.gain_fraction == pytest.approx(0.2)
+    assert found.evidence["idle_ms"] == pytest.approx(0.02)
+    assert "steps_per_execution" in found.message
+    assert said(run, "python/unexplained") == []
+    busy = on_tpu(("fusion.1", "convolution fusion", 0, 98, "a:MatMul"))
+    assert said(busy, "devices/host-loop") == []
+    mostly_idle = on_tpu(
+        ("fusion.1", "convolution fusion", 0, 10, "a:MatMul"),
+        ("fusion.2", "convolution fusion", 90, 10, "a:MatMul"),
+    )
+    assert said(mostly_idle, "devices/host-loop") == []
+    assert said(mostly_idle, "devices/idle") != []
+    assert said(one_step(COMPUTES), "devices/host-loop") == []
+
+
+def test_ops_in_a_step_are_those_of_one_host():
+    step = [op(f"a{number}:Add", 4 * number, 3) for number in range(200)]
+    one = xspace(host(line(event("train", 0, 1000 * US, step_num=7, _r=1), *step)))
+    assert the(opened(one, one), "ops/small").evidence["small_op_count"] == 200
 
 
 def test_small_ops():

@@ -125,6 +125,18 @@ def test_a_path_that_is_not_there(tmp_path):
         open_run(tmp_path / "nowhere")
 
 
+def test_a_folder_among_several_paths(tmp_path):
+    path = written(tmp_path, w=capture()) / "w.xplane.pb"
+    with pytest.raises(UsageError, match="a folder among several paths; give one folder alone"):
+        open_run([path, tmp_path])
+
+
+def test_an_error_names_only_some_of_many_hosts():
+    run = opened(*[capture(1)] * 20)
+    with pytest.raises(UsageError, match=r"it has: host 0, .*, host 3, …, host 17, .*, host 19$"):
+        run.chosen("z")
+
+
 def test_a_run_of_a_file_makes_no_sense(tmp_path):
     path = written(tmp_path, w=capture()) / "w.xplane.pb"
     with pytest.raises(UsageError, match="run='x' chooses a run of a log folder"):
@@ -174,7 +186,17 @@ def test_hostile_names_do_no_harm(tmp_path):
 def test_planes_that_nobody_knows_are_left_alone():
     run = opened(xspace(plane("/unknown:thing", line(event("a:B", 0, 9)))))
     assert [row["operation"] for row in op_stats(run).to_rows()] == []
-    assert [note.severity for note in op_stats(run).notes] == ["warning", "info"]
+    assert [note.severity for note in op_stats(run).notes] == ["info", "warning", "info"]
+    assert messages(run) == [
+        ("info", "host 0", "holds planes of an unknown kind: /unknown:thing (1 event). They are "
+         "in the trace, and in no number")
+    ]  # fmt: skip
+
+
+def test_planes_of_recorders_need_no_note():
+    names = ("/host:CPU", "/host:python-tracer", "/host:tfstreamz", "Syscalls", "#Chip0 ICI")
+    run = opened(xspace(*(plane(name, line(event("a:B", 0, 9))) for name in names)))
+    assert messages(run) == []
 
 
 def test_answers_are_worked_out_once_also_by_several_threads():

@@ -49,6 +49,10 @@ def test_statistics():
     assert (one_digit(0.05), one_digit(2.25), percent(0.0126)) == ("0.1", "2.2", "1.3%")
 
 
+def test_equal_numbers_have_no_deviation():
+    assert summary([0.09, 0.09, 0.09]) == Summary(0.09, 0.0, 0.09, 0.09)
+
+
 def test_input_pipeline():
     found = input_pipeline(opened(waiting_steps()))
     assert "HIGHLY input-bound: 40.0%" in found.verdict[0]
@@ -118,6 +122,16 @@ def test_pod():
     assert len(pod(opened(waiting_steps(), capture(2)), host="host 1").to_rows()) == 2
 
 
+def test_the_verdict_names_the_slowest_of_many_workers():
+    spaces = [capture(2, length=1000 + 100 * number) for number in range(20)]
+    first, *lines = pod(opened(*spaces)).verdict
+    assert first.startswith("host 19 is the slowest worker")
+    assert [line.partition(":")[0] for line in lines[:8]] == [
+        f"host {n}" for n in range(19, 11, -1)
+    ]
+    assert lines[8:] == ["12 more workers are not slower than these."]
+
+
 def test_op_stats():
     found = op_stats(opened(waiting_steps(), waiting_steps()))
     rows = found.to_rows()
@@ -129,6 +143,17 @@ def test_op_stats():
     with_idle = found.to_rows("ops_with_idle")
     assert "IDLE" in [row["operation"] for row in with_idle]
     assert sum(row["host_total_self_time_percent"] for row in with_idle) == pytest.approx(1)
+
+
+def test_costs_that_nothing_tells_are_no_zeros():
+    names = ("measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operational_intensity")
+    run = opened(capture(1))
+    assert [[row[name] for name in names] for row in op_stats(run).to_rows()] == [[None] * 4]
+    rows = op_stats(run, classic=True).to_rows()
+    assert [[row[name] for name in names] for row in rows] == [[0.0] * 4]
+    kernel = event("sgemm", 10, 50, correlation_id=1, tf_op="a/b:MatMul")
+    [top] = overview(opened(xspace(host(), gpu(line(kernel))))).to_rows("top_ops")
+    assert (top["operation"], top["flopRate"]) == ("a/b", None)
 
 
 def test_more_than_500_ops_are_kept_but_in_the_reference():

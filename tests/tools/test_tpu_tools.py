@@ -57,7 +57,9 @@ def test_waiting_for_input_decides_the_verdict(waiting, kind):
 
 
 def test_without_time_nothing_is_known():
-    assert bottleneck(steps=()).kind == "unknown"
+    run = run_of(tpu(0, ops=[op("%c", "convolution", 0, 50)]))
+    found = tpu_run_steps(run, run_steps(run), classic=False)
+    assert find_tpu_bottleneck(found).kind == "unknown"
 
 
 @pytest.mark.parametrize(("computing", "level"), [(97, "moderate"), (98, "no")])

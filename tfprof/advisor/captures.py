@@ -16,7 +16,7 @@ from tfprof.advisor.finding import Finding, Gain, Severity
 from tfprof.advisor.registry import unknown_checker
 from tfprof.errors import UsageError
 from tfprof.tools.practices import PRACTICES, advice
-from tfprof.tools.result import Advice
+from tfprof.tools.result import Advice, Note
 from tfprof.tools.run import Run
 from tfprof.tools.steps import run_steps
 
@@ -26,6 +26,7 @@ WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
 _WITHOUT_GAIN: dict[str, Severity] = {
     "tf-function/eager": "warning",
     "tf-function/retracing": "warning",
+    "tf-function/run-eagerly": "warning",
     "memory/capacity": "warning",
 }
 """What costs the program something that is no part of the step."""
@@ -38,6 +39,7 @@ _PAGES = {
     "devices": "guide/profiler",
     "workers": "guide/profiler",
     "ops": "guide/profiler",
+    "xla": "xla",
 }
 _ELSE = "guide/gpu_performance_analysis"
 
@@ -60,13 +62,18 @@ def capture_findings(
     for rule in wanted or ():
         if rule not in PRACTICES:
             raise UsageError(unknown_checker(rule, PRACTICES))
-    steps = run_steps(run)
+    steps = run_steps(run).whole
     step_micros = float(steps.slowest_ps().mean()) / 1e6 if steps.n_steps else 0.0
     return [
         finding_of(one, step_micros)
         for one in advice(run, host=host)
         if wanted is None or one.rule in wanted
     ]
+
+
+def capture_notes(run: Run) -> list[Note]:
+    """What the findings lack: files that could not be read, steps that are missing or cut."""
+    return [*run.notes, *run_steps(run).notes]
 
 
 def finding_of(found: Advice, step_micros: float) -> Finding:

@@ -9,10 +9,10 @@ from tfprof.analysis.hlo.buffers import BufferUse, MemoryUse, buffers_in, memory
 from tfprof.model.hlo import HloModule
 from tfprof.model.hlo_buffers import Allocation
 from tfprof.tools.hlo_programs import (
-    NO_PROGRAMS,
     HostProgram,
     all_programs,
     chosen_program,
+    no_programs,
     program_notes,
 )
 from tfprof.tools.result import Chart, Note, ToolResult
@@ -88,7 +88,7 @@ def memory_viewer(
     programs.sort(key=lambda each: -uses[each].peak_bytes)
     chosen = chosen_program(programs, program)
     if chosen is None:
-        return ToolResult(TOOL, TITLE, notes=(NO_PROGRAMS, *run.notes))
+        return no_programs(TOOL, TITLE, run)
     module, use = chosen.program.module(), uses[chosen]
     tables = (
         Table("programs", PROGRAMS, [_program_row(each, uses[each]) for each in programs]),

@@ -22,9 +22,9 @@ from tfprof.analysis.xspace.tpu_ops import tpu_ops
 from tfprof.model.hlo import HloModule, Instruction
 from tfprof.readers.hlo import HloProgram, find_program
 from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.host_devices import has_device, has_gpu, mixed_devices, uses_tpu
 from tfprof.tools.result import Note
 from tfprof.tools.run import Host
-from tfprof.tools.steps import has_gpu, has_tpu
 
 
 class Programs:
@@ -105,7 +105,7 @@ def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
     """What readers of the ops of devices should know."""
     if not ops.ops:
         return [NO_OPS]
-    return [] if any(has_gpu(host) or has_tpu(host) for host in hosts) else [CPU_ONLY]
+    return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
 
 
 def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
@@ -113,7 +113,7 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
 
     def make() -> DeviceOps:
         programs = Programs(programs_of(host), classic=classic)
-        if has_tpu(host):
+        if uses_tpu(host, classic=classic):
             found = tpu_ops(host.timeline)
             return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
         if not has_gpu(host):
@@ -131,7 +131,7 @@ def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
         host: The host.
         classic: The reference's numbers: on a CPU it has none.
     """
-    if classic or has_gpu(host) or has_tpu(host):
+    if classic or has_device(host):
         return device_ops(host, classic=classic)
 
     def make() -> DeviceOps:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from tfprof.analysis.xspace.device_ops import DeviceOp, merged
 from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
 from tfprof.analysis.xspace.gpu_kernels import KernelTimes, merged_kernels
 from tfprof.analysis.xspace.host_ops import IDLE
 from tfprof.analysis.xspace.step_events import Spent
+from tfprof.tools.device_op_db import device_ops
 from tfprof.tools.environment import Environment, environment
 from tfprof.tools.gpu_kernels import host_kernels
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
 from tfprof.tools.run import Host, Run
-from tfprof.tools.steps import CATEGORIES, RunSteps, run_steps
+from tfprof.tools.steps import CATEGORIES, RunSteps, host_steps, run_steps
+from tfprof.tools.tpu_steps import TpuRunSteps, tpu_run_steps
 
 
 class Evidence:
@@ -30,8 +33,23 @@ class Evidence:
 
     @cached_property
     def steps(self) -> RunSteps:
-        """The steps."""
-        return run_steps(self.run)
+        """The steps that no end of the capture has cut."""
+        return run_steps(self.run).whole
+
+    @cached_property
+    def tpu(self) -> TpuRunSteps | None:
+        """The steps of all cores of TPUs together; None without TPUs."""
+        return tpu_run_steps(self.run, self.steps, classic=False)
+
+    @cached_property
+    def n_host_steps(self) -> int:
+        """Steps of which ops and kernels are known: of each host those that it ran, also those
+        that others lack or that are cut."""
+        return sum(
+            len(host_steps(host, number * 1000 + 1, classic=False).times)
+            for number, host in enumerate(self.run.hosts)
+            if host in self.hosts
+        )
 
     @cached_property
     def environment(self) -> Environment:
@@ -73,6 +91,13 @@ class Evidence:
     def device_ops(self) -> list[Op]:
         """Ops on devices, the most time of their own first, idle time left out."""
         return in_order(op for op in self._on_devices[0] if op.type != IDLE)
+
+    @cached_property
+    def outside_ops(self) -> list[DeviceOp]:
+        """Ops of devices that exchange data with the host amid a program, the longest first."""
+        whole = merged(device_ops(host) for host in self.hosts)
+        found = [op for op in whole.ops if op.is_outside_compilation]
+        return sorted(found, key=lambda op: (-op.self_ps, op.key))
 
     @cached_property
     def idle_share(self) -> float:

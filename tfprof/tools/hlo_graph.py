@@ -11,10 +11,10 @@ from tfprof.analysis.hlo.text import expression
 from tfprof.errors import UsageError
 from tfprof.model.hlo import HloModule, Instruction
 from tfprof.tools.hlo_programs import (
-    NO_PROGRAMS,
     HostProgram,
     all_programs,
     chosen_program,
+    no_programs,
     program_notes,
 )
 from tfprof.tools.result import Note, ToolResult
@@ -76,7 +76,7 @@ def graph_viewer(
         raise UsageError(f"width={width} steps make no sense; give 0 or more")
     programs = all_programs(run, host)
     if not programs:
-        return ToolResult(TOOL, TITLE, notes=(NO_PROGRAMS, *run.notes))
+        return no_programs(TOOL, TITLE, run)
     chosen, center = _center(programs, program, node)
     module = chosen.program.module()
     notes = (*program_notes(chosen), *run.notes)

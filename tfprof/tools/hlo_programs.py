@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tfprof.errors import UsageError
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.readers.hlo import HloProgram, hlo_programs
-from tfprof.tools.result import Note
+from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.run import Host, Run
 
 
@@ -57,6 +57,15 @@ NO_PROGRAMS = Note(
     "The capture holds no compiled programs. Programs of XLA (jit_compile=True, JAX, TPU) are "
     "recorded unless the option enable_hlo_proto is off.",
 )
+
+
+def no_programs(tool: str, title: str, run: Run) -> ToolResult:
+    """What tools say that look into programs, where there are none."""
+
+    def nothing() -> Any:
+        raise EmptyProfileError(NO_PROGRAMS.message)
+
+    return ToolResult(tool, title, notes=(NO_PROGRAMS, *run.notes), gviz=nothing)
 
 
 def program_notes(each: HostProgram) -> list[Note]:

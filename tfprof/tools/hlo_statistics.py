@@ -52,8 +52,6 @@ COLUMNS = (
     Column("vdd_energy", "VDD Energy (J)", unit="joules"),
 )
 
-_OUTSIDE = (":XlaSendToHost", ":XlaRecvFromHost")
-
 
 def hlo_stats(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
@@ -116,7 +114,7 @@ def _row(
         op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
         bound_by(op.flops, op.traffic, time, peaks),
         _yes(".remat" in op.key.name or "rematted_computation" in op.provenance),
-        _yes(is_outside_compilation(op)), "No", source_text(op), core, "", 0.0,
+        _yes(op.is_outside_compilation), "No", source_text(op), core, "", 0.0,
     )  # fmt: skip
 
 
@@ -126,12 +124,6 @@ def _each(time_ps: int, op: DeviceOp) -> float:
 
 def _yes(value: bool) -> str:
     return "Yes" if value else "No"
-
-
-def is_outside_compilation(op: DeviceOp) -> bool:
-    """Whether an op hands something to the host in the middle of a program."""
-    sends = "send-done" in op.expression and "is_host_transfer=true" in op.expression
-    return op.provenance.endswith(_OUTSIDE) or sends
 
 
 def source_text(op: DeviceOp) -> str:

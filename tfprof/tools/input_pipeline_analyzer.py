@@ -20,6 +20,7 @@ from tfprof.tools.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.tools.tpu_steps import (
     TpuRunSteps,
     max_infeed_table,
+    tpu_averages,
     tpu_run_steps,
     tpu_step_table,
     waiting_cores_table,
@@ -76,6 +77,7 @@ class InputAnalysis:
         ops: The input ops.
         breakdown: Their time by work, ps.
         tpu: The steps of TPU cores together, if there are any.
+        whole_tpu: The same without those that are cut.
     """
 
     steps: RunSteps
@@ -83,6 +85,7 @@ class InputAnalysis:
     ops: list[InputOp]
     breakdown: InputBreakdown
     tpu: TpuRunSteps | None = None
+    whole_tpu: TpuRunSteps | None = None
 
 
 def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
@@ -91,15 +94,16 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
     times = [host_ops(host, classic=classic) for host in hosts]
     ops = input_ops(times, classic=classic)
     took, distance = (sum(one.infeed_ps[side] for one in times) for side in (0, 1))
-    ratio = took / distance if distance else _copies_of_steps(steps)
+    ratio = took / distance if distance else _copies_of_steps(steps.whole)
     uses_tf_data = any(op.self_ps for op in ops)
     tpu = tpu_run_steps(run, steps, classic=classic)
+    whole = None if tpu is None else tpu_run_steps(run, steps.whole, classic=classic)
     judged = (
-        find_bottleneck(steps, classic=classic, uses_tf_data=uses_tf_data)
-        if tpu is None
-        else find_tpu_bottleneck(tpu)
+        find_bottleneck(steps.whole, classic=classic, uses_tf_data=uses_tf_data)
+        if whole is None
+        else find_tpu_bottleneck(whole)
     )
-    return InputAnalysis(steps, judged, ops, break_down(ops, ratio, classic=classic), tpu)
+    return InputAnalysis(steps, judged, ops, break_down(ops, ratio, classic=classic), tpu, whole)
 
 
 def _copies_of_steps(steps: RunSteps) -> float:
@@ -161,13 +165,15 @@ def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | Non
         UsageError: There is no such step.
     """
     places = found.steps.places(step)
-    if found.tpu is not None:
+    if found.tpu is not None and found.whole_tpu is not None:
         said = {
             "input_conclusion": found.bottleneck.statement,
             "output_conclusion": found.bottleneck.output[1],
             "summary_nextstep": _next_step(found),
         }
-        return tpu_step_table(found.tpu, said, places, classic=classic)
+        return tpu_step_table(
+            found.tpu, tpu_averages(found.whole_tpu) | said, places, classic=classic
+        )
     steps = found.steps
     hosts = steps.hosts[:1] if classic else steps.hosts
     rows: list[tuple[Cell, ...]] = []
@@ -176,7 +182,7 @@ def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | Non
         for one in hosts:
             amounts = [float(column[place]) / 1e9 for column in columns[one]]
             duration = float(one.times.duration_ps[place]) / 1e9
-            name = one.names[place]
+            name = steps.shown(place, one.names[place])
             if not classic and len(hosts) > 1:
                 name = f"{name} ({one.host.name})"
             rows.append((name, *amounts, _tooltip(name, duration, amounts), duration))
@@ -194,7 +200,7 @@ def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
 
 
 def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, str]:
-    steps, judged = found.steps, found.bottleneck
+    steps, judged = found.steps.whole, found.bottleneck
     slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
     whole = summary(slowest)
     properties = {
@@ -323,7 +329,7 @@ def _charts(found: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
         }
         charts.append(
             Chart("step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-                  tuple(steps.names), series)
+                  tuple(steps.shown_names), series)
         )  # fmt: skip
     amounts = found.breakdown._asdict()
     if any(amounts.values()):

@@ -75,7 +75,8 @@ def monitor(
     known = environment(run, classic=classic)
     used, notes = _matrix_units(hosts, classic=classic)
     idle = _idle(hosts, classic=classic)
-    figures = _step_figures(run, steps, step, classic=classic)
+    shown = steps.whole if step is None else steps
+    figures = _step_figures(run, shown, step, classic=classic)
     cells: tuple[Cell, ...] = (
         known.device_type, known.n_cores, used, idle, figures.n_steps,
         *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, figures.n_steps),

@@ -17,6 +17,7 @@ LOW_PRECISION = 0.1
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
+MUCH_OUTSIDE = 0.05
 UNUSED_CORES = 0.1
 SMALL_OP_PS = 10_000_000
 MANY_SMALL = 0.4
@@ -111,6 +112,43 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
         )  # fmt: skip
 
 
+def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that run op by op, as if they were none."""
+    for call in evidence.functions:
+        eager = part(call.self_ps.get("eager", 0), sum(call.self_ps.values()))
+        if eager < MUCH_TRACING:
+            continue
+        yield Advice(
+            "tf-function/run-eagerly",
+            f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
+            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Take "
+            "tf.config.run_functions_eagerly(True) or run_eagerly=True out, which are for "
+            "debugging.",
+            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
+        )  # fmt: skip
+
+
+def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
+    """Compiled programs that leave ops to the host, and wait for them."""
+    ops = evidence.outside_ops
+    outside, whole = sum(op.self_ps for op in ops), self_time(evidence.device_ops)
+    share = part(outside, whole)
+    if share <= MUCH_OUTSIDE:
+        return
+    top = ops[0]
+    name = top.provenance.rpartition(":")[0] or top.key.name
+    yield Advice(
+        "xla/outside-compilation",
+        f"{share:.1%} of the time of ops on the devices goes to exchanging data with ops that XLA "
+        "has left to the host (outside compilation), while the program waits; the most of it in "
+        f"{folded(name)}. Take what can not be compiled out of the step: summaries, prints, "
+        "checks, strings and Python functions; or run it every so many steps only.",
+        {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
+         "run_count": top.occurrences},
+        share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
+    )  # fmt: skip
+
+
 def retracing(evidence: Evidence) -> Iterator[Advice]:
     """Functions that are traced while the program should run."""
     for call in evidence.functions:
@@ -149,7 +187,7 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
         return
     ops = [op for op in evidence.host_ops if op.type != "Dataset" and not op.is_eager]
     small = [op for op in ops if op.self_ps < SMALL_OP_PS * op.occurrences]
-    runs = sum(op.occurrences for op in small) / evidence.steps.n_steps
+    runs = sum(op.occurrences for op in small) / max(evidence.n_host_steps, 1)
     share = part(self_time(small), self_time(ops))
     if runs < MANY_OPS or share < MANY_SMALL:
         return

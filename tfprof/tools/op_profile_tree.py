@@ -21,6 +21,7 @@ from tfprof.tools.bound_by import run_peaks
 from tfprof.tools.device_op_db import compiled_ops, device_notes
 from tfprof.tools.environment import environment
 from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.host_devices import has_device
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
@@ -46,9 +47,10 @@ COLUMNS = (
 
 
 def run_device_ops(run: Run, hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
-    """Ops of the devices of some hosts together."""
+    """Ops of the devices of some hosts together; without any device, those of XLA on threads."""
     del run
-    return merged(compiled_ops(host, classic=classic) for host in hosts)
+    with_device = [host for host in hosts if has_device(host)]
+    return merged(compiled_ops(host, classic=classic) for host in with_device or hosts)
 
 
 def program_names(hosts: Sequence[Host]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from tfprof.tools.bound_by import bound_by, run_peaks
 from tfprof.tools.device_op_db import device_ops
 from tfprof.tools.environment import environment
 from tfprof.tools.gpu_kernels import host_kernels
+from tfprof.tools.host_devices import mixed_devices
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -148,6 +149,7 @@ def op_stats(
         notes.append(Note("warning", "no ops of TensorFlow or JAX are in this capture"))
     if not on_device:
         notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
+    notes += mixed_devices(hosts)
     return ToolResult(
         TOOL,
         "TensorFlow stats",
@@ -210,17 +212,27 @@ class _TableMaker:
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
         on_cores, kernel_time = self._on_cores.get(op.name, (0, 0)) if op.on_device else (0, 0)
         shares = (share, so_far, 0.0, 0.0) if op.on_device else (0.0, 0.0, share, so_far)
+        rates: tuple[Cell, ...] = (
+            gflops_per_s(op.flops, op.time_ps), gflops_per_s(op.model_flops, op.time_ps),
+            gib_per_s(op.traffic.all_bytes, op.time_ps),
+            op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+        )  # fmt: skip
+        if not (self._classic or has_known_cost(op)):
+            rates = (None,) * len(rates)
         return (
             rank, "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
             op.time_ps / 1e6, _each(op.time_ps, op.occurrences),
             op.self_ps / 1e6, _each(op.self_ps, op.occurrences), *shares,
-            gflops_per_s(op.flops, op.time_ps), gflops_per_s(op.model_flops, op.time_ps),
-            gib_per_s(op.traffic.all_bytes, op.time_ps),
-            op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+            *rates,
             on_cores / kernel_time if kernel_time else 0.0,
             bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
             "Eager" if op.is_eager else "Function",
         )  # fmt: skip
+
+
+def has_known_cost(op: Op) -> bool:
+    """Whether anything tells what an op computes or moves: programs of XLA and TPUs do."""
+    return bool(op.flops or op.model_flops or op.traffic.all_bytes)
 
 
 def _each(time_ps: int, occurrences: int) -> float:

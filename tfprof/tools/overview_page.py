@@ -13,6 +13,7 @@ from tfprof.tools.bottleneck import Bottleneck
 from tfprof.tools.environment import Environment, environment
 from tfprof.tools.gpu_kernels import host_kernels
 from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.host_devices import device_kinds, mixed_devices
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.input_pipeline_analyzer import (
     InputAnalysis,
@@ -21,9 +22,17 @@ from tfprof.tools.input_pipeline_analyzer import (
     step_table,
 )
 from tfprof.tools.op_practices import LOW_PRECISION
-from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, gflops_per_s, in_order
+from tfprof.tools.op_statistics import (
+    Op,
+    all_device_ops,
+    all_host_ops,
+    gflops_per_s,
+    has_known_cost,
+    in_order,
+)
 from tfprof.tools.practices import advice
-from tfprof.tools.result import Chart, ToolResult
+from tfprof.tools.recommendations import recommendations_json
+from tfprof.tools.result import Advice, Chart, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.statistics import percent, summary
 from tfprof.tools.steps import CATEGORIES, run_steps
@@ -112,7 +121,9 @@ def overview(
     """
     found = _collected(run, run.chosen(host), classic)
     steps = step_table(run, found.input, classic=classic, step=step)
-    notes = (*run.notes, *found.input.steps.notes)
+    mixed = () if classic else mixed_devices(found.hosts)
+    notes = (*run.notes, *found.input.steps.notes, *mixed)
+    recommended = () if classic else advice(run, host=host)
     tables = {
         "performance": _performance(found),
         "top_ops": _top_ops(found),
@@ -127,13 +138,13 @@ def overview(
         verdict=tuple(_verdict(found)),
         tables={name: table for name, table in tables.items() if len(table)},
         charts=_charts(found),
-        advice=() if classic else advice(run, host=host),
+        advice=recommended,
         notes=notes,
         gviz=lambda: [
             _top_ops(found).to_gviz(),
             steps.to_gviz(),
             _environment_json(found),
-            _recommendations(found),
+            _recommendations(found, recommended),
             Table("latency", _LATENCY).to_gviz(),
             {},
             diagnostics(notes, classic=classic),
@@ -224,7 +235,8 @@ def _top_ops(found: _Overview) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = _part(op.self_ps, total)
         so_far += share
-        rate = gflops_per_s(op.flops, op.time_ps)
+        is_known = found.classic or has_known_cost(op)
+        rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
             cores = (op.name in eligible, on_cores.get(op.name, (0, 0))[0] > 0)
@@ -264,8 +276,8 @@ def _analysis_properties(found: _Overview) -> dict[str, str]:
     }
     if use.duty.idle_ps:
         properties["idle_time_high_confidence_ps"] = f"{use.duty.idle_ps:g}"
-    if found.input.tpu is not None and found.input.steps.n_steps:
-        active = active_ms(found.input.tpu)
+    if found.input.whole_tpu is not None and found.input.steps.n_steps:
+        active = active_ms(found.input.whole_tpu)
         properties |= {"tc_active_ms_average": active, "active_steptime_ms_average": active}
     return properties
 
@@ -281,7 +293,7 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
 
 
 def _performance(found: _Overview) -> Table:
-    steps = found.input.steps
+    steps = found.input.steps.whole
     rows: list[tuple[Cell, ...]] = []
     if steps.n_steps:
         whole = summary([ps / 1e9 for ps in steps.slowest_ps().tolist()])
@@ -301,13 +313,16 @@ def _performance(found: _Overview) -> Table:
 
 def _environment_table(found: _Overview) -> Table:
     known = found.environment
+    kinds = () if found.classic else device_kinds(found.run.hosts)
+    steps = found.input.steps
+    n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
         ("Hardware", known.hardware),
-        ("Device type", known.device_type),
+        ("Device type", ", ".join(kinds) if kinds else known.device_type),
         ("Device cores", str(known.n_cores)),
         ("Machines", str(known.n_machines)),
         ("Workers", str(known.n_tasks)),
-        ("Steps", str(found.input.steps.n_steps)),
+        ("Steps", f"{steps.n_steps} ({n_cut} cut)" if n_cut else str(steps.n_steps)),
     ]
     if found.input.tpu is not None:
         use = found.tpu
@@ -362,7 +377,7 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
 def _verdict(found: _Overview) -> list[str]:
     judged = found.input.bottleneck
     said = [judged.statement]
-    steps = found.input.steps
+    steps = found.input.steps.whole
     if steps.n_steps == 1:
         said.append(f"The one step took {float(steps.slowest_ps()[0]) / 1e9:,.3f} ms.")
     elif steps.n_steps:
@@ -396,54 +411,15 @@ def _charts(found: _Overview) -> tuple[Chart, ...]:
     }
     chart = Chart(
         "step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-        tuple(steps.names), series,
+        tuple(steps.shown_names), series,
     )  # fmt: skip
     return (chart,)
 
 
-_TIP_COLUMNS = (
-    Column("tip_type", "tip_type", "string"),
-    Column("link", "link", "string"),
-    Column("description", "description", "string"),
-)
-
-_HIDDEN_TIPS = {"host": "device", "device": "host"}
-
-
-def _recommendations(found: _Overview) -> dict[str, Any]:
+def _recommendations(found: _Overview, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = found.input.bottleneck
-    tips: list[tuple[Cell, ...]] = [
-        ("faq", "TensorFlow's guide to the profiler", "If something is missing"),
-        ("host", "input_pipeline_analyzer: what the input's time goes to", "Less time on the host"),
-        ("host", "trace_viewer: the threads of the host", "Less time on the host"),
-        ("device", "framework_op_stats: the ops that take the most", "Less time on the device"),
-        ("device", "trace_viewer: the streams of the device", "Less time on the device"),
-        ("doc", "TensorFlow's guide to tf.data performance analysis", "To read"),
-        ("doc", "TensorFlow's guide to tf.data performance", "To read"),
-    ]
     if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
-    properties = {
-        "bottleneck": judged.kind,
-        "statement": judged.statement,
-        "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
-        "precision_statement": _precision_statement(found),
-        **_levels(judged),
-    }
-    if not found.classic:
-        properties["output_statement"] = judged.output[1]
-        properties["sparse_core_statement"] = judged.sparse_core[1]
-    return Table("recommendations", _TIP_COLUMNS, tips, properties).to_gviz()
-
-
-def _levels(judged: Bottleneck) -> dict[str, str]:
-    found = {}
-    for key, (level, statement) in (
-        ("kernel_launch", judged.kernel_launch),
-        ("all_other", judged.all_other),
-        ("device_collectives", judged.device_collectives),
-    ):
-        found[f"{key}_bottleneck"] = level
-        found[f"{key}_statement"] = statement
-    return found
+    given = None if found.classic else recommended
+    return recommendations_json(judged, _precision_statement(found), given)

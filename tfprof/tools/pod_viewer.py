@@ -46,16 +46,16 @@ def pod(
     shown = [one for one in steps.hosts if one.host.name in chosen]
     places = steps.places(step)
     amounts = {one: _amounts_us(one, classic=classic) for one in shown}
-    rows = [_row(one, place, amounts[one][place]) for place in places for one in shown]
+    rows = [_row(steps, one, place, amounts[one][place]) for place in places for one in shown]
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
     tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
     return ToolResult(
         TOOL,
         "Pod viewer",
-        verdict=_verdict(steps, classic=classic),
+        verdict=_verdict(steps.whole, classic=classic),
         tables=tables,
-        charts=_charts(steps, classic=classic),
+        charts=_charts(steps.whole, classic=classic),
         notes=(*run.notes, *steps.notes),
         gviz=lambda: _reference_json(run, steps, tpu, classic=classic),
     )
@@ -74,13 +74,17 @@ def _bottleneck(amounts: list[float]) -> str:
     return max(zip(amounts, names, strict=True))[1]
 
 
-def _row(steps: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
-    duration = float(steps.times.duration_ps[place]) / _PS_PER_US
+def _row(steps: RunSteps, one: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
+    duration = float(one.times.duration_ps[place]) / _PS_PER_US
+    name = steps.shown(place, one.names[place])
     return (
-        steps.names[place], steps.host.name, steps.core_id, duration, *amounts,
+        name, one.host.name, one.core_id, duration, *amounts,
         _bottleneck(amounts),
     )  # fmt: skip
 
+
+_MOST_NAMED = 8
+"""Workers that the verdict names, the slowest first if there are more; the table has all."""
 
 _ALIKE = 1.05
 """Workers whose steps differ by less are none faster than others."""
@@ -91,11 +95,16 @@ def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
         return ("No steps, so nothing to compare.",)
     means = [float(one.times.duration_ps.mean()) / 1e9 for one in steps.hosts]
     said = []
-    for one, mean in zip(steps.hosts, means, strict=True):
+    shown = list(zip(steps.hosts, means, strict=True))
+    if len(shown) > _MOST_NAMED:
+        shown = sorted(shown, key=lambda pair: -pair[1])[:_MOST_NAMED]
+    for one, mean in shown:
         amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
         largest = CATEGORIES[int(np.argmax(amounts))].name
         share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
         said.append(f"{one.label}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
+    if len(means) > len(shown):
+        said.append(f"{len(means) - len(shown)} more workers are not slower than these.")
     slow = int(np.argmax(means))
     ratio = means[slow] / max(min(means), 1e-12)
     if len(means) > 1 and ratio < _ALIKE:

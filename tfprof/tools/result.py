@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,6 +10,16 @@ from tfprof.errors import UsageError
 from tfprof.tools.table import Row, Table
 
 Severity = Literal["error", "warning", "info"]
+
+
+_MOST_NAMES = 8
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence, the middle ones left out if they are many."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return ", ".join([*names[: _MOST_NAMES // 2], "…", *names[-_MOST_NAMES // 2 + 1 :]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tfprof.analysis.xspace.op_roofline import as_program, is_transfer, whole_pr
 from tfprof.analysis.xspace.op_tree import shown_ops
 from tfprof.analysis.xspace.tpu_step_costs import StepCost, tpu_step_costs
 from tfprof.tools.device_op_db import device_notes
+from tfprof.tools.host_devices import has_tpu
 from tfprof.tools.input_pipeline_analyzer import diagnostics
 from tfprof.tools.op_profile_tree import run_device_ops
 from tfprof.tools.result import Note, ToolResult
@@ -27,7 +28,7 @@ from tfprof.tools.roofline_table import (
 )
 from tfprof.tools.roofline_words import charts_of, remarks_on, verdict_of
 from tfprof.tools.run import Host, Run
-from tfprof.tools.steps import has_tpu, run_steps
+from tfprof.tools.steps import run_steps
 from tfprof.tools.table import Table
 
 TOOL = "roofline"
@@ -53,7 +54,7 @@ def roofline(
     hosts = run.chosen(host)
     device = device_of(replace(run, hosts=hosts), classic=classic)
     ops = run_device_ops(run, hosts, classic=classic)
-    steps = _step_costs(hosts, classic=classic)
+    steps = _step_costs(run, hosts, classic=classic)
     remarks = _step_notes(run, device, bool(steps), classic=classic)
     remarks += remarks_on(ops, device)
     notes = [*run.notes, *device_notes(hosts, ops), *remarks]
@@ -91,15 +92,22 @@ def roofline(
     )
 
 
-def _step_costs(hosts: Sequence[Host], *, classic: bool) -> dict[str, list[StepCost]]:
+def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, list[StepCost]]:
     """Costs of each step on the hosts that have TPUs, by the name of the step."""
     found: dict[str, list[StepCost]] = {}
     for host in filter(has_tpu, hosts):
         groups = host.groups(classic=classic)
+        names = {} if classic else groups.names | _names(run, host)
         for cost in tpu_step_costs(host.timeline, groups.of_event):
-            name = str(cost.group) if classic else groups.names.get(cost.group, str(cost.group))
+            name = names.get(cost.group, str(cost.group))
             found.setdefault(name, []).append(cost)
     return found
+
+
+def _names(run: Run, host: Host) -> dict[int, str]:
+    """What the steps of a host are called, by group."""
+    own = next((one for one in run_steps(run).hosts if one.host is host), None)
+    return {} if own is None else dict(zip(own.times.groups.tolist(), own.names, strict=True))
 
 
 def _parts(

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.analysis.xspace.clocks import time_axis
 from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
+from tfprof.analysis.xspace.names import is_known_plane
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
 from tfprof.analysis.xspace.timeline import Timeline, build_timeline
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.model.xspace import XSpace
 from tfprof.readers.run_folder import host_name, run_files
 from tfprof.readers.xspace import read_xspace
-from tfprof.tools.result import Note
+from tfprof.tools.result import Note, listed
 
 if TYPE_CHECKING:
     from tfprof.readers.open import Source
@@ -119,7 +120,7 @@ class Run:
         found = tuple(h for h in self.hosts if h.name == host)
         found = found or tuple(h for h in self.hosts if h.machine == host)
         if not found:
-            names = ", ".join(h.name for h in self.hosts)
+            names = listed([h.name for h in self.hosts])
             raise UsageError(f"no host {host!r} in this run; it has: {names}")
         return found
 
@@ -137,7 +138,7 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
     Raises:
         InputError: A path can not be read.
         EmptyProfileError: There is no capture in a folder.
-        UsageError: There is no such run.
+        UsageError: There is no such run; or there are several paths, and one is a folder.
         MalformedProfileError: None of the files can be read.
     """
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
@@ -145,13 +146,19 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
     name, files = "", sources
-    if len(sources) == 1 and isinstance(sources[0], (str, Path)) and Path(sources[0]).is_dir():
-        name, found, others = run_files(Path(sources[0]), run)
+    folders = [one for one in sources if isinstance(one, (str, Path)) and Path(one).is_dir()]
+    if folders and len(sources) > 1:
+        raise UsageError(
+            f"{folders[0]}: a folder among several paths; give one folder alone, or the files of "
+            "one run"
+        )
+    if folders:
+        name, found, others = run_files(Path(folders[0]), run)
         files = list(found)
         if others:
-            listed = ", ".join(others[-5:])
+            latest = ", ".join(others[-5:])
             notes.append(
-                Note("info", f"{len(others)} other runs are in this folder, the latest {listed}")
+                Note("info", f"{len(others)} other runs are in this folder, the latest {latest}")
             )
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
@@ -177,15 +184,25 @@ def _remarks(host: Host) -> list[Note]:
             Note("warning", "holds no events: was the profiler stopped before the program ran, or "
                  "started with every tracer off?", host.name)
         )  # fmt: skip
+    unknown = [
+        f"{plane.name} ({len(plane.events):,} event{'' if len(plane.events) == 1 else 's'})"
+        for plane in space.planes
+        if len(plane.events) and not is_known_plane(plane.name)
+    ]
+    if unknown:
+        notes.append(
+            Note("info", f"holds planes of an unknown kind: {listed(unknown)}. They are in the "
+                 "trace, and in no number", host.name)
+        )  # fmt: skip
     if axis.n_impossible:
         notes.append(
             Note("warning", f"{axis.n_impossible:,} events are left out: they took less than no "
                  "time, or weeks. The file is damaged, or its recorder is wrong", host.name)
         )  # fmt: skip
     if axis.far_lines:
-        listed = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
+        shown = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
         notes.append(
-            Note("warning", f"the clock of {listed} is weeks away from that of the other lines: "
+            Note("warning", f"the clock of {shown} is weeks away from that of the other lines: "
                  "what is there is shown at the beginning of the capture", host.name)
         )  # fmt: skip
     return notes

@@ -27,10 +27,12 @@ def summary(values: Sequence[float]) -> Summary:
     """Sum up numbers."""
     if not values:
         return Summary(0.0, 0.0, 0.0, 0.0)
-    average = math.fsum(values) / len(values)
+    lowest, highest = min(values), max(values)
+    # A quotient may be off by the last bit, which would make a deviation of equal numbers.
+    average = min(max(math.fsum(values) / len(values), lowest), highest)
     squares = math.fsum((value - average) ** 2 for value in values)
     deviation = math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
-    return Summary(average, deviation, min(values), max(values))
+    return Summary(average, deviation, lowest, highest)
 
 
 def one_digit(value: float) -> str:

@@ -72,14 +72,14 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
     said = f"{share:.1%} of the step time goes to launching kernels."
     kernels = evidence.kernels
     runs = sum(times.occurrences for times in kernels)
-    if runs and evidence.steps.n_steps:
+    if runs and evidence.n_host_steps:
         mean_us = sum(times.total_ns for times in kernels) / runs / 1000
         said += (
-            f" {runs / evidence.steps.n_steps:,.0f} kernels run in a step, "
+            f" {runs / evidence.n_host_steps:,.0f} kernels run in a step, "
             f"{mean_us:,.1f} µs each on average."
         )
         most = max(kernels, key=lambda times: times.occurrences)
-        found |= {"kernel_count": runs / evidence.steps.n_steps, "mean_kernel_us": mean_us}
+        found |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
         found |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
     if evidence.uses_tf_data:
         said += (
@@ -104,6 +104,8 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
             f"{worst.function}: {worst.most_ps / 1e9:,.3f} ms in all."
         )
         more = {"python": worst.function, "python_self_ms": worst.most_ps / 1e9}
+    elif evidence.tpu is not None:
+        return  # what no op of a TPU covers is told as what it is: idle
     else:
         share = evidence.category_share("other")
         said = (
@@ -227,6 +229,28 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "devices/idle", said,
         {"idle_share": share, "category": busiest.name, "category_share": of_step},
+    )  # fmt: skip
+
+
+def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
+    """TensorCores that wait for the host between the ops of a step, and not for its input."""
+    found = evidence.tpu
+    total = 0.0 if found is None else float(found.breakdown.total.sum())
+    if found is None or not total or evidence.idle_share >= MOSTLY_IDLE:
+        return
+    share = float(found.breakdown.idle.sum()) / total
+    if 100.0 * share < MODERATE:
+        return
+    place = int(np.argmax(found.breakdown.idle))
+    yield Advice(
+        "devices/host-loop",
+        f"{share:.1%} of the step time TensorCores are idle, and not for input; the longest, "
+        f"{float(found.breakdown.idle[place]) / 1e9:,.3f} ms, in step {found.names[place]}. Run "
+        "several steps in one tf.function (a loop over the iterator in it, steps_per_execution in "
+        "Keras), so that they need not wait for the host between steps.",
+        {"idle_share": share, "step_ms": evidence.step_ms, "step": found.names[place],
+         "idle_ms": float(found.breakdown.idle[place]) / 1e9},
+        share,
     )  # fmt: skip
 
 

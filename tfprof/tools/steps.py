@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.analysis.xspace.clocks import MOST_NS
+from tfprof.analysis.xspace.cut_steps import UNMARKED, cut_steps
+from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.implicit_steps import implicit_steps
-from tfprof.analysis.xspace.names import GPU_PREFIX, TENSOR_CORE
-from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.analysis.xspace.step_events import (
     Spent,
     gpu_step_events,
@@ -23,9 +22,12 @@ from tfprof.analysis.xspace.step_events import (
 from tfprof.analysis.xspace.step_times import StepTimes, step_times
 from tfprof.analysis.xspace.tpu_steps import CoreSteps, tpu_steps, waiting_for_input
 from tfprof.errors import UsageError
-from tfprof.model.columns import Int64Array
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.tools.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.tools.result import Note
 from tfprof.tools.run import Host, Run
+from tfprof.tools.step_matching import matched
+from tfprof.tools.step_notes import cut_notes, left_out_notes, step_notes
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -87,6 +89,8 @@ class HostSteps:
         is_implicit: No step was marked; each call of a function counts as one.
         core: The core of a TPU whose steps these are, if there is one.
         program: The program of the TPU whose runs count as steps, where none was marked.
+        cut: Steps that an end of the capture has cut, by their group, with what tells it.
+        without_work: Names of steps that were marked, and in which no computation was found.
     """
 
     host: Host
@@ -96,6 +100,8 @@ class HostSteps:
     is_implicit: bool
     core: CoreSteps | None = None
     program: str = ""
+    cut: Mapping[int, str] = field(default_factory=dict)
+    without_work: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -106,6 +112,11 @@ class HostSteps:
         """Some of the steps."""
         core = None if self.core is None else self.core.take(rows)
         return replace(self, times=self.times.take(rows), names=self.names[rows], core=core)
+
+    @property
+    def is_cut(self) -> BoolArray:
+        """Whether an end of the capture has cut each step, shape (n,)."""
+        return np.isin(self.times.groups, list(self.cut))
 
     def of(self, category: Category, *, classic: bool) -> Int64Array:
         """Time of a category in each step, ps."""
@@ -134,6 +145,33 @@ class RunSteps:
         """What each step is called on the first host."""
         return self.hosts[0].names if self.hosts else ()
 
+    @cached_property
+    def is_cut(self) -> BoolArray:
+        """Whether an end of the capture has cut a step on some host, shape (n_steps,)."""
+        found = np.zeros(self.n_steps, np.bool_)
+        for one in self.hosts:
+            found |= one.is_cut
+        return found
+
+    @property
+    def shown_names(self) -> Sequence[str]:
+        """The same names, with a word where a step is cut."""
+        return [self.shown(place, name) for place, name in enumerate(self.names)]
+
+    def shown(self, place: int, name: str) -> str:
+        """The name of a step, with a word if it is cut."""
+        return f"{name} (cut)" if self.is_cut[place] else name
+
+    @cached_property
+    def whole(self) -> RunSteps:
+        """The steps that are not cut, of which averages are made; all if all are."""
+        if not self.is_cut.any() or self.is_cut.all():
+            return self
+        inner = np.flatnonzero(~self.is_cut)
+        rows = slice(int(inner[0]), int(inner[-1]) + 1)
+        hosts = tuple(one.slice(rows) for one in self.hosts)
+        return replace(self, hosts=hosts, n_steps=rows.stop - rows.start)
+
     def places(self, step: int | None) -> list[int]:
         """Places of the steps of a number, as their names tell it; of all for None.
 
@@ -154,24 +192,6 @@ class RunSteps:
         return np.max([steps.times.duration_ps for steps in self.hosts], axis=0)  # type: ignore[no-any-return]
 
 
-def has_gpu(host: Host) -> bool:
-    """Whether a host has GPUs, active or not."""
-    return any(plane.name.startswith(GPU_PREFIX) for plane in host.space.planes)
-
-
-def uses_gpu(host: Host, *, classic: bool) -> bool:
-    """Whether steps are those of GPUs: there are some, and unless classic, one has events."""
-    return any(
-        plane.name.startswith(GPU_PREFIX) and (classic or len(plane.events) > 0)
-        for plane in host.space.planes
-    )
-
-
-def has_tpu(host: Host) -> bool:
-    """Whether a host has TensorCores."""
-    return any(TENSOR_CORE.fullmatch(plane.name) for plane in host.space.planes)
-
-
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
     """The steps of a host, worked out once.
 
@@ -185,8 +205,10 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
     with_gpu, is_implicit = uses_gpu(host, classic=classic), False
     parts = []
+    marked = np.zeros(0, np.int64)
     if not (with_gpu and classic):
         of_host, markers = host_step_events(forest, groups, has_device=with_gpu)
+        marked = np.unique(markers.group)
         if not classic and not len(markers.group):
             markers, groups = implicit_steps(forest, groups)
             is_implicit = len(markers.group) > 0
@@ -200,7 +222,17 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     names = [groups.names.get(group, str(group)) for group in numbers]
     if with_gpu and classic:
         names = list(map(str, numbers))
-    return HostSteps(host, core_id, times, names, is_implicit)
+    if classic:
+        return HostSteps(host, core_id, times, names, is_implicit)
+    return HostSteps(
+        host, core_id, times, names, is_implicit,
+        cut=cut_steps(host.timeline, groups, times, marked),
+        without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
+    )  # fmt: skip
+
+
+def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
+    return [groups.names.get(group, str(group)) for group in chosen.tolist()]
 
 
 MOST_KEPT_WHOLE = 5
@@ -221,43 +253,49 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
-    has_device = [has_tpu(host) for host in run.hosts]
-    if not any(has_device):  # where there are TPUs, they are the devices
-        has_device = [uses_gpu(host, classic=classic) for host in run.hosts]
-    notes = [
-        Note("warning", "has GPUs, but nothing was recorded of them: steps are those of the host. "
-             "Capture with device_tracer_level=1, and see `tfprof doctor`", host.name)
-        for host in run.hosts
-        if has_gpu(host) and not uses_gpu(host, classic=False)
-    ]  # fmt: skip
-    found = []
-    for number, host in enumerate(run.hosts):
-        if any(has_device) and not has_device[number]:
-            # A coordinator: it gives work to hosts that have devices.
-            notes.append(
-                Note("info", "has no device, but others have: its steps do not count", host.name)
-            )
-            continue
-        found.append(_cores_of(host, number, classic=classic, inner_only=inner_only))
-    first = [cores[0] for cores in found]
-    if len(found) == 1:
-        notes += _remarks(first)
-        n_steps = len(first[0].times)
-        return RunSteps(tuple(found[0]), n_steps, any(has_device), tuple(notes))
-    alignment = _alignment(first, notes, classic=classic)
-    aligned = [
-        steps.slice(slice(begin, begin + alignment.n_steps))
-        for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
-        if number not in alignment.without_steps
-        for steps in cores
+    counts, notes = hosts_with_steps(run.hosts, classic=classic)
+    found = [
+        _cores_of(host, number, classic=classic, inner_only=inner_only)
+        for number, host in enumerate(run.hosts)
+        if counts[number]
     ]
-    notes += _remarks(first)
-    return RunSteps(tuple(aligned), alignment.n_steps, any(has_device), tuple(notes))
+    has_device = any(
+        uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
+    )
+    whole = [cores[0] for cores in found]
+    if len(found) == 1:
+        aligned, n_steps = found[0], len(whole[0].times)
+    else:
+        found = [_with_markers(cores, notes) for cores in found]
+        first = [cores[0] for cores in found]
+        alignment = matched(first, notes, classic=classic)
+        n_steps = alignment.n_steps
+        aligned = [
+            steps.slice(slice(begin, begin + n_steps))
+            for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
+            if number not in alignment.without_steps
+            for steps in cores
+        ]
+    steps = RunSteps(tuple(aligned), n_steps, has_device, ())
+    return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
+
+
+def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
+    """Without steps at the ends that lack a marker: nothing tells which of other hosts they are."""
+    first = cores[0]
+    is_lacking = np.array(
+        [first.cut.get(group) == UNMARKED for group in first.times.groups.tolist()], np.bool_
+    )
+    if not is_lacking.any():
+        return cores
+    notes += left_out_notes(first, np.flatnonzero(is_lacking))
+    kept = np.flatnonzero(~is_lacking)
+    return [steps.slice(slice(int(kept[0]), int(kept[-1]) + 1)) for steps in cores]
 
 
 def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
     """The steps of a host; of a TPU host those of each core."""
-    if has_tpu(host):
+    if uses_tpu(host, classic=classic):
         return host.memo.once(
             ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)
         )
@@ -270,10 +308,12 @@ def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> li
 def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
     groups = host.groups(classic=classic)
     waiting: dict[int, int] = {}
+    marked = np.zeros(0, np.int64)
     if any(root >= 0 for root in groups.roots.values()):
-        events, _ = host_step_events(host.forest(classic=classic), groups, has_device=True)
-        waiting = waiting_for_input(events)
+        events, markers = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        waiting, marked = waiting_for_input(events), np.unique(markers.group)
     found = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    without = marked[~np.isin(marked, found.groups)]
     return [
         HostSteps(
             host,
@@ -283,107 +323,8 @@ def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
             is_implicit=bool(found.program),
             core=steps,
             program=found.program,
+            cut={} if classic else found.cut,
+            without_work=() if classic else _names_of(groups, without),
         )
         for steps in found.cores
     ]
-
-
-def _alignment(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
-    """By the numbers of steps if users gave them, by time otherwise."""
-    alignment = None
-    if not classic:
-        numbers = [_numbers(steps) for steps in found]
-        if all(own is not None for own in numbers):
-            alignment = align_by_number([own for own in numbers if own is not None])
-    if alignment is None:
-        bases = [steps.host.timeline.axis.base_ns for steps in found]
-        lowest = min(bases, default=0)
-        shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
-        starts = [steps.times.start_ps + shift for steps, shift in zip(found, shifts, strict=True)]
-        ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
-        alignment = align_by_time(starts, ends)
-    if not classic:
-        notes += _clock_notes(found, alignment)
-    without = alignment.without_steps
-    if alignment.n_steps == 0 and len(without) < len(found):
-        notes.append(
-            Note("warning", "the hosts have no step in common: were they captured together?")
-        )
-    for number, steps in enumerate(found):
-        if number in without and len(without) < len(found):
-            notes.append(Note("warning", "has no steps, and is in no number", steps.host.name))
-        elif len(steps.times) > alignment.n_steps > 0:
-            left_out = len(steps.times) - alignment.n_steps
-            notes.append(
-                Note("info", f"{left_out} steps that other hosts do not have are left out",
-                     steps.host.name)
-            )  # fmt: skip
-    return alignment
-
-
-def _clock_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
-    """Which hosts have clocks so different that the same step is at different times."""
-    if not alignment.n_steps:
-        return []
-
-    def moment_ns(number: int) -> int:
-        steps = found[number]
-        start_ps = int(steps.times.start_ps[alignment.first[number]])
-        return steps.host.timeline.axis.base_ns + start_ps // 1000
-
-    chief = found[alignment.chief]
-    chief_ns = moment_ns(alignment.chief)
-    step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
-    notes = []
-    for number, steps in enumerate(found):
-        if number in alignment.without_steps:
-            continue
-        ahead_ns = moment_ns(number) - chief_ns
-        if abs(ahead_ns) > max(step_ns, _CLOCKS_DIFFER_NS):
-            side = "later" if ahead_ns > 0 else "earlier"
-            notes.append(
-                Note("warning", f"by its clock, steps are {abs(ahead_ns) / 1e9:,.3f} s {side} than "
-                     f"on {chief.host.name}: they are matched by their numbers, or one by one",
-                     steps.host.name)
-            )  # fmt: skip
-    return notes
-
-
-_CLOCKS_DIFFER_NS = 1_000_000
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
-
-
-def _numbers(steps: HostSteps) -> Int64Array | None:
-    """Numbers at the ends of the names, if users gave names: ``train 17``.
-
-    TPUs tell the numbers themselves.
-    """
-    parts = [name.rpartition(" ") for name in steps.names]
-    is_told = steps.core is not None and not steps.is_implicit
-    if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):
-        return None
-    return np.array([int(number) for _, _, number in parts], np.int64)
-
-
-def _remarks(found: Sequence[HostSteps]) -> list[Note]:
-    """What the reader of steps should know."""
-    notes = []
-    if not any(len(steps.times) for steps in found):
-        notes.append(
-            Note("warning", "no steps were found: none was marked, or the capture is shorter than "
-                 "a step. Mark steps with tf.profiler.experimental.Trace('train', step_num=i, "
-                 "_r=1), or capture longer")
-        )  # fmt: skip
-    notes += [
-        Note("info", "no step was marked; each call of a tf.function counts as one. Mark steps "
-             "with tf.profiler.experimental.Trace to be sure", steps.host.name)
-        for steps in found
-        if steps.is_implicit and len(steps.times) and not steps.program
-    ]  # fmt: skip
-    notes += [
-        Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
-             steps.host.name)
-        for steps in found
-        if steps.program and len(steps.times)
-    ]  # fmt: skip
-    return notes

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.analysis.xspace.tpu_breakdown import TpuBreakdown, break_down
+from tfprof.tools.host_devices import uses_tpu
 from tfprof.tools.run import Run
 from tfprof.tools.statistics import one_digit, summary
-from tfprof.tools.steps import HostSteps, RunSteps, has_tpu
+from tfprof.tools.steps import HostSteps, RunSteps
 from tfprof.tools.table import Cell, Column, Table
 
 _PS_PER_MS = 1e9
@@ -47,7 +48,7 @@ class TpuRunSteps:
 
 def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | None:
     """The steps of a run's TPUs; None if it has none."""
-    if not any(has_tpu(host) for host in run.hosts):
+    if not any(uses_tpu(host, classic=classic) for host in run.hosts):
         return None
     pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
     tensor = [(one, core) for one, core in pairs if not core.core.is_sparse]
@@ -55,7 +56,7 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
         break_down([core for _, core in tensor], classic=classic),
         tuple(one for one, _ in tensor),
         tuple(one for one, core in pairs if core.core.is_sparse),
-        tuple(steps.names),
+        tuple(steps.shown_names),
         _unseen_chips([core.core.chip for _, core in pairs]),
     )
 
@@ -122,20 +123,18 @@ def _amounts_ms(found: TpuRunSteps) -> dict[str, Float64Array]:
 def tpu_step_table(
     found: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, classic: bool
 ) -> Table:
-    """The steps of all TensorCores together, with the reference's properties.
+    """The steps of all TensorCores together.
 
     Args:
         found: The steps.
-        properties: Further properties, of the verdict.
+        properties: Further properties: averages, and the verdict.
         places: The steps that are shown.
         classic: The reference's columns; by default all-reduce and SparseCores have some, too.
     """
     columns = _columns(found, classic=classic)
     rows = [tuple(row) for row in _rows(found, columns, places)]
     drawn = [column.id for column in columns if column.unit == "ms"]
-    own = _properties(found) | {
-        "step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"]),
-    }
+    own = {"step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"])}
     return Table("steps", columns, rows, own | properties, title="Steps")
 
 
@@ -173,7 +172,8 @@ def active_ms(found: TpuRunSteps) -> str:
     return _two_digits(_mean(found.breakdown.active) / _PS_PER_MS)
 
 
-def _properties(found: TpuRunSteps) -> dict[str, str]:
+def tpu_averages(found: TpuRunSteps) -> dict[str, str]:
+    """The reference's properties of the step table."""
     parts = found.breakdown
     whole = summary((parts.total / _PS_PER_MS).tolist())
     waiting = summary((100.0 * parts.infeed_share[2]).tolist())

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from tfprof.analysis.xspace.device_ops import merged
 from tfprof.analysis.xspace.tpu_duty import DutyCycle, duty_cycle
 from tfprof.tools.device_op_db import device_ops
+from tfprof.tools.host_devices import uses_tpu
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.run import Host
-from tfprof.tools.steps import has_tpu
 
 
 class TpuUse(NamedTuple):
@@ -29,7 +29,7 @@ class TpuUse(NamedTuple):
 
 def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
     """The use of the TPUs of hosts."""
-    if not any(has_tpu(host) for host in hosts):
+    if not any(uses_tpu(host, classic=classic) for host in hosts):
         return TpuUse()
     ops = merged(device_ops(host, classic=classic) for host in hosts)
     threads = [host_ops(host, classic=classic) for host in hosts]

@@ -59,6 +59,9 @@ class OpKey(NamedTuple):
     name: str
 
 
+_OUTSIDE = (":XlaSendToHost", ":XlaRecvFromHost")
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceOp:
     """An op with what all its runs took.
@@ -98,6 +101,12 @@ class DeviceOp:
     is_eager: bool = False
     is_known: bool = True
     children: tuple[DeviceOp, ...] = ()
+
+    @property
+    def is_outside_compilation(self) -> bool:
+        """Whether it hands something to the host, or takes it from there, amid a program."""
+        sends = "send-done" in self.expression and "is_host_transfer=true" in self.expression
+        return self.provenance.endswith(_OUTSIDE) or sends
 
     def plus(self, other: DeviceOp) -> DeviceOp:
         """The same op on another device or host, together."""

@@ -24,6 +24,17 @@ DEVICE_PREFIXES = (GPU_PREFIX, TPU_PREFIX, CUSTOM_PREFIX)
 TENSOR_CORE = re.compile(r"/device:TPU:\d+")
 """A TensorCore, to be matched as a whole: SparseCores have more behind the number."""
 
+_OTHER_PLANES = (
+    METADATA_PLANE, TASK_PLANE, "/host:tfstreamz", "/host:__ScopeRangeCallStack__", "#Chip",
+    "Syscalls", "Host CPUs",
+)  # fmt: skip
+
+
+def is_known_plane(name: str) -> bool:
+    """Whether a plane is of a kind that recorders are known to write."""
+    return name in MERGED_PLANES or name.startswith((*DEVICE_PREFIXES, *_OTHER_PLANES))
+
+
 DERIVED_BASE = 0xDEADBEEF - (1 << 32)
 """Id of the first line that converters add; as unsigned number it is written, too."""
 

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.analysis.xspace.cut_steps import NOT_ON_ALL_CORES, at_the_ends
 from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.step_events import Spent, StepEvents
 from tfprof.analysis.xspace.step_times import SPENT, SPENT_COLUMN, StepTimes, union_lengths
@@ -109,6 +110,7 @@ class TpuSteps:
         names: What each is called.
         cores: The cores, in the order of their ids.
         program: The program whose runs count as steps; empty if the file tells of steps.
+        cut: Steps at the ends that some TensorCores lack, by group, with the reason.
     """
 
     groups: Int64Array
@@ -116,6 +118,7 @@ class TpuSteps:
     names: Sequence[str]
     cores: Sequence[CoreSteps]
     program: str = ""
+    cut: Mapping[int, str] = field(default_factory=dict)
 
     def times(self, steps: CoreSteps, *, classic: bool) -> StepTimes:
         """The steps of a core by what people see."""
@@ -175,7 +178,17 @@ def tpu_steps(
         ]
     names = _names(timeline, groups, known, program, classic=classic)
     found.sort(key=lambda steps: steps.core.id)
-    return TpuSteps(known, start, names, found, program)
+    cut = _cut(known, [own.group for core, own in markers.items() if not core.is_sparse])
+    return TpuSteps(known, start, names, found, program, cut)
+
+
+def _cut(known: Int64Array, of_cores: Sequence[Int64Array]) -> dict[int, str]:
+    """Steps at the ends that some of the cores with steps do not have."""
+    with_steps = [group for group in of_cores if len(group)]
+    n_cores = sum((np.isin(known, group).astype(np.int64) for group in with_steps), np.int64(0))
+    if not len(known):
+        return {}
+    return at_the_ends(known, n_cores == len(with_steps), NOT_ON_ALL_CORES)
 
 
 def _marked(

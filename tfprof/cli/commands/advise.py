@@ -53,7 +53,7 @@ def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any])
 
 def _of_capture(given: dict[str, Any], target: Target) -> str:
     """What the practices say about what the TensorFlow 2 profiler has captured."""
-    from tfprof.advisor.captures import capture_findings
+    from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.options.parse import is_classic
     from tfprof.tools.practices import PRACTICES
 
@@ -65,9 +65,9 @@ def _of_capture(given: dict[str, Any], target: Target) -> str:
     names = split_list(given["checkers"]) if given["checkers"] else None
     with warnings_as_notes():
         run = open_captures(given["paths"], None)
-        for notice in run.notes:
-            note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
         found = capture_findings(run, names)
+        for notice in capture_notes(run):
+            note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
     return _report(found, list(PRACTICES) if names is None else names, given, target)
 
 

@@ -1,0 +1,177 @@
+"""What the command line says of captures that lack something: an answer with notes, or an error.
+
+Of each kind every tool is asked. None may show a number without telling what it lacks.
+"""
+
+import pytest
+
+from tests.tools.test_mixed_hosts import with_gpu, with_tpu
+from tests.tools.test_run import capture
+from tfprof.cli.commands.tool import TOOLS
+from tfprof.testing.xspace_builders import event, host, line, plane, xspace
+
+NAMES = tuple(tool.name for tool in TOOLS)
+STEPS = ("overview", "input-pipeline", "pod")
+"""Tools whose numbers are those of steps."""
+
+NOTHING = {
+    "overview": "No step time was measured",
+    "input-pipeline": "No step time was measured",
+    "tf-data": "No tf.data activity is in this capture",
+    "op-stats": "no ops of TensorFlow or JAX are in this capture",
+    "kernel-stats": "no GPU kernels in this capture",
+    "memory": "no allocations in this capture",
+    "pod": "No steps, so nothing to compare",
+    "op-profile": "There are no ops of devices to look at",
+    "hlo-stats": "There are no ops of devices to look at",
+    "roofline": "There are no ops of devices to look at",
+    "memory-viewer": "The capture holds no compiled programs",
+}
+"""What a tool says that has no data."""
+
+HOUR_NS = 3600 * 10**9
+
+
+def late(hours):
+    space = capture(3)
+    space.planes[0].lines[0].timestamp_ns += hours * HOUR_NS
+    return space
+
+
+def marked_only():
+    return xspace(host(line(*(event("train", n * 100, 90, step_num=n, _r=1) for n in range(2)))))
+
+
+def unmarked():
+    return xspace(host(line(event("a:MatMul", 0, 50))))
+
+
+def unknown():
+    return xspace(plane("/weird:0", line(event("a:B", 0, 9))))
+
+
+BROKEN = b"this is no capture at all, and never was one"
+
+
+@pytest.fixture
+def asked(call, tmp_path):
+    """What a command says of captures: stdout and stderr as words with single blanks."""
+
+    def asked(command, *spaces, exit_code=0):
+        folder = tmp_path / "run"
+        folder.mkdir(exist_ok=True)
+        for number, space in enumerate(spaces):
+            data = space if isinstance(space, bytes) else space.SerializeToString()
+            (folder / f"w{number}.xplane.pb").write_bytes(data)
+        words = ["-o", tmp_path / "trace.json", "--force"] if command == "trace" else []
+        result = call(command, folder, *words)
+        assert result.exit_code == exit_code, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return " ".join(f"{result.stdout} {result.stderr}".split())
+
+    return asked
+
+
+@pytest.mark.parametrize("name", [*NAMES, "trace", "tools"])
+def test_no_captures_and_broken_ones_are_errors(asked, name):
+    assert "holds no capture" in asked(name, exit_code=4)
+    assert "not an XSpace message" in asked(name, BROKEN, exit_code=3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_capture_without_events(asked, name):
+    said = asked(name, b"")
+    assert "holds no events: was the profiler stopped before the program ran" in said
+    assert NOTHING[name] in said
+
+
+@pytest.mark.parametrize("name", ["trace", "tools", "advise"])
+def test_other_commands_of_a_capture_without_events(asked, name):
+    assert "holds no events" in asked(name, b"")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_planes_that_nobody_knows(asked, name):
+    said = asked(name, unknown())
+    assert NOTHING[name] in said
+    assert "holds planes of an unknown kind: /weird:0 (1 event)" in said
+
+
+@pytest.mark.parametrize("name", [*STEPS, "advise"])
+def test_no_steps(asked, name):
+    said = asked(name, unmarked())
+    assert "no steps were found: none was marked" in said
+    assert "tf.profiler.experimental.Trace" in said
+
+
+@pytest.mark.parametrize("name", [*STEPS, "advise"])
+def test_marked_steps_in_which_nothing_was_computed(asked, name):
+    said = asked(name, marked_only())
+    assert "none was marked" not in said
+    assert "2 marked steps are left out" in said
+    assert "(train 0, train 1)" in said
+
+
+@pytest.mark.parametrize("name", set(NAMES) - {*STEPS, "op-stats"})
+def test_no_device(asked, name):
+    assert NOTHING[name] in asked(name, capture())
+
+
+def test_ops_without_a_device(asked):
+    assert "no ops on devices: the capture has none" in asked("op-stats", capture())
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_clocks_that_are_hours_apart(asked, name):
+    said = asked(name, capture(3), late(5))
+    assert "by its clock, steps are 18,000.000 s later than on w0" in said
+    assert "train 2" in said
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_hosts_with_different_numbers_of_steps(asked, name):
+    said = asked(name, capture(5), capture(3))
+    assert "2 steps that other hosts do not have are left out [w0]" in said
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_hosts_whose_numbers_differ(asked, name):
+    said = asked(name, capture(3), capture(3, first=10))
+    assert "what is train 0 on w0 is train 10 here, if the clocks are right [w1]" in said
+
+
+@pytest.mark.parametrize("name", [*NAMES, "trace", "tools", "advise"])
+def test_one_broken_file_among_others(asked, name):
+    said = asked(name, capture(), BROKEN, capture())
+    assert "not read, and in no number:" in said
+    assert "w1.xplane.pb: not an XSpace message" in said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hosts_of_one_name(call, tmp_path, name):
+    paths = []
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        paths.append(tmp_path / folder / "w.xplane.pb")
+        paths[-1].write_bytes(capture(machine="m").SerializeToString())
+    result = call(name, *paths)
+    assert result.exit_code == 0
+    assert "another file is called 'w', too [w (2)]" in " ".join(result.output.split())
+    assert call(name, tmp_path / "x", tmp_path / "y").exit_code == 2  # folders
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_devices_of_several_kinds(asked, name):
+    said = asked(name, with_gpu(), with_tpu())
+    if name in STEPS:
+        assert "has GPUs, but other hosts have TPUs" in said
+    if name in ("overview", "op-stats", "op-profile", "hlo-stats", "roofline"):
+        assert "the devices are of several kinds: TPU v4, Nvidia GPU (Ampere)" in said
+
+
+def test_a_table_of_a_tool_without_programs_says_so(call, tmp_path):
+    path = tmp_path / "w.xplane.pb"
+    path.write_bytes(capture().SerializeToString())
+    result = call("memory-viewer", path, "--format", "gviz")
+    assert result.exit_code == 4
+    assert "The capture holds no compiled programs" in result.stderr
