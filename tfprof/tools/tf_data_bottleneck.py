@@ -120,15 +120,14 @@ def tf_data(
         "pipelines": _pipelines(found, classic=classic),
         "iterators": _iterators(found),
     }
-    graph = Table("graph", GRAPH, [row for one in found for row in _graph(one, classic=classic)])
     notes = list(run.notes)
     if not found:
         notes.append(Note("warning", _NONE))
     notes += [
-        Note("warning", f"calls of {one.pipeline.name} have so many parts that not all were "
-             "looked at: self times are too large. Is the file damaged?", one.host.name)
+        Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
+             "were looked at: self times are too large. Is the file damaged?", one.host.name)
         for one in found
-        if any(call.is_cut for call in one.pipeline.calls)
+        if one.call.is_cut
     ]  # fmt: skip
     return ToolResult(
         TOOL,
@@ -138,7 +137,7 @@ def tf_data(
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
         gviz=lambda: [
-            _graph_json(graph, found),
+            _graph_json(found, classic=classic),
             _pipelines(found, classic=classic).to_gviz(),
             _bottlenecks(of_hosts, properties).to_gviz(),
         ],
@@ -261,9 +260,10 @@ def _shown_id(iterator: int, classic: bool) -> str:
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
 
 
-def _graph_json(table: Table, found: Sequence[_Slow]) -> dict[str, object]:
-    """The table, with a label for each iterator."""
-    whole = table.to_gviz()
+def _graph_json(found: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
+    """What iterators took of every call, with a label for each."""
+    rows = [row for one in found for row in _graph(one, classic=classic)]
+    whole = Table("graph", GRAPH, rows).to_gviz()
     places = [
         (slow, call, iterator)
         for slow in found

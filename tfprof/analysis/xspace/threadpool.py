@@ -44,16 +44,16 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     before = np.searchsorted(starts_of_region, ends_of_region) - 1
     stops = ends_of_region[before >= 0]
     starts = starts_of_region[before[before >= 0]]
-    same_line = timeline.line_of[starts] == timeline.line_of[stops]
-    starts, stops = starts[same_line], stops[same_line]
+    lines = timeline.lines_of(starts)
+    same_line = lines == timeline.lines_of(stops)
+    starts, stops, lines = starts[same_line], stops[same_line], lines[same_line]
     if not len(starts):
         return timeline, Regions(nothing, nothing)
     begin = timeline.starts_ps[starts]
     duration = timeline.starts_ps[stops] - begin
-    lines = timeline.line_of[starts]
-    places = _insertion_places(timeline, lines.astype(np.int64), begin, duration)
+    places = _insertion_places(timeline, lines, begin, duration)
     order = np.lexsort((-duration, begin, places))
-    ids = consumer.dense(len(timeline))[starts][order]
+    ids = consumer.at(starts)[order]
     return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
         places[order] + np.arange(len(order)), ids
     )

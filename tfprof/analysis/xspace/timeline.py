@@ -17,11 +17,15 @@ import numpy as np
 from tfprof.analysis.xspace.clocks import TimeAxis, time_axis
 from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, is_device
 from tfprof.analysis.xspace.op_names import OpName, parse_op_name
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import BoolArray, Int64Array, blocks, narrowest
 from tfprof.model.xspace import Plane, XSpace
+from tfprof.model.xspace_events import AGGREGATED
 from tfprof.model.xspace_stats import IntArray, StatKind, StatValue
 
 _NEW_NVTX_ID = 1 << 32
+
+_FEW_KINDS = 4
+"""So many comparisons take less time than to look up each event in a table."""
 
 
 class Line(NamedTuple):
@@ -66,6 +70,8 @@ class SparseStat(NamedTuple):
 
     def only(self, chosen: BoolArray) -> SparseStat:
         """Those of some events."""
+        if chosen.all():
+            return self
         return SparseStat(self.events[chosen], self.kinds[chosen], self.values[chosen], self.texts)
 
     def is_integer(self) -> BoolArray:
@@ -81,9 +87,35 @@ class SparseStat(NamedTuple):
     def dense(self, n_events: int, missing: int = 0) -> Int64Array:
         """The integers of all events, shape (n_events,)."""
         found = np.full(n_events, missing, np.int64)
-        chosen = self.is_integer()
-        found[self.events[chosen]] = self.values[chosen]
+        whole = self.only(self.is_integer())
+        found[whole.events] = whole.values
         return found
+
+    def at(self, events: IntArray, missing: int = 0) -> Int64Array:
+        """The integers of some events, shape of ``events``: cheaper than those of all."""
+        found = np.full(len(events), missing, np.int64)
+        rows = self._rows(events)
+        is_integer = rows >= 0
+        is_integer[is_integer] = self.is_integer()[rows[is_integer]]
+        found[is_integer] = self.values[rows[is_integer]]
+        return found
+
+    def has(self, events: IntArray) -> BoolArray:
+        """Whether some events have it, shape of ``events``."""
+        return self._rows(events) >= 0
+
+    def among(self, events: IntArray) -> SparseStat:
+        """Those of some events, in the order of these; events without it are left out."""
+        rows = self._rows(events)
+        rows = rows[rows >= 0]
+        return SparseStat(self.events[rows], self.kinds[rows], self.values[rows], self.texts)
+
+    def _rows(self, events: IntArray) -> Int64Array:
+        """The row of some events, -1 for those without."""
+        if not len(self):
+            return np.full(len(events), -1)
+        row = np.searchsorted(self.events, events).clip(max=len(self) - 1)
+        return np.where(self.events[row] == events, row, -1)
 
     def text_ids(self, n_events: int) -> IntArray:
         """The number of each event's text, -1 without one, shape (n_events,)."""
@@ -153,6 +185,11 @@ class Timeline:
         """The line of each event, shape (n,)."""
         return np.repeat(np.arange(len(self.lines), dtype=np.int32), np.diff(self.first))
 
+    def lines_of(self, events: Any) -> Int64Array:
+        """The line of some events: cheaper than ``line_of`` of all."""
+        found: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        return found
+
     @cached_property
     def ops(self) -> list[OpName]:
         """What the name of each kind says about an op."""
@@ -179,8 +216,11 @@ class Timeline:
 
     def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
         """Whether the line of each event is wanted, shape (n,)."""
-        chosen = np.array([wanted(line) for line in self.lines], np.bool_)
-        return np.repeat(chosen, np.diff(self.first))
+        found = np.zeros(len(self), np.bool_)
+        for number, line in enumerate(self.lines):
+            if wanted(line):
+                found[self.events_of(number)] = True
+        return found
 
     def named(self, wanted: Callable[[str], bool]) -> BoolArray:
         """Whether the name of each event is wanted, shape (n,)."""
@@ -188,9 +228,13 @@ class Timeline:
 
     def kind_mask(self, chosen: Sequence[bool] | BoolArray) -> BoolArray:
         """Whether the kind of each event is chosen, shape (n,)."""
-        if not len(self.names):
-            return np.zeros(0, np.bool_)
-        found: BoolArray = np.asarray(chosen, np.bool_)[self.kinds]
+        is_chosen = np.asarray(chosen, np.bool_)
+        kinds = np.flatnonzero(is_chosen).tolist()
+        if len(kinds) > _FEW_KINDS:
+            return is_chosen[self.kinds]
+        found = np.zeros(len(self), np.bool_)
+        for kind in kinds:
+            found |= self.kinds == kind
         return found
 
     def events_of(self, line: int) -> slice:
@@ -240,12 +284,16 @@ class Timeline:
     def _place_of_source(self) -> IntArray | None:
         """Place of each event of the space, -1 if it is not here; None if it is its number."""
         n_sources = int(self._first_source[-1])
-        if n_sources == len(self) and bool((np.diff(self.sources) == 1).all()):
+        if n_sources == len(self) and all(
+            bool((np.diff(self.sources[block]) == 1).all())
+            and self.sources[block.start] == block.start
+            for block in blocks(0, len(self))
+        ):
             return None
-        found: IntArray = np.full(n_sources, -1, _narrowest(len(self)))
-        known = np.flatnonzero(self.sources >= 0)
-        found[self.sources[known]] = known
-        return found
+        found: IntArray = np.full(n_sources + 1, -1, _place_type(len(self)))
+        for block in blocks(0, len(self)):  # what has no source is written behind the others
+            found[self.sources[block]] = np.arange(block.start, block.stop)
+        return found[:-1]
 
 
 def build_timeline(space: XSpace) -> Timeline:
@@ -259,6 +307,7 @@ def build_timeline(space: XSpace) -> Timeline:
     starts_of_plane = [axis.starts_ps(number) for number in planes]
     possible_of_plane = [axis.is_possible(number) for number in planes]
     kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
+    kind_type = narrowest(kinds_before[-1] + 1)  # one more for what others add
     sources_before = _before([len(plane.events) for plane in space.planes])
     runs: list[tuple[int, slice | Int64Array]] = []
     sizes: list[int] = []
@@ -273,7 +322,9 @@ def build_timeline(space: XSpace) -> Timeline:
         (
             starts_of_plane[number][rows],
             space.planes[number].events.durations_ps[rows],
-            space.planes[number].metadata_rows[rows] + np.int32(kinds_before[number] + 1),
+            np.add(
+                space.planes[number].metadata_rows[rows], kinds_before[number] + 1, dtype=kind_type
+            ),
             _numbers(rows, sources_before[number], sources_before[-1]),
         )
         for number, rows in runs
@@ -309,7 +360,7 @@ def _append_run(
 
 def _numbers(rows: slice | Int64Array, before: int, n_all: int) -> IntArray:
     """Numbers of events among all of the space."""
-    narrow = _narrowest(n_all)
+    narrow = _place_type(n_all)
     if isinstance(rows, slice):
         return np.arange(rows.start + before, rows.stop + before, dtype=narrow)
     return (rows + before).astype(narrow)
@@ -320,14 +371,15 @@ def _before(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
 
-def _narrowest(size: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if size < 1 << 31 else np.int64
+def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
+    """Of places of events: not below 32 bits, for others count on with them."""
+    return np.int32 if n_events < 1 << 31 else np.int64
 
 
 def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> slice | Int64Array:
     """The events of a line that have a start, and times that can be."""
     events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
-    is_left_out = plane.events.is_aggregated[events]
+    is_left_out = plane.events.which[events] == AGGREGATED
     if is_possible is not None:
         is_left_out = is_left_out | ~is_possible[events]
     if not is_left_out.any():
@@ -391,11 +443,14 @@ def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) ->
     """The order by line, start, and duration from long to short; None if it is that already."""
     if len(starts) < 2:
         return None
-    earlier = np.diff(starts)
-    is_wrong = (earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1]))
-    borders = first[1:-1]
-    is_wrong[borders[(borders > 0) & (borders < len(starts))] - 1] = False
-    wrong = np.flatnonzero(is_wrong)
+    pieces = [
+        block.start
+        + _out_of_order(
+            starts[block.start - 1 : block.stop], durations[block.start - 1 : block.stop]
+        )
+        for block in blocks(1, len(starts))
+    ]
+    wrong = np.setdiff1d(np.concatenate(pieces), first)
     if not len(wrong):
         return None
     order = np.arange(len(starts))
@@ -403,6 +458,12 @@ def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) ->
         events = slice(int(first[line]), int(first[line + 1]))
         order[events] = np.lexsort((-durations[events], starts[events])) + events.start
     return order
+
+
+def _out_of_order(starts: Int64Array, durations: Int64Array) -> Int64Array:
+    """Places of events that belong before the one in front of them, the first left out."""
+    earlier = starts[1:] - starts[:-1]
+    return np.flatnonzero((earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1])))
 
 
 def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
