@@ -40,6 +40,15 @@ class Links:
         first, last = np.searchsorted(targets, (event, event + 1)).tolist()
         return sources[first:last].tolist()  # type: ignore[no-any-return]
 
+    def sources_of_each(self, events: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """What leads to some events: places in ``events``, ascending, and what leads there."""
+        targets, sources = self._by_target
+        first = np.searchsorted(targets, events)
+        counts = np.searchsorted(targets, events, side="right") - first
+        place = np.repeat(np.arange(len(events)), counts)
+        rows = np.arange(len(place)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        return place, sources[rows]
+
     @cached_property
     def _by_target(self) -> tuple[Int64Array, Int64Array]:
         """Targets, ascending, and their sources."""
@@ -129,9 +138,8 @@ def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
 
     def runs(chosen: BoolArray) -> Keyed:
         events, keys = _keys(stats, chosen & (ordinals >= 0))
-        run = keys[:, 1] & _RUN_MASK
-        columns = [ordinals[events], keys[:, 0], run, core_type[events]]
-        return events, np.stack(columns, axis=1)
+        queue, run = keys
+        return events, (ordinals[events], queue, run & _RUN_MASK, core_type[events])
 
     parents = runs(timeline.named("DoEnqueueProgram".__eq__))
     return parents, runs(modules | timeline.named("CompleteCallbacks".__eq__))
@@ -151,8 +159,11 @@ def _is_request(name: str) -> bool:
     return name in _REQUESTS
 
 
-Keyed = tuple[Int64Array, Int64Array]
-"""Events, shape (n,), and what they are matched by, shape (n, number of stats)."""
+Keyed = tuple[Int64Array, Sequence[Int64Array]]
+"""Events, shape (n,), and what they are matched by, columns of the same shape."""
+
+_DENSE = 4
+"""Up to so many possible numbers for each row are counted instead of sorted."""
 
 
 def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
@@ -163,30 +174,45 @@ def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed
         kept = chosen[events]
         events, columns = events[kept], [columns[0][kept]]
     for stat in whole[1:]:
-        if not len(stat):
-            events = events[:0]
-            columns = [column[:0] for column in (*columns, stat.values)]
+        if np.array_equal(stat.events, events):  # written together
+            columns.append(stat.values)
             continue
-        place = np.searchsorted(stat.events, events).clip(max=len(stat) - 1)
-        has_stat = stat.events[place] == events
+        has_stat = stat.has(events)
         events = events[has_stat]
-        columns = [column[has_stat] for column in columns]
-        columns.append(stat.values[place[has_stat]])
-    return events, np.stack(columns, axis=1)
+        columns = [*(column[has_stat] for column in columns), stat.at(events)]
+    return events, columns
 
 
 def _numbered(*sides: Keyed) -> list[Int64Array]:
     """A number for each distinct key, the same on all sides."""
-    keys = np.concatenate([side[1] for side in sides])
-    if not len(keys):
-        return [np.zeros(0, np.int64) for _ in sides]
-    order = np.lexsort(keys.T)
-    is_new = np.ones(len(keys), np.int64)
-    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-    numbers = np.empty(len(keys), np.int64)
-    numbers[order] = np.cumsum(is_new) - 1
+    numbers, n_distinct = np.zeros(sum(len(side[0]) for side in sides), np.int64), 1
+    for column in zip(*(side[1] for side in sides), strict=True):
+        more, n_more = _ranks(np.concatenate(column))
+        # Ranks are below the number of rows: their products are far from the limit of 64 bits.
+        numbers, n_distinct = _ranks(numbers * n_more + more) if n_distinct > 1 else (more, n_more)
     bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
     return np.split(numbers, bounds)
+
+
+def _ranks(values: Int64Array) -> tuple[Int64Array, int]:
+    """The place of each value among the distinct ones in order, and how many these are."""
+    if not len(values):
+        return values, 0
+    lowest, highest = int(values.min()), int(values.max())
+    if highest - lowest < _DENSE * len(values):
+        above = values - lowest
+        is_there = np.zeros(highest - lowest + 1, np.bool_)
+        is_there[above] = True
+        ranks = np.cumsum(is_there) - 1
+        return ranks[above], int(ranks[-1]) + 1
+    order = np.argsort(values)
+    in_order = values[order]
+    is_new = np.zeros(len(values), np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    ranks = np.cumsum(is_new)
+    found = np.empty(len(values), np.int64)
+    found[order] = ranks
+    return found, int(ranks[-1]) + 1
 
 
 def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
@@ -230,9 +256,9 @@ def _producers_to_consumers(
     consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")))
     if regions is not None and len(regions.events):
         types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
-        keys = np.stack([types, regions.consumers], axis=1)
+        (events, keys), more = consumers, (types, regions.consumers)
         consumers = (
-            np.concatenate([consumers[0], regions.events]),
-            np.concatenate([consumers[1], keys]),
+            np.concatenate([events, regions.events]),
+            [np.concatenate(columns) for columns in zip(keys, more, strict=True)],
         )
     return all_matches(producers, consumers, _MOST_PAIRS)

@@ -332,14 +332,14 @@ def _asynchronous(forest: Forest, found: _Found) -> tuple[Int64Array, Int64Array
     consumers = around[consumed.events]
     known = found.ids.has(consumers)
     keys = [found.ids.at(consumers[known]), consumed.values[known]]
-    consuming = consumed.events[known], np.stack(keys, axis=1)
+    consuming = consumed.events[known], keys
     produced = elements.among(
         np.flatnonzero(timeline.on_host & timeline.named(PRODUCE.__contains__))
     )
     producers = _first_inside(forest, found.events, produced.events)
     known = found.parents.has(producers)
     keys = [found.parents.at(producers[known]), produced.values[known]]
-    producing = producers[known], np.stack(keys, axis=1)
+    producing = producers[known], keys
     marks, targets = all_matches(consuming, producing)
     order = np.argsort(marks, kind="stable")
     return around[marks[order]].astype(np.int64), targets[order]

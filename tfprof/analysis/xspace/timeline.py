@@ -94,7 +94,7 @@ class SparseStat(NamedTuple):
     def at(self, events: IntArray, missing: int = 0) -> Int64Array:
         """The integers of some events, shape of ``events``: cheaper than those of all."""
         found = np.full(len(events), missing, np.int64)
-        rows = self._rows(events)
+        rows = self.rows_of(events)
         is_integer = rows >= 0
         is_integer[is_integer] = self.is_integer()[rows[is_integer]]
         found[is_integer] = self.values[rows[is_integer]]
@@ -102,16 +102,16 @@ class SparseStat(NamedTuple):
 
     def has(self, events: IntArray) -> BoolArray:
         """Whether some events have it, shape of ``events``."""
-        return self._rows(events) >= 0
+        return self.rows_of(events) >= 0
 
     def among(self, events: IntArray) -> SparseStat:
         """Those of some events, in the order of these; events without it are left out."""
-        rows = self._rows(events)
+        rows = self.rows_of(events)
         rows = rows[rows >= 0]
         return SparseStat(self.events[rows], self.kinds[rows], self.values[rows], self.texts)
 
-    def _rows(self, events: IntArray) -> Int64Array:
-        """The row of some events, -1 for those without."""
+    def rows_of(self, events: IntArray) -> Int64Array:
+        """The rows of some events, -1 for those without, shape of ``events``."""
         if not len(self):
             return np.full(len(events), -1)
         row = np.searchsorted(self.events, events).clip(max=len(self) - 1)
