@@ -91,12 +91,13 @@ def _inserted(
 ) -> Timeline:
     counts = np.bincount(lines, minlength=len(timeline.lines))
     # Where the events that were there come to stand, and where the new ones do.
-    is_new = np.zeros(len(timeline) + len(places), np.bool_)
-    is_new[places + np.arange(len(places))] = True
+    added = places + np.arange(len(places))
+    is_old = np.ones(len(timeline) + len(places), np.bool_)
+    is_old[added] = False
 
-    def merged(column: Any, added: Any) -> Any:
-        whole = np.empty(len(is_new), column.dtype)
-        whole[~is_new], whole[is_new] = column, added
+    def merged(column: Any, values: Any) -> Any:
+        whole = np.empty(len(is_old), column.dtype)
+        whole[is_old], whole[added] = column, values
         return whole
 
     return replace(
@@ -107,5 +108,5 @@ def _inserted(
         kinds=merged(timeline.kinds, len(timeline.names)),
         names=[*timeline.names, REGION],
         display_names=[*timeline.display_names, ""],
-        sources=merged(timeline.sources, -1),
+        sources=timeline.sources.with_added(added),
     )

@@ -17,6 +17,7 @@ import numpy as np
 from tfprof.analysis.xspace.clocks import TimeAxis, time_axis
 from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, is_device
 from tfprof.analysis.xspace.op_names import OpName, parse_op_name
+from tfprof.analysis.xspace.sources import Sources, place_type
 from tfprof.model.columns import BoolArray, Int64Array, blocks, narrowest
 from tfprof.model.xspace import Plane, XSpace
 from tfprof.model.xspace_events import AGGREGATED
@@ -148,8 +149,7 @@ class Timeline:
         kinds: What it is: a place in ``names``.
         names: Name of each kind of event, once for each plane.
         display_names: What to show instead; empty for most.
-        sources: Number of each event among all of the space, planes one after the other; -1 for
-            one that is not in the space.
+        sources: Which event of the space each is.
     """
 
     space: XSpace
@@ -160,7 +160,7 @@ class Timeline:
     kinds: IntArray
     names: Sequence[str]
     display_names: Sequence[str]
-    sources: IntArray
+    sources: Sources
 
     def __len__(self) -> int:
         return len(self.starts_ps)
@@ -255,7 +255,7 @@ class Timeline:
     def offsets_ps(self, events: Int64Array) -> Int64Array:
         """When events began, since the timestamps of their lines as written, shape (n,)."""
         found = np.zeros(len(events), np.int64)
-        sources = self.sources[events]
+        sources = self.sources.of(events)
         planes = np.searchsorted(self._first_source, sources, side="right") - 1
         for plane in np.unique(planes).tolist():
             chosen = (planes == plane) & (sources >= 0)
@@ -265,7 +265,7 @@ class Timeline:
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
         """All stats of one event by name."""
-        source = int(self.sources[event])
+        source = int(self.sources.of(np.array([event]))[0])
         if source < 0:
             return {}
         plane = int(np.searchsorted(self._first_source, source, side="right")) - 1
@@ -280,21 +280,6 @@ class Timeline:
         sizes = [len(plane.events) for plane in self.space.planes]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
-    @cached_property
-    def _place_of_source(self) -> IntArray | None:
-        """Place of each event of the space, -1 if it is not here; None if it is its number."""
-        n_sources = int(self._first_source[-1])
-        if n_sources == len(self) and all(
-            bool((np.diff(self.sources[block]) == 1).all())
-            and self.sources[block.start] == block.start
-            for block in blocks(0, len(self))
-        ):
-            return None
-        found: IntArray = np.full(n_sources + 1, -1, _place_type(len(self)))
-        for block in blocks(0, len(self)):  # what has no source is written behind the others
-            found[self.sources[block]] = np.arange(block.start, block.stop)
-        return found[:-1]
-
 
 def build_timeline(space: XSpace) -> Timeline:
     """Put the events of a space in order.
@@ -308,7 +293,6 @@ def build_timeline(space: XSpace) -> Timeline:
     possible_of_plane = [axis.is_possible(number) for number in planes]
     kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
     kind_type = narrowest(kinds_before[-1] + 1)  # one more for what others add
-    sources_before = _before([len(plane.events) for plane in space.planes])
     runs: list[tuple[int, slice | Int64Array]] = []
     sizes: list[int] = []
     for pairs in pieces:
@@ -325,25 +309,23 @@ def build_timeline(space: XSpace) -> Timeline:
             np.add(
                 space.planes[number].metadata_rows[rows], kinds_before[number] + 1, dtype=kind_type
             ),
-            _numbers(rows, sources_before[number], sources_before[-1]),
         )
         for number, rows in runs
     ]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    starts, durations, kinds, numbers = (
-        _joined([part[column] for part in parts]) for column in range(4)
-    )
+    starts, durations, kinds = (_joined([part[column] for part in parts]) for column in range(3))
+    n_sources, numbers = _numbers(runs, space)
     order = _time_order(starts, durations, first)
     if order is not None:
-        starts, durations, kinds, numbers = (
-            column[order] for column in (starts, durations, kinds, numbers)
-        )
+        starts, durations, kinds = (column[order] for column in (starts, durations, kinds))
+        numbers = order.astype(place_type(n_sources)) if numbers is None else numbers[order]
     names: list[str] = []
     shown: list[str] = []
     for plane in space.planes:
         names += ["", *plane.event_metadata.names.all]
         shown += ["", *plane.event_metadata.display_names.all]
-    return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, numbers)
+    sources = Sources.in_order(n_sources, numbers)
+    return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, sources)
 
 
 def _append_run(
@@ -358,22 +340,32 @@ def _append_run(
     runs.append((number, rows))
 
 
-def _numbers(rows: slice | Int64Array, before: int, n_all: int) -> IntArray:
-    """Numbers of events among all of the space."""
-    narrow = _place_type(n_all)
-    if isinstance(rows, slice):
-        return np.arange(rows.start + before, rows.stop + before, dtype=narrow)
-    return (rows + before).astype(narrow)
+def _numbers(
+    runs: Sequence[tuple[int, slice | Int64Array]], space: XSpace
+) -> tuple[int, IntArray | None]:
+    """How many events a space has, and the numbers of some; None if these are all in order."""
+    before = _before([len(plane.events) for plane in space.planes])
+    end = 0
+    for number, rows in runs:
+        if not isinstance(rows, slice) or rows.start + before[number] != end:
+            break
+        end = rows.stop + before[number]
+    else:
+        if end == before[-1]:
+            return end, None
+    narrow = place_type(before[-1])
+    numbers = [
+        (rows + before[number]).astype(narrow)
+        if not isinstance(rows, slice)
+        else np.arange(rows.start + before[number], rows.stop + before[number], dtype=narrow)
+        for number, rows in runs
+    ]
+    return before[-1], _joined(numbers)
 
 
 def _before(sizes: list[int]) -> list[int]:
     """How many there are before each, and of all."""
     return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
-
-
-def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
-    """Of places of events: not below 32 bits, for others count on with them."""
-    return np.int32 if n_events < 1 << 31 else np.int64
 
 
 def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> slice | Int64Array:
@@ -469,7 +461,7 @@ def _out_of_order(starts: Int64Array, durations: Int64Array) -> Int64Array:
 def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
     numbers: dict[str, int] = {}
     parts = []
-    place_of = timeline._place_of_source
+    place_of = timeline.sources.places
     for number, plane in enumerate(timeline.space.planes):
         if not len(plane.events) or not plane.stat_metadata.keys_of(name):
             continue
