@@ -252,8 +252,10 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
 def _producers_to_consumers(
     timeline: Timeline, regions: Regions | None
 ) -> tuple[Int64Array, Int64Array]:
-    producers = _keys((timeline.stat("_pt"), timeline.stat("_p")))
-    consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")))
+    producers, consumers = (
+        _keys([timeline.stat(name, keep=False) for name in names])
+        for names in (("_pt", "_p"), ("_ct", "_c"))
+    )
     if regions is not None and len(regions.events):
         types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
         (events, keys), more = consumers, (types, regions.consumers)

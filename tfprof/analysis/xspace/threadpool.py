@@ -36,7 +36,7 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     is_start &= timeline.on_host
     if not (is_start.any() and is_stop.any()):
         return timeline, Regions(nothing, nothing)
-    consumer = timeline.stat("_c")
+    consumer = timeline.stat("_c", keep=False)
     has_consumer = np.zeros(len(timeline), np.bool_)
     has_consumer[consumer.events] = True
     ends_of_region = np.flatnonzero(is_stop)

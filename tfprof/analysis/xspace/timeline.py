@@ -245,11 +245,18 @@ class Timeline:
         """Name of an event."""
         return self.names[int(self.kinds[event])]
 
-    def stat(self, name: str) -> SparseStat:
-        """A stat, of those events that have it; own stats win over those of the metadata."""
+    def stat(self, name: str, *, keep: bool = True) -> SparseStat:
+        """A stat, of those events that have it; own stats win over those of the metadata.
+
+        Args:
+            name: Of the stat.
+            keep: Keep it for those who ask again; not worth its memory for what is asked once.
+        """
         found = self._stats.get(name)
         if found is None:
-            found = self._stats[name] = _sparse_stat(self, name)
+            found = _sparse_stat(self, name)
+            if keep:
+                self._stats[name] = found
         return found
 
     def offsets_ps(self, events: Int64Array) -> Int64Array:
@@ -306,9 +313,7 @@ def build_timeline(space: XSpace) -> Timeline:
         (
             starts_of_plane[number][rows],
             space.planes[number].events.durations_ps[rows],
-            np.add(
-                space.planes[number].metadata_rows[rows], kinds_before[number] + 1, dtype=kind_type
-            ),
+            _kinds(space.planes[number], rows, kinds_before[number], kind_type),
         )
         for number, rows in runs
     ]
@@ -326,6 +331,16 @@ def build_timeline(space: XSpace) -> Timeline:
         shown += ["", *plane.event_metadata.display_names.all]
     sources = Sources.in_order(n_sources, numbers)
     return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, sources)
+
+
+def _kinds(
+    plane: Plane, rows: slice | Int64Array, before: int, kind_type: type[np.signedinteger[Any]]
+) -> IntArray:
+    """The kind of each of some events: behind those of other planes, and one that is unknown."""
+    found = plane.event_metadata.by_key.rows(plane.events.metadata_ids[rows])
+    found = found.astype(kind_type, copy=False)
+    found += kind_type(before + 1)
+    return found
 
 
 def _append_run(
