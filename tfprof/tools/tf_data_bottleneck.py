@@ -132,7 +132,7 @@ def tf_data(
     return ToolResult(
         TOOL,
         "tf.data bottleneck analysis",
-        verdict=(message, *(_sentence(one) for one in slow)),
+        verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
         tables=tables,
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
@@ -152,19 +152,26 @@ def _host_name(host: Host, classic: bool) -> str:
     return host.machine if classic else host.name
 
 
-def _sentence(slow: _Slow) -> str:
+def _sentence(slow: _Slow, *, classic: bool) -> str:
     pipeline = slow.pipeline
-    iterator = slow.bottleneck
-    held_up = ""
-    if iterator is not None:
-        times = slow.call.times[iterator]
-        held_up = (
-            f", {_micros(times.self_ps):,} µs of it in {slow.data.iterators[iterator].type} itself"
-        )
-    return (
+    said = (
         f"{pipeline.name} on {slow.host.name}: the slowest of {len(pipeline.calls)} calls took "
-        f"{_micros(pipeline.max_ps):,} µs{held_up}; {pipeline.n_slow} took longer than 50 µs."
+        f"{_took(slow, slow.call)}; {pipeline.n_slow} took longer than 50 µs."
     )
+    if pipeline.is_first_slowest and not classic:
+        said += (
+            " It was the first, while buffers may still have been empty; of the others the slowest "
+            f"took {_took(slow, pipeline.calls[1])}."
+        )
+    return said
+
+
+def _took(slow: _Slow, call: Call) -> str:
+    iterator = call.bottleneck
+    if iterator is None:
+        return f"{_micros(call.duration_ps):,} µs"
+    known, own_ps = slow.data.iterators[iterator], call.times[iterator].self_ps
+    return f"{_micros(call.duration_ps):,} µs, {_micros(own_ps):,} µs of it in {known.type} itself"
 
 
 def _advice(slow: _Slow) -> list[Advice]:

@@ -23,6 +23,9 @@ from tfprof.model.xspace_stats import IntArray, StatKind
 SLOW_CALL_PS = 50_000_000
 """A call that takes longer keeps a device waiting (``kSlowCallThresholdPs``)."""
 
+_BY_FAR = 2
+"""How many times as long as all others the first call takes where it tells nothing of these."""
+
 _SECOND_STAGE = "Iterator::Prefetch::Generator"
 """Part of a pipeline to a device, whose first part is its parent."""
 
@@ -83,15 +86,17 @@ class Call:
     """One element that was asked for; it is taken apart when somebody asks.
 
     Args:
+        start_ps: When, since the capture's base.
         duration_ps: How long it took.
         take: Takes it apart.
 
     Attributes:
+        start_ps: The same.
         duration_ps: The same.
     """
 
-    def __init__(self, duration_ps: int, take: Callable[[], Taken]) -> None:
-        self.duration_ps, self._take = duration_ps, take
+    def __init__(self, start_ps: int, duration_ps: int, take: Callable[[], Taken]) -> None:
+        self.start_ps, self.duration_ps, self._take = start_ps, duration_ps, take
 
     @cached_property
     def _taken(self) -> Taken:
@@ -116,6 +121,10 @@ class Call:
             if times.is_blocking and times.self_ps > 0
         ]
         return min(blocking)[1] if blocking else None
+
+
+def _start(call: Call) -> int:
+    return call.start_ps
 
 
 @dataclass(slots=True)
@@ -148,6 +157,13 @@ class Pipeline:
     def mean_ps(self) -> int:
         """The average call, whole picoseconds."""
         return sum(call.duration_ps for call in self.calls) // len(self.calls)
+
+    @property
+    def is_first_slowest(self) -> bool:
+        """Whether of several calls the first in time is the longest by far: buffers filled."""
+        if len(self.calls) < 2 or self.calls[0] is not min(self.calls, key=_start):
+            return False
+        return self.max_ps > _BY_FAR * self.calls[1].duration_ps
 
     @property
     def n_slow(self) -> int:
@@ -204,17 +220,16 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
     walker = _Walker(forest, found)
     pipelines = []
     counts = {True: 0, False: 0}
-    for root, called in _by_first(ids[is_root], told[is_root]):
+    for root, events_of_root in _by_first(ids[is_root], told[is_root]):
         feeds_device = root in to_device
         name = f"{'Device' if feeds_device else 'Host'}:{counts[feeds_device]}"
         counts[feeds_device] += 1
-        durations = timeline.durations_ps[called]
-        order = np.argsort(-durations, kind="stable")
+        order = np.argsort(-timeline.durations_ps[events_of_root], kind="stable")
+        called = events_of_root[order]
+        columns = (called, timeline.starts_ps[called], timeline.durations_ps[called])
         calls = [
-            Call(duration, partial(walker.taken, event))
-            for event, duration in zip(
-                called[order].tolist(), durations[order].tolist(), strict=True
-            )
+            Call(start, duration, partial(walker.taken, event))
+            for event, start, duration in zip(*(c.tolist() for c in columns), strict=True)
         ]
         pipelines.append(Pipeline(name, root, feeds_device, calls))
     return TfData(iterators, pipelines)
