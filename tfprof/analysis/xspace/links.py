@@ -10,9 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT, TPU_PREFIX
+from tfprof.analysis.xspace.sources import place_type
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace_stats import IntArray
 
 _MOST_PAIRS = 64
 """With that many producers and that many consumers of one id, the id ties nothing together."""
@@ -183,34 +185,40 @@ def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed
     return events, columns
 
 
-def _numbered(*sides: Keyed) -> list[Int64Array]:
+def _numbered(*sides: Keyed) -> list[IntArray]:
     """A number for each distinct key, the same on all sides."""
-    numbers, n_distinct = np.zeros(sum(len(side[0]) for side in sides), np.int64), 1
+    numbers: IntArray = np.zeros(sum(len(side[0]) for side in sides), np.int64)
+    n_distinct = 1
     for column in zip(*(side[1] for side in sides), strict=True):
         more, n_more = _ranks(np.concatenate(column))
-        # Ranks are below the number of rows: their products are far from the limit of 64 bits.
-        numbers, n_distinct = _ranks(numbers * n_more + more) if n_distinct > 1 else (more, n_more)
+        if n_distinct > 1:
+            # Ranks are below the number of rows: their products are far from the limit of 64 bits.
+            both = np.multiply(numbers, n_more, dtype=np.int64)
+            both += more
+            more, n_more = _ranks(both)
+        numbers, n_distinct = more, n_more
     bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
     return np.split(numbers, bounds)
 
 
-def _ranks(values: Int64Array) -> tuple[Int64Array, int]:
+def _ranks(values: Int64Array) -> tuple[IntArray, int]:
     """The place of each value among the distinct ones in order, and how many these are."""
     if not len(values):
         return values, 0
+    narrow = place_type(len(values))
     lowest, highest = int(values.min()), int(values.max())
     if highest - lowest < _DENSE * len(values):
         above = values - lowest
         is_there = np.zeros(highest - lowest + 1, np.bool_)
         is_there[above] = True
-        ranks = np.cumsum(is_there) - 1
-        return ranks[above], int(ranks[-1]) + 1
+        ranks = np.cumsum(is_there, dtype=np.int64) - 1
+        return ranks.astype(narrow)[above], int(ranks[-1]) + 1
     order = np.argsort(values)
     in_order = values[order]
     is_new = np.zeros(len(values), np.bool_)
     np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
-    ranks = np.cumsum(is_new)
-    found = np.empty(len(values), np.int64)
+    ranks = np.cumsum(is_new, dtype=narrow)
+    found = np.empty(len(values), narrow)
     found[order] = ranks
     return found, int(ranks[-1]) + 1
 

@@ -52,7 +52,9 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     begin = timeline.starts_ps[starts]
     duration = timeline.starts_ps[stops] - begin
     places = _insertion_places(timeline, lines, begin, duration)
-    order = np.lexsort((-duration, begin, places))
+    order = np.argsort(places, kind="stable")
+    if (np.diff(places[order]) == 0).any():
+        order = np.lexsort((-duration, begin, places))
     ids = consumer.at(starts)[order]
     return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
         places[order] + np.arange(len(order)), ids
