@@ -221,6 +221,27 @@ def test_tf_data():
     assert found.to_rows("pipelines")[0]["num_slow_calls"] == 1
 
 
+def test_a_first_call_that_is_the_slowest_is_told_but_in_the_reference():
+    calls = [(0, 900_000), (1_000_000, 60_000), (2_000_000, 70_000)]
+    run = opened(xspace(host(line(*[get_next("Root", *call, 1) for call in calls]))))
+    told = (
+        "Host:0 on host 0: the slowest of 3 calls took 900 µs, 900 µs of it in Root itself; 3 took "
+        "longer than 50 µs."
+    )
+    found = tf_data(run)
+    assert found.verdict[1:] == (
+        f"{told} It was the first, while buffers may still have been empty; of the others the "
+        "slowest took 70 µs, 70 µs of it in Root itself.",
+    )
+    assert found.to_rows("pipelines")[0]["num_calls"] == 3  # and it counts
+    assert tf_data(run, classic=True).verdict[1:] == (told,)
+    # It is alone, is not the slowest, or is not by far.
+    for others in ([], [(1_000_000, 900_001)], [(1_000_000, 450_000)]):
+        lines = line(*[get_next("Root", *call, 1) for call in (*calls[:1], *others)])
+        [sentence] = tf_data(opened(xspace(host(lines)))).verdict[1:]
+        assert "the first" not in sentence
+
+
 @pytest.mark.parametrize("length, is_bound", [(50_000, "false"), (50_001, "true")])
 def test_fifty_micros_are_fast_enough(length, is_bound):
     run = opened(xspace(host(line(get_next("Root", 0, length, 1)))))

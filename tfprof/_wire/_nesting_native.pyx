@@ -2,13 +2,14 @@
 # cython: freethreading_compatible=True
 """Nesting of events and what spreads along it; ``tfprof.analysis.xspace`` has the Python of it."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 ctypedef fused place:  # of an event: 32 bits do for two billion of them
     int32_t
     int64_t
 
 ctypedef fused number:
+    int8_t
     int32_t
     int64_t
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -14,10 +14,27 @@ BoolArray = npt.NDArray[np.bool_]
 
 TableT = TypeVar("TableT", bound=Any)
 
+_BLOCK_ROWS = 1 << 16
+
 
 def no_rows() -> Int64Array:
     """An empty column."""
     return np.zeros(0, np.int64)
+
+
+def blocks(first: int, end: int) -> Iterator[slice]:
+    """Rows ``[first, end)`` in pieces whose temporary columns stay in the cache.
+
+    Temporary columns as long as a capture cost more than what is done with them: all of their
+    memory is new to the process.
+    """
+    for start in range(first, end, _BLOCK_ROWS):
+        yield slice(start, min(start + _BLOCK_ROWS, end))
+
+
+def narrowest(end: int) -> type[np.signedinteger[Any]]:
+    """The type of numbers below ``end``, and of -1: columns as long as a capture are narrow."""
+    return np.int16 if end <= 1 << 15 else np.int32 if end <= 1 << 31 else np.int64
 
 
 def concatenate_tables(tables: Sequence[TableT]) -> TableT:

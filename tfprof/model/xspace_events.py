@@ -10,6 +10,9 @@ import numpy as np
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.xspace_stats import ByteArray, DecodedTexts, IntArray, Keys, StatTable
 
+OFFSET, AGGREGATED = 2, 5
+"""What ``which`` says of an event: that it has a start, or that it stands for many."""
+
 
 def _shown(names: DecodedTexts, display_names: DecodedTexts) -> list[str]:
     pairs = zip(display_names.all, names.all, strict=True)
@@ -113,24 +116,24 @@ class Events:
     @property
     def has_offset(self) -> BoolArray:
         """Whether an event has a start."""
-        found: BoolArray = self.which == 2
+        found: BoolArray = self.which == OFFSET
         return found
 
     @property
     def is_aggregated(self) -> BoolArray:
         """Whether it stands for many that have no starts: neither to be drawn nor nested."""
-        found: BoolArray = self.which == 5
+        found: BoolArray = self.which == AGGREGATED
         return found
 
     @property
     def offsets_ps(self) -> Int64Array:
         """Start, from the line's timestamp; 0 without one."""
-        return self._those_of(2)
+        return self._those_of(OFFSET)
 
     @property
     def num_occurrences(self) -> Int64Array:
         """How many events an aggregated event stands for; 0 if it is none."""
-        return self._those_of(5)
+        return self._those_of(AGGREGATED)
 
     def _those_of(self, member: int) -> Int64Array:
         if len(self.which) and self.which.strides == (0,):  # all the same

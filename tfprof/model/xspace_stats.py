@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.model.columns import Int64Array, no_rows
+from tfprof.model.columns import Int64Array, blocks, narrowest, no_rows
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -101,9 +101,11 @@ class StatTable:
     @cached_property
     def owners(self) -> IntArray:
         """The owner of each stat, shape (n stats,)."""
-        n_owners = len(self.first) - 1
-        numbers = np.arange(n_owners, dtype=np.int32 if n_owners < 1 << 31 else np.int64)
-        return np.repeat(numbers, np.diff(self.first))
+        begins, ends = self.first[:-1], self.first[1:]
+        with_stats = np.flatnonzero(begins != ends)  # of events often few
+        counts = ends[with_stats] - begins[with_stats]
+        narrow = np.int32 if len(begins) < 1 << 31 else np.int64
+        return np.repeat(with_stats.astype(narrow), counts)
 
     def rows_of(self, owner: int) -> range:
         """The stats of one owner."""
@@ -157,9 +159,9 @@ class Keys:
     def __init__(self, keys: Int64Array) -> None:
         self._order = np.argsort(keys, kind="stable")
         self._sorted = keys[self._order]
-        self._dense: Int64Array | None = None
+        self._dense: IntArray | None = None
         if len(keys) and self._sorted[0] >= 0 and self._sorted[-1] <= 4 * len(keys) + _DENSE:
-            self._dense = np.full(int(self._sorted[-1]) + 2, -1, np.int32)
+            self._dense = np.full(int(self._sorted[-1]) + 2, -1, narrowest(len(keys) + 1))
             self._dense[keys] = np.arange(len(keys))
 
     def rows(self, wanted: IntArray) -> IntArray:
@@ -170,8 +172,11 @@ class Keys:
             last = len(self._dense) - 1
             if last >> 8 * wanted.itemsize:
                 wanted = wanted.astype(np.int64)
-            places = np.minimum(wanted.view(f"u{wanted.itemsize}"), last).astype(np.intp)
-            rows: IntArray = self._dense.take(places, mode="clip")
+            rows: IntArray = np.empty(len(wanted), self._dense.dtype)
+            unsigned = wanted.view(f"u{wanted.itemsize}")
+            for block in blocks(0, len(wanted)):
+                places = np.minimum(unsigned[block], last).astype(np.intp)
+                self._dense.take(places, mode="clip", out=rows[block])
             return rows
         if not len(self._sorted):
             return np.full(len(wanted), -1, np.int32)

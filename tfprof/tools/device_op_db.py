@@ -17,7 +17,6 @@ from tfprof.analysis.xspace.device_ops import (
     Traffic,
     gpu_ops,
 )
-from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.tpu_ops import tpu_ops
 from tfprof.model.hlo import HloModule, Instruction
 from tfprof.readers.hlo import HloProgram, find_program
@@ -118,7 +117,7 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
             return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
         if not has_gpu(host):
             return DeviceOps()
-        eager = ran_eagerly(host.forest(classic=classic))
+        eager = host.eager(classic=classic)
         return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
 
     return host.memo.once(("device_ops", classic), make)
@@ -136,7 +135,7 @@ def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
 
     def make() -> DeviceOps:
         programs = Programs(programs_of(host), classic=False)
-        found = cpu_ops(host.timeline, ran_eagerly(host.forest()), programs.describe)
+        found = cpu_ops(host.timeline, host.eager(), programs.describe)
         return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
 
     return host.memo.once("cpu_ops", make)

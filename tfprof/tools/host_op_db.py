@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.host_ops import OpTimes, host_op_times
 from tfprof.tools.run import Host
 
@@ -11,7 +10,6 @@ def host_ops(host: Host, *, classic: bool = False) -> OpTimes:
     """The ops on the threads of a host."""
 
     def make() -> OpTimes:
-        eager = ran_eagerly(host.forest(classic=classic))
-        return host_op_times(host.timeline, eager, classic=classic)
+        return host_op_times(host.timeline, host.eager(classic=classic), classic=classic)
 
     return host.memo.once(("host_ops", classic), make)

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.analysis.xspace.clocks import time_axis
+from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
 from tfprof.analysis.xspace.names import is_known_plane
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
 from tfprof.analysis.xspace.timeline import Timeline, build_timeline
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
+from tfprof.model.columns import BoolArray
 from tfprof.model.xspace import XSpace
 from tfprof.readers.run_folder import host_name, run_files
 from tfprof.readers.xspace import read_xspace
@@ -88,6 +90,11 @@ class Host:
         """Its steps."""
         forest = self.forest(classic=classic)
         return self.memo.once(("groups", classic), lambda: find_groups(forest, classic=classic))
+
+    def eager(self, *, classic: bool = False) -> BoolArray:
+        """Which of its events ran eagerly, shape (n events,)."""
+        forest = self.forest(classic=classic)
+        return self.memo.once(("eager", classic), lambda: ran_eagerly(forest))
 
     def _with_regions(self) -> tuple[Timeline, Regions]:
         return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.analysis.xspace.step_events import Spent
+from tfprof.model.columns import blocks
 from tfprof.tools.bottleneck import HIGH, MODERATE
 from tfprof.tools.evidence import Evidence, part, self_time
 from tfprof.tools.result import Advice
@@ -140,16 +141,21 @@ def _python_of(host: Host) -> _Python | None:
     roots = [root for root in groups.roots.values() if root >= 0]
     if not roots or not is_frame.any():
         return None
-    lines = map(timeline.events_of, np.unique(timeline.line_of[roots]).tolist())
-    events = np.concatenate([np.arange(line.start, line.stop) for line in lines])
-    parents = host.forest().nesting.parents[events]
-    inside = np.zeros(len(timeline), np.int64)
-    np.add.at(inside, parents[parents >= 0], timeline.durations_ps[events[parents >= 0]])
-    counted = events[is_frame[events] & (groups.of_event[events] >= 0)]
-    if not len(counted):
+    is_counted = is_frame
+    is_counted &= groups.of_event >= 0
+    lines = [timeline.events_of(line) for line in np.unique(timeline.lines_of(roots)).tolist()]
+    if not any(is_counted[line].any() for line in lines):
         return None
+    parents, durations, kinds = host.forest().nesting.parents, timeline.durations_ps, timeline.kinds
     sums = np.zeros(len(timeline.names), np.int64)
-    np.add.at(sums, timeline.kinds[counted], timeline.durations_ps[counted] - inside[counted])
+    for block in (block for line in lines for block in blocks(line.start, line.stop)):
+        frames = is_counted[block]
+        np.add.at(sums, kinds[block][frames], durations[block][frames])
+        # What lies right inside a frame is no time of its own.
+        inner = parents[block] >= 0
+        around = parents[block][inner]
+        of_frame = is_counted[around]
+        np.subtract.at(sums, kinds[around[of_frame]], durations[block][inner][of_frame])
     most = int(np.argmax(sums))
     return _Python(int(sums.sum()), int(sums[most]), timeline.names[most].lstrip("$"))
 

@@ -120,25 +120,24 @@ def tf_data(
         "pipelines": _pipelines(found, classic=classic),
         "iterators": _iterators(found),
     }
-    graph = Table("graph", GRAPH, [row for one in found for row in _graph(one, classic=classic)])
     notes = list(run.notes)
     if not found:
         notes.append(Note("warning", _NONE))
     notes += [
-        Note("warning", f"calls of {one.pipeline.name} have so many parts that not all were "
-             "looked at: self times are too large. Is the file damaged?", one.host.name)
+        Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
+             "were looked at: self times are too large. Is the file damaged?", one.host.name)
         for one in found
-        if any(call.is_cut for call in one.pipeline.calls)
+        if one.call.is_cut
     ]  # fmt: skip
     return ToolResult(
         TOOL,
         "tf.data bottleneck analysis",
-        verdict=(message, *(_sentence(one) for one in slow)),
+        verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
         tables=tables,
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
         gviz=lambda: [
-            _graph_json(graph, found),
+            _graph_json(found, classic=classic),
             _pipelines(found, classic=classic).to_gviz(),
             _bottlenecks(of_hosts, properties).to_gviz(),
         ],
@@ -153,19 +152,26 @@ def _host_name(host: Host, classic: bool) -> str:
     return host.machine if classic else host.name
 
 
-def _sentence(slow: _Slow) -> str:
+def _sentence(slow: _Slow, *, classic: bool) -> str:
     pipeline = slow.pipeline
-    iterator = slow.bottleneck
-    held_up = ""
-    if iterator is not None:
-        times = slow.call.times[iterator]
-        held_up = (
-            f", {_micros(times.self_ps):,} µs of it in {slow.data.iterators[iterator].type} itself"
-        )
-    return (
+    said = (
         f"{pipeline.name} on {slow.host.name}: the slowest of {len(pipeline.calls)} calls took "
-        f"{_micros(pipeline.max_ps):,} µs{held_up}; {pipeline.n_slow} took longer than 50 µs."
+        f"{_took(slow, slow.call)}; {pipeline.n_slow} took longer than 50 µs."
     )
+    if pipeline.is_first_slowest and not classic:
+        said += (
+            " It was the first, while buffers may still have been empty; of the others the slowest "
+            f"took {_took(slow, pipeline.calls[1])}."
+        )
+    return said
+
+
+def _took(slow: _Slow, call: Call) -> str:
+    iterator = call.bottleneck
+    if iterator is None:
+        return f"{_micros(call.duration_ps):,} µs"
+    known, own_ps = slow.data.iterators[iterator], call.times[iterator].self_ps
+    return f"{_micros(call.duration_ps):,} µs, {_micros(own_ps):,} µs of it in {known.type} itself"
 
 
 def _advice(slow: _Slow) -> list[Advice]:
@@ -261,9 +267,10 @@ def _shown_id(iterator: int, classic: bool) -> str:
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
 
 
-def _graph_json(table: Table, found: Sequence[_Slow]) -> dict[str, object]:
-    """The table, with a label for each iterator."""
-    whole = table.to_gviz()
+def _graph_json(found: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
+    """What iterators took of every call, with a label for each."""
+    rows = [row for one in found for row in _graph(one, classic=classic)]
+    whole = Table("graph", GRAPH, rows).to_gviz()
     places = [
         (slow, call, iterator)
         for slow in found

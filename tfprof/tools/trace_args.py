@@ -218,7 +218,7 @@ class EventArgs:
 
     def _stats(self, events: Int64Array) -> tuple[list[Texts], OwnStats | None]:
         """Stats of the metadata, and own ones."""
-        sources = self._timeline.sources[events].astype(np.int64)
+        sources = self._timeline.sources.of(events)
         is_there = sources >= 0
         if not is_there.any():
             return [], None

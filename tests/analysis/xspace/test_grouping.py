@@ -1,8 +1,14 @@
 """Steps: which events begin one, what belongs to it, what it is called."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.analysis.xspace.grouping import Forest
+from tfprof.analysis.xspace.links import joined
+from tfprof.analysis.xspace.nesting import Nesting
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
@@ -170,6 +176,27 @@ def test_groups_that_a_file_tells_are_taken():
     )  # fmt: skip
     assert found == {"train": -1, "a:B": 5, "c:D": 6, "e:F": -1}
     assert names == {5: "train 5", 6: "6"}
+
+
+@given(st.data())
+def test_all_go_up_as_each_does_alone(data):
+    n_events = data.draw(st.integers(1, 12))
+    # Parents stand before their children; links lead anywhere, also in circles.
+    parents = [data.draw(st.integers(-1, event - 1)) for event in range(n_events)]
+    place = st.integers(0, n_events - 1)
+    pairs = data.draw(st.lists(st.tuples(place, place), max_size=20))
+    sources, targets = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    forest = Forest(
+        range(n_events),
+        Nesting(np.array(parents), np.zeros(n_events, np.int64)),
+        joined([(sources, targets)], n_events),
+    )
+    is_wanted = np.array(data.draw(st.lists(st.booleans(), min_size=n_events, max_size=n_events)))
+    events = np.array(data.draw(st.lists(place, max_size=5)), np.int64)
+    found = forest.nearest_of_each(events, lambda _, above: is_wanted[above])
+    assert found.tolist() == [
+        forest.nearest(event, is_wanted.__getitem__, itself=False) for event in events.tolist()
+    ]
 
 
 def test_no_events_no_steps():

@@ -152,11 +152,12 @@ def test_devices_have_no_regions():
     assert len(with_them) == 3
 
 
-keyed = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=8)
+ids = st.sampled_from((0, 1, 2, -(2**63), 2**63 - 1))  # next to each other, or far apart
+keyed = st.lists(st.tuples(ids, st.integers(0, 2)), max_size=8)
 
 
 def side(keys):
-    return np.arange(len(keys)), np.array(keys, np.int64).reshape(-1, 2)
+    return np.arange(len(keys)), np.array(keys, np.int64).reshape(-1, 2).T
 
 
 @given(keyed, keyed, st.integers(0, 3))

@@ -121,6 +121,9 @@ def test_the_extension_does_as_the_reference(width, columns):
     assert (parents.tolist(), behind.tolist()) == by_definition(*columns)
 
 
+WIDTHS = (np.int8, np.int16, np.int32, np.int64)
+
+
 @given(lines(), st.data())
 def test_both_ways_fill_and_spread_the_same(columns, data):
     found = nest(*columns)
@@ -140,7 +143,9 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
             spread_to = groups.copy()
             for number, root in enumerate(range(0, size, 2)):
                 spread(found.ends, links, root, spread_to, number)
-            answers.append((found.nearest(values).tolist(), spread_to.tolist()))
+            filled = [found.nearest(values.astype(width)).tolist() for width in WIDTHS]
+            assert filled == filled[:1] * len(WIDTHS)
+            answers.append((filled[0], spread_to.tolist()))
     assert answers[0] == answers[1]
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tfprof._wire import messages as pb
 from tfprof.analysis.xspace.clocks import MOST_NS
+from tfprof.model import columns
 from tfprof.testing.xspace_builders import (
     START_NS,
     Reference,
@@ -102,6 +103,9 @@ def test_kinds_of_stats():
     assert stat.is_text().tolist() == [False] * 3 + [True] * 3 + [False]
     np.testing.assert_array_equal(stat.floats(), [-1, 2.0**64, 1.5] + [np.nan] * 4)
     assert stat.texts == ["t"]
+    assert stat.at(np.array([6, 0, 2, 7])).tolist() == [0, -1, 0, 0]
+    assert stat.has(np.array([0, 6, 7])).tolist() == [True, True, False]
+    assert stat.among(np.array([1, 7])).values.view(np.uint64).tolist() == [2**64 - 1]
     assert stat.text_ids(7).tolist() == [-1, -1, -1, 0, 0, 0, -1]
 
 
@@ -109,6 +113,24 @@ def test_a_stat_that_no_event_has():
     timeline = timeline_of(xspace(host(line(event("a", 0)))))
     assert len(timeline.stat("nowhere")) == 0
     assert timeline.stat("nowhere").dense(1, missing=5).tolist() == [5]
+    assert timeline.stat("nowhere").at(np.array([0]), missing=5).tolist() == [5]
+    assert len(timeline.stat("nowhere").among(np.array([0]))) == 0
+
+
+def test_what_is_out_of_order_is_found_where_pieces_meet(monkeypatch):
+    starts = [5, 1, 2, 3, 3, 2, 9, 0]
+    for size in range(1, 9):
+        monkeypatch.setattr(columns, "_BLOCK_ROWS", size)
+        timeline = timeline_of(
+            xspace(
+                host(
+                    line(*[event(str(n), n, 5) for n in range(3)]),
+                    line(*[event("a", n, 10 - n) for n in starts], id=2),
+                )
+            )
+        )
+        assert (timeline.starts_ps // 1000).tolist() == [0, 1, 2, *sorted(starts)]
+        assert timeline.stat("nowhere").events.tolist() == []
 
 
 @pytest.mark.parametrize("space", [xspace(), xspace(host()), xspace(host(line()))])

@@ -36,9 +36,12 @@ class TimeAxis:
         Lines with another clock begin at the base. Of impossible events it means nothing.
         """
         plane = self.space.planes[number]
-        since = np.where(self._is_far(plane), 0, plane.lines.timestamps_ns - self.base_ns)
-        starts = np.repeat(since * 1000, np.diff(plane.events.first))
-        starts += plane.events.offsets_ps
+        since = np.where(self._is_far(plane), 0, plane.lines.timestamps_ns - self.base_ns) * 1000
+        offsets = plane.events.offsets_ps
+        starts = np.empty(len(offsets), np.int64)
+        for line in np.flatnonzero(np.diff(plane.events.first)).tolist():
+            events = plane.events_of(line)
+            np.add(offsets[events], since[line], out=starts[events])
         return starts
 
     def is_possible(self, number: int) -> BoolArray | None:

@@ -16,16 +16,17 @@ def ran_eagerly(forest: Forest) -> BoolArray:
     threads (``group_events.cc``, ``IsEager``).
     """
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
-    of_function = timeline.stat("is_func").dense(len(timeline))
-    is_execute = timeline.named(EAGER_EXECUTE.__eq__)
-    own = np.where(is_execute, (of_function == 0).astype(np.int32), np.int32(-1))
+    executes = np.flatnonzero(timeline.named(EAGER_EXECUTE.__eq__))
+    own = np.full(len(timeline), -1, np.int8)
+    own[executes] = timeline.stat("is_func").at(executes) == 0
     found = nesting.nearest(own)
-    while True:
+    while len(executes):
         is_new = (found[links.targets] < 0) & (found[links.sources] >= 0)
         if not is_new.any():
-            result: BoolArray = found > 0
-            return result
+            break
         # Of several that lead to an event the first one counts: it is written last.
         rows = np.flatnonzero(is_new)[::-1]
         found[links.targets[rows]] = found[links.sources[rows]]
         found = nesting.nearest(found)
+    result: BoolArray = found > 0
+    return result

@@ -47,7 +47,7 @@ def function_calls(timeline: Timeline) -> list[FunctionCalls]:
     nesting = nest(first, timeline.starts_ps[events], timeline.ends_of(events))
     durations = timeline.durations_ps[events]
     own = durations - nesting.sums_of_children(durations)
-    traces = timeline.stat("tracing_count").dense(len(timeline))[events]
+    traces = timeline.stat("tracing_count").at(events)
     calls: dict[str, dict[str, int]] = {}
     times: dict[str, dict[str, int]] = {}
     compilers: dict[str, set[str]] = {}

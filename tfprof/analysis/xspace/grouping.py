@@ -26,8 +26,8 @@ from tfprof.analysis.xspace.nesting import Nesting, nest
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
 from tfprof.analysis.xspace.tpu_groups import group_tpus
-from tfprof.model.columns import Int64Array
-from tfprof.model.xspace_stats import IntArray
+from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace_stats import IntArray, StatKind
 
 _native: Any = native_module("_nesting_native")
 
@@ -71,6 +71,43 @@ class Forest:
                 seen.add(parent)
                 waiting.append(parent)
         return -1
+
+    def nearest_of_each(
+        self, events: Int64Array, wanted: Callable[[Int64Array, Int64Array], BoolArray]
+    ) -> Int64Array:
+        """The nearest event above each of some events that is wanted; -1 if there is none.
+
+        All go up together, level by level.
+
+        Args:
+            events: Where to begin, shape (n,); they themselves are not asked.
+            wanted: Takes places in ``events`` and, for each, an event above.
+        """
+        n_events = len(self.timeline)
+        found = np.full(len(events), -1, np.int64)
+        rows, at = np.arange(len(events)), events
+        seen = rows * n_events + at  # of links alone: what encloses events leads in no circle
+        while len(rows):
+            around = self.nesting.parents[at].astype(np.int64)
+            inner = np.flatnonzero(around >= 0)
+            below, sources = self.links.sources_of_each(at)
+            first = np.zeros(0, np.int64)
+            if len(below):
+                keys, first = np.unique(rows[below] * n_events + sources, return_index=True)
+                is_new = ~np.isin(keys, seen, assume_unique=True)
+                seen, first = np.concatenate([seen, keys[is_new]]), np.sort(first[is_new])
+            below = np.concatenate([inner, below[first]])
+            above = np.concatenate([around[inner], sources[first]])
+            order = np.argsort(below, kind="stable")
+            rows, at = rows[below[order]], above[order]
+            others = at != events[rows]
+            rows, at = rows[others], at[others]
+            hits = np.flatnonzero(wanted(rows, at))
+            row, first = np.unique(rows[hits], return_index=True)
+            found[row] = at[hits[first]]
+            is_open = found[rows] < 0
+            rows, at = rows[is_open], at[is_open]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +225,11 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
     """Where a session ran loops: the first event of each iteration, which leads to the others."""
     timeline = forest.timeline
     executor = timeline.named(EXECUTOR.__eq__)
-    n_events = len(timeline)
-    ids, iterations = timeline.stat("id"), timeline.stat("iter_num")
-    has_both = np.zeros(n_events, np.int8)
-    has_both[ids.events[ids.is_integer()]] += 1
-    has_both[iterations.events[iterations.is_integer()]] += 1
-    events = np.flatnonzero(executor & (has_both == 2))
-    step, iteration = ids.dense(n_events)[events], iterations.dense(n_events)[events]
+    events = np.flatnonzero(executor)
+    ids, iterations = (timeline.stat(name).among(events) for name in ("id", "iter_num"))
+    ids, iterations = (stat.only(stat.is_integer()) for stat in (ids, iterations))
+    events = np.intersect1d(ids.events, iterations.events, assume_unique=True)
+    step, iteration = ids.at(events), iterations.at(events)
     kept = ~np.isin(step, _tf_data_functions(timeline))
     events, step, iteration = events[kept], step[kept], iteration[kept]
     kept = np.isin(step, step[iteration != 0])
@@ -210,7 +245,7 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
     leading = roots[np.cumsum(is_first) - 1]
     links = joined(
         [(forest.links.sources, forest.links.targets), (leading[~is_first], events[~is_first])],
-        n_events,
+        len(timeline),
     )
     in_time = np.argsort(timeline.starts_ps[roots], kind="stable")
     return Forest(timeline, forest.nesting, links), roots[in_time].tolist()
@@ -219,40 +254,43 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
 def _roots(forest: Forest) -> list[int]:
     """Events that may begin a group, in the order in which they are asked."""
     timeline = forest.timeline
-    level = root_levels(timeline)
-    events = np.flatnonzero(level > 0)
-    ids = timeline.stat("id")
+    levels = root_levels(timeline)
+    events = levels.events
     functions = _tf_data_functions(timeline)
     if len(functions):
-        known = ids.dense(len(timeline))[events]
-        has_id = np.zeros(len(timeline), np.bool_)
-        has_id[ids.events[ids.is_integer()]] = True
-        events = events[~(has_id[events] & np.isin(known, functions))]
-    order = np.lexsort((-timeline.durations_ps[events], timeline.starts_ps[events], -level[events]))
-    return _outermost(forest, events[order].tolist(), level)
+        ids = timeline.stat("id").among(events)
+        in_function = ids.only(ids.is_integer() & np.isin(ids.values, functions))
+        events = np.setdiff1d(events, in_function.events, assume_unique=True)
+    order = np.lexsort(
+        (-timeline.durations_ps[events], timeline.starts_ps[events], -levels.at(events))
+    )
+    return _outermost(forest, events[order], levels)
 
 
-def root_levels(timeline: Timeline) -> Int64Array:
-    """Level of events that may begin a step, 0 for others, shape (n events,)."""
-    level = np.zeros(len(timeline), np.int64)
-    level[timeline.named(TRACE_CONTEXT.__contains__)] = 1
-    level[timeline.named("ProcessBatch".__eq__)] = 2
-    level[timeline.named("BatchingSessionRun".__eq__)] = 1
+def root_levels(timeline: Timeline) -> SparseStat:
+    """Levels, above 0, of events that may begin a step."""
+    of_kind = np.array([_level_of_name(name) for name in timeline.names], np.int64)
     told = timeline.stat("_r")
-    whole = told.only(told.is_integer())
-    level[whole.events] = whole.values
-    return level
+    told = told.only(told.is_integer())
+    events = np.union1d(np.flatnonzero(timeline.kind_mask(of_kind > 0)), told.events)
+    rows = told.rows_of(events)
+    levels = of_kind[timeline.kinds[events]]
+    levels[rows >= 0] = told.values[rows[rows >= 0]]
+    events, levels = events[levels > 0], levels[levels > 0]
+    return SparseStat(events, np.full(len(events), StatKind.INT64, np.uint8), levels, [])
 
 
-def _outermost(forest: Forest, roots: list[int], level: Int64Array) -> list[int]:
+def _level_of_name(name: str) -> int:
+    if name == "ProcessBatch":
+        return 2
+    return int(name in TRACE_CONTEXT or name == "BatchingSessionRun")
+
+
+def _outermost(forest: Forest, roots: Int64Array, levels: SparseStat) -> list[int]:
     """Those that no root of the same level is above."""
-    levels = {root: int(level[root]) for root in np.flatnonzero(level > 0).tolist()}
-
-    def is_inner(root: int) -> bool:
-        own = levels[root]
-        return forest.nearest(root, lambda event: levels.get(event) == own, itself=False) >= 0
-
-    return [root for root in roots if not is_inner(root)]
+    own = levels.at(roots)
+    around = forest.nearest_of_each(roots, lambda rows, events: levels.at(events) == own[rows])
+    return roots[around < 0].tolist()  # type: ignore[no-any-return]
 
 
 def _grouped(forest: Forest, roots: list[int]) -> Groups:
@@ -260,21 +298,19 @@ def _grouped(forest: Forest, roots: list[int]) -> Groups:
     groups = np.full(len(timeline), NO_GROUP, np.int32)
     asynchronous = timeline.stat("_a")
     groups[asynchronous.events[asynchronous.values != 0]] = _ALONE
-    names: dict[int, str] = {}
-    begins: dict[int, int] = {}
-    step_names: dict[int, str] = {}
-    label = _Labels(forest)
+    begins: list[int] = []
     for root in roots:
-        if groups[root] >= 0:
-            continue
-        number = len(names)
-        spread(nesting.ends, links, root, groups, number)
-        names[number] = label.of(root, number)
-        begins[number] = root
-        if timeline.name(root) not in IMPLICIT_ROOTS:
-            step_names[root] = names[number]
+        if groups[root] < 0:
+            spread(nesting.ends, links, root, groups, len(begins))
+            begins.append(root)
     groups[groups == _ALONE] = NO_GROUP
-    return Groups(groups, names, begins, step_names)
+    names = _labels(forest, np.array(begins, np.int64))
+    step_names = {
+        root: name
+        for root, name in zip(begins, names, strict=True)
+        if timeline.name(root) not in IMPLICIT_ROOTS
+    }
+    return Groups(groups, dict(enumerate(names)), dict(enumerate(begins)), step_names)
 
 
 def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
@@ -306,38 +342,32 @@ def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int
         waiting += targets[first:last][leads].tolist()
 
 
-class _Labels:
-    """Names of groups, from stats of the root and of what is above it."""
-
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
-        self._graph_types = _texts(forest.timeline.stat("graph_type"))
-        self._iterations = _integers(forest.timeline.stat("iter_num"))
-        self._steps = _integers(forest.timeline.stat("step_num"))
-
-    def of(self, root: int, group: int) -> str:
-        """The name of the group of a root."""
-        name = self._forest.timeline.name(root)
-        text = self._nearest(root, self._graph_types)
-        if text is None and name not in IMPLICIT_ROOTS:
-            text = name
-        number = self._nearest(root, self._iterations)
-        if number is None:
-            number = self._nearest(root, self._steps)
-        number = group if number is None else number
-        return str(number) if text is None else f"{text} {number}"
-
-    def _nearest(self, root: int, values: dict[int, Any]) -> Any:
-        if not values:
-            return None
-        return values.get(self._forest.nearest(root, values.__contains__, itself=True))
+def _labels(forest: Forest, roots: Int64Array) -> list[str]:
+    """Names of the groups of roots, from stats of these and of what is above them."""
+    stat = forest.timeline.stat
+    types, iterations, steps = stat("graph_type"), stat("iter_num"), stat("step_num")
+    typed = _nearest(forest, roots, types.only(types.is_text()))
+    counted = _nearest(forest, roots, iterations.only(iterations.is_integer()))
+    uncounted = [row for row, number in enumerate(counted) if number is None]
+    others = _nearest(forest, roots[uncounted], steps.only(steps.is_integer()))
+    for row, number in zip(uncounted, others, strict=True):
+        counted[row] = row if number is None else number
+    labels = []
+    for root, text, number in zip(roots.tolist(), typed, counted, strict=True):
+        name: str | None = forest.timeline.name(root)
+        if text is not None:
+            name = types.texts[text]
+        elif name in IMPLICIT_ROOTS:
+            name = None
+        labels.append(f"{number}" if name is None else f"{name} {number}")
+    return labels
 
 
-def _texts(stat: SparseStat) -> dict[int, str]:
-    pairs = zip(stat.events.tolist(), stat.values.tolist(), stat.is_text().tolist(), strict=True)
-    return {event: stat.texts[value] for event, value, is_text in pairs if is_text}
-
-
-def _integers(stat: SparseStat) -> dict[int, int]:
-    whole = stat.only(stat.is_integer())
-    return dict(zip(whole.events.tolist(), whole.values.tolist(), strict=True))
+def _nearest(forest: Forest, events: Int64Array, stat: SparseStat) -> list[int | None]:
+    """The value of a stat of some events, or of the nearest above each that has it."""
+    rows = stat.rows_of(events)
+    without = np.flatnonzero(rows < 0)
+    if len(stat) and len(without):
+        above = forest.nearest_of_each(events[without], lambda _, events: stat.has(events))
+        rows[without] = stat.rows_of(above)
+    return [int(stat.values[row]) if row >= 0 else None for row in rows.tolist()]

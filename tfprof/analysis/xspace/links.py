@@ -10,9 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT, TPU_PREFIX
+from tfprof.analysis.xspace.sources import place_type
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import SparseStat, Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.xspace_stats import IntArray
 
 _MOST_PAIRS = 64
 """With that many producers and that many consumers of one id, the id ties nothing together."""
@@ -39,6 +41,15 @@ class Links:
         targets, sources = self._by_target
         first, last = np.searchsorted(targets, (event, event + 1)).tolist()
         return sources[first:last].tolist()  # type: ignore[no-any-return]
+
+    def sources_of_each(self, events: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """What leads to some events: places in ``events``, ascending, and what leads there."""
+        targets, sources = self._by_target
+        first = np.searchsorted(targets, events)
+        counts = np.searchsorted(targets, events, side="right") - first
+        place = np.repeat(np.arange(len(events)), counts)
+        rows = np.arange(len(place)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        return place, sources[rows]
 
     @cached_property
     def _by_target(self) -> tuple[Int64Array, Int64Array]:
@@ -129,9 +140,8 @@ def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
 
     def runs(chosen: BoolArray) -> Keyed:
         events, keys = _keys(stats, chosen & (ordinals >= 0))
-        run = keys[:, 1] & _RUN_MASK
-        columns = [ordinals[events], keys[:, 0], run, core_type[events]]
-        return events, np.stack(columns, axis=1)
+        queue, run = keys
+        return events, (ordinals[events], queue, run & _RUN_MASK, core_type[events])
 
     parents = runs(timeline.named("DoEnqueueProgram".__eq__))
     return parents, runs(modules | timeline.named("CompleteCallbacks".__eq__))
@@ -151,8 +161,11 @@ def _is_request(name: str) -> bool:
     return name in _REQUESTS
 
 
-Keyed = tuple[Int64Array, Int64Array]
-"""Events, shape (n,), and what they are matched by, shape (n, number of stats)."""
+Keyed = tuple[Int64Array, Sequence[Int64Array]]
+"""Events, shape (n,), and what they are matched by, columns of the same shape."""
+
+_DENSE = 4
+"""Up to so many possible numbers for each row are counted instead of sorted."""
 
 
 def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
@@ -163,30 +176,51 @@ def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed
         kept = chosen[events]
         events, columns = events[kept], [columns[0][kept]]
     for stat in whole[1:]:
-        if not len(stat):
-            events = events[:0]
-            columns = [column[:0] for column in (*columns, stat.values)]
+        if np.array_equal(stat.events, events):  # written together
+            columns.append(stat.values)
             continue
-        place = np.searchsorted(stat.events, events).clip(max=len(stat) - 1)
-        has_stat = stat.events[place] == events
+        has_stat = stat.has(events)
         events = events[has_stat]
-        columns = [column[has_stat] for column in columns]
-        columns.append(stat.values[place[has_stat]])
-    return events, np.stack(columns, axis=1)
+        columns = [*(column[has_stat] for column in columns), stat.at(events)]
+    return events, columns
 
 
-def _numbered(*sides: Keyed) -> list[Int64Array]:
+def _numbered(*sides: Keyed) -> list[IntArray]:
     """A number for each distinct key, the same on all sides."""
-    keys = np.concatenate([side[1] for side in sides])
-    if not len(keys):
-        return [np.zeros(0, np.int64) for _ in sides]
-    order = np.lexsort(keys.T)
-    is_new = np.ones(len(keys), np.int64)
-    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-    numbers = np.empty(len(keys), np.int64)
-    numbers[order] = np.cumsum(is_new) - 1
+    numbers: IntArray = np.zeros(sum(len(side[0]) for side in sides), np.int64)
+    n_distinct = 1
+    for column in zip(*(side[1] for side in sides), strict=True):
+        more, n_more = _ranks(np.concatenate(column))
+        if n_distinct > 1:
+            # Ranks are below the number of rows: their products are far from the limit of 64 bits.
+            both = np.multiply(numbers, n_more, dtype=np.int64)
+            both += more
+            more, n_more = _ranks(both)
+        numbers, n_distinct = more, n_more
     bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
     return np.split(numbers, bounds)
+
+
+def _ranks(values: Int64Array) -> tuple[IntArray, int]:
+    """The place of each value among the distinct ones in order, and how many these are."""
+    if not len(values):
+        return values, 0
+    narrow = place_type(len(values))
+    lowest, highest = int(values.min()), int(values.max())
+    if highest - lowest < _DENSE * len(values):
+        above = values - lowest
+        is_there = np.zeros(highest - lowest + 1, np.bool_)
+        is_there[above] = True
+        ranks = np.cumsum(is_there, dtype=np.int64) - 1
+        return ranks.astype(narrow)[above], int(ranks[-1]) + 1
+    order = np.argsort(values)
+    in_order = values[order]
+    is_new = np.zeros(len(values), np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    ranks = np.cumsum(is_new, dtype=narrow)
+    found = np.empty(len(values), narrow)
+    found[order] = ranks
+    return found, int(ranks[-1]) + 1
 
 
 def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
@@ -226,13 +260,15 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
 def _producers_to_consumers(
     timeline: Timeline, regions: Regions | None
 ) -> tuple[Int64Array, Int64Array]:
-    producers = _keys((timeline.stat("_pt"), timeline.stat("_p")))
-    consumers = _keys((timeline.stat("_ct"), timeline.stat("_c")))
+    producers, consumers = (
+        _keys([timeline.stat(name, keep=False) for name in names])
+        for names in (("_pt", "_p"), ("_ct", "_c"))
+    )
     if regions is not None and len(regions.events):
         types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
-        keys = np.stack([types, regions.consumers], axis=1)
+        (events, keys), more = consumers, (types, regions.consumers)
         consumers = (
-            np.concatenate([consumers[0], regions.events]),
-            np.concatenate([consumers[1], keys]),
+            np.concatenate([events, regions.events]),
+            [np.concatenate(columns) for columns in zip(keys, more, strict=True)],
         )
     return all_matches(producers, consumers, _MOST_PAIRS)

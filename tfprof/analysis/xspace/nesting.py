@@ -13,7 +13,8 @@ from tfprof.model.xspace_stats import IntArray
 
 _native: Any = native_module("_nesting_native")
 
-_LEAST = np.dtype(np.int32).itemsize
+_FILLED = {1: np.int8, 4: np.int32, 8: np.int64}
+"""Types of values that the compiled part fills, by bytes."""
 
 
 def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
@@ -47,7 +48,7 @@ class Nesting:
 
         Negative if there is none at all.
         """
-        found = np.array(values, values.dtype if values.dtype.itemsize >= _LEAST else np.int32)
+        found = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
         if is_native() and _native is not None:
             _native.fill_from_parents(self.parents, found)
             return found

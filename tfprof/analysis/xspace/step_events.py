@@ -15,7 +15,7 @@ from tfprof.analysis.xspace.grouping import Forest, Groups, device_events
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import OpKind
 from tfprof.analysis.xspace.timeline import Timeline
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import BoolArray, Int64Array, blocks
 from tfprof.model.xspace_stats import IntArray
 
 
@@ -142,11 +142,12 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
 
     With the Python tracer that is nearly all of them.
     """
-    parents = forest.nesting.parents
-    around = np.maximum(parents, 0)
-    found: BoolArray = parents >= 0
-    found &= spent[around] == spent
-    found &= of_event[around] == of_event
+    found = np.empty(len(spent), np.bool_)
+    for block in blocks(0, len(spent)):
+        parents = forest.nesting.parents[block]
+        around = np.maximum(parents, 0)
+        is_alike = (spent[around] == spent[block]) & (of_event[around] == of_event[block])
+        np.logical_and(parents >= 0, is_alike, out=found[block])
     return found
 
 

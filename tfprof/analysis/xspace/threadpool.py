@@ -36,7 +36,7 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     is_start &= timeline.on_host
     if not (is_start.any() and is_stop.any()):
         return timeline, Regions(nothing, nothing)
-    consumer = timeline.stat("_c")
+    consumer = timeline.stat("_c", keep=False)
     has_consumer = np.zeros(len(timeline), np.bool_)
     has_consumer[consumer.events] = True
     ends_of_region = np.flatnonzero(is_stop)
@@ -44,16 +44,18 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     before = np.searchsorted(starts_of_region, ends_of_region) - 1
     stops = ends_of_region[before >= 0]
     starts = starts_of_region[before[before >= 0]]
-    same_line = timeline.line_of[starts] == timeline.line_of[stops]
-    starts, stops = starts[same_line], stops[same_line]
+    lines = timeline.lines_of(starts)
+    same_line = lines == timeline.lines_of(stops)
+    starts, stops, lines = starts[same_line], stops[same_line], lines[same_line]
     if not len(starts):
         return timeline, Regions(nothing, nothing)
     begin = timeline.starts_ps[starts]
     duration = timeline.starts_ps[stops] - begin
-    lines = timeline.line_of[starts]
-    places = _insertion_places(timeline, lines.astype(np.int64), begin, duration)
-    order = np.lexsort((-duration, begin, places))
-    ids = consumer.dense(len(timeline))[starts][order]
+    places = _insertion_places(timeline, lines, begin, duration)
+    order = np.argsort(places, kind="stable")
+    if (np.diff(places[order]) == 0).any():
+        order = np.lexsort((-duration, begin, places))
+    ids = consumer.at(starts)[order]
     return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
         places[order] + np.arange(len(order)), ids
     )
@@ -91,12 +93,13 @@ def _inserted(
 ) -> Timeline:
     counts = np.bincount(lines, minlength=len(timeline.lines))
     # Where the events that were there come to stand, and where the new ones do.
-    is_new = np.zeros(len(timeline) + len(places), np.bool_)
-    is_new[places + np.arange(len(places))] = True
+    added = places + np.arange(len(places))
+    is_old = np.ones(len(timeline) + len(places), np.bool_)
+    is_old[added] = False
 
-    def merged(column: Any, added: Any) -> Any:
-        whole = np.empty(len(is_new), column.dtype)
-        whole[~is_new], whole[is_new] = column, added
+    def merged(column: Any, values: Any) -> Any:
+        whole = np.empty(len(is_old), column.dtype)
+        whole[is_old], whole[added] = column, values
         return whole
 
     return replace(
@@ -107,5 +110,5 @@ def _inserted(
         kinds=merged(timeline.kinds, len(timeline.names)),
         names=[*timeline.names, REGION],
         display_names=[*timeline.display_names, ""],
-        sources=merged(timeline.sources, -1),
+        sources=timeline.sources.with_added(added),
     )

@@ -17,11 +17,16 @@ import numpy as np
 from tfprof.analysis.xspace.clocks import TimeAxis, time_axis
 from tfprof.analysis.xspace.names import HOST_PLANE, MERGED_PLANES, is_derived, is_device
 from tfprof.analysis.xspace.op_names import OpName, parse_op_name
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.analysis.xspace.sources import Sources, place_type
+from tfprof.model.columns import BoolArray, Int64Array, blocks, narrowest
 from tfprof.model.xspace import Plane, XSpace
+from tfprof.model.xspace_events import AGGREGATED
 from tfprof.model.xspace_stats import IntArray, StatKind, StatValue
 
 _NEW_NVTX_ID = 1 << 32
+
+_FEW_KINDS = 4
+"""So many comparisons take less time than to look up each event in a table."""
 
 
 class Line(NamedTuple):
@@ -66,6 +71,8 @@ class SparseStat(NamedTuple):
 
     def only(self, chosen: BoolArray) -> SparseStat:
         """Those of some events."""
+        if chosen.all():
+            return self
         return SparseStat(self.events[chosen], self.kinds[chosen], self.values[chosen], self.texts)
 
     def is_integer(self) -> BoolArray:
@@ -81,9 +88,35 @@ class SparseStat(NamedTuple):
     def dense(self, n_events: int, missing: int = 0) -> Int64Array:
         """The integers of all events, shape (n_events,)."""
         found = np.full(n_events, missing, np.int64)
-        chosen = self.is_integer()
-        found[self.events[chosen]] = self.values[chosen]
+        whole = self.only(self.is_integer())
+        found[whole.events] = whole.values
         return found
+
+    def at(self, events: IntArray, missing: int = 0) -> Int64Array:
+        """The integers of some events, shape of ``events``: cheaper than those of all."""
+        found = np.full(len(events), missing, np.int64)
+        rows = self.rows_of(events)
+        is_integer = rows >= 0
+        is_integer[is_integer] = self.is_integer()[rows[is_integer]]
+        found[is_integer] = self.values[rows[is_integer]]
+        return found
+
+    def has(self, events: IntArray) -> BoolArray:
+        """Whether some events have it, shape of ``events``."""
+        return self.rows_of(events) >= 0
+
+    def among(self, events: IntArray) -> SparseStat:
+        """Those of some events, in the order of these; events without it are left out."""
+        rows = self.rows_of(events)
+        rows = rows[rows >= 0]
+        return SparseStat(self.events[rows], self.kinds[rows], self.values[rows], self.texts)
+
+    def rows_of(self, events: IntArray) -> Int64Array:
+        """The rows of some events, -1 for those without, shape of ``events``."""
+        if not len(self):
+            return np.full(len(events), -1)
+        row = np.searchsorted(self.events, events).clip(max=len(self) - 1)
+        return np.where(self.events[row] == events, row, -1)
 
     def text_ids(self, n_events: int) -> IntArray:
         """The number of each event's text, -1 without one, shape (n_events,)."""
@@ -116,8 +149,7 @@ class Timeline:
         kinds: What it is: a place in ``names``.
         names: Name of each kind of event, once for each plane.
         display_names: What to show instead; empty for most.
-        sources: Number of each event among all of the space, planes one after the other; -1 for
-            one that is not in the space.
+        sources: Which event of the space each is.
     """
 
     space: XSpace
@@ -128,7 +160,7 @@ class Timeline:
     kinds: IntArray
     names: Sequence[str]
     display_names: Sequence[str]
-    sources: IntArray
+    sources: Sources
 
     def __len__(self) -> int:
         return len(self.starts_ps)
@@ -152,6 +184,11 @@ class Timeline:
     def line_of(self) -> IntArray:
         """The line of each event, shape (n,)."""
         return np.repeat(np.arange(len(self.lines), dtype=np.int32), np.diff(self.first))
+
+    def lines_of(self, events: Any) -> Int64Array:
+        """The line of some events: cheaper than ``line_of`` of all."""
+        found: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        return found
 
     @cached_property
     def ops(self) -> list[OpName]:
@@ -179,8 +216,11 @@ class Timeline:
 
     def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
         """Whether the line of each event is wanted, shape (n,)."""
-        chosen = np.array([wanted(line) for line in self.lines], np.bool_)
-        return np.repeat(chosen, np.diff(self.first))
+        found = np.zeros(len(self), np.bool_)
+        for number, line in enumerate(self.lines):
+            if wanted(line):
+                found[self.events_of(number)] = True
+        return found
 
     def named(self, wanted: Callable[[str], bool]) -> BoolArray:
         """Whether the name of each event is wanted, shape (n,)."""
@@ -188,9 +228,13 @@ class Timeline:
 
     def kind_mask(self, chosen: Sequence[bool] | BoolArray) -> BoolArray:
         """Whether the kind of each event is chosen, shape (n,)."""
-        if not len(self.names):
-            return np.zeros(0, np.bool_)
-        found: BoolArray = np.asarray(chosen, np.bool_)[self.kinds]
+        is_chosen = np.asarray(chosen, np.bool_)
+        kinds = np.flatnonzero(is_chosen).tolist()
+        if len(kinds) > _FEW_KINDS:
+            return is_chosen[self.kinds]
+        found = np.zeros(len(self), np.bool_)
+        for kind in kinds:
+            found |= self.kinds == kind
         return found
 
     def events_of(self, line: int) -> slice:
@@ -201,17 +245,24 @@ class Timeline:
         """Name of an event."""
         return self.names[int(self.kinds[event])]
 
-    def stat(self, name: str) -> SparseStat:
-        """A stat, of those events that have it; own stats win over those of the metadata."""
+    def stat(self, name: str, *, keep: bool = True) -> SparseStat:
+        """A stat, of those events that have it; own stats win over those of the metadata.
+
+        Args:
+            name: Of the stat.
+            keep: Keep it for those who ask again; not worth its memory for what is asked once.
+        """
         found = self._stats.get(name)
         if found is None:
-            found = self._stats[name] = _sparse_stat(self, name)
+            found = _sparse_stat(self, name)
+            if keep:
+                self._stats[name] = found
         return found
 
     def offsets_ps(self, events: Int64Array) -> Int64Array:
         """When events began, since the timestamps of their lines as written, shape (n,)."""
         found = np.zeros(len(events), np.int64)
-        sources = self.sources[events]
+        sources = self.sources.of(events)
         planes = np.searchsorted(self._first_source, sources, side="right") - 1
         for plane in np.unique(planes).tolist():
             chosen = (planes == plane) & (sources >= 0)
@@ -221,7 +272,7 @@ class Timeline:
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
         """All stats of one event by name."""
-        source = int(self.sources[event])
+        source = int(self.sources.of(np.array([event]))[0])
         if source < 0:
             return {}
         plane = int(np.searchsorted(self._first_source, source, side="right")) - 1
@@ -236,17 +287,6 @@ class Timeline:
         sizes = [len(plane.events) for plane in self.space.planes]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
-    @cached_property
-    def _place_of_source(self) -> IntArray | None:
-        """Place of each event of the space, -1 if it is not here; None if it is its number."""
-        n_sources = int(self._first_source[-1])
-        if n_sources == len(self) and bool((np.diff(self.sources) == 1).all()):
-            return None
-        found: IntArray = np.full(n_sources, -1, _narrowest(len(self)))
-        known = np.flatnonzero(self.sources >= 0)
-        found[self.sources[known]] = known
-        return found
-
 
 def build_timeline(space: XSpace) -> Timeline:
     """Put the events of a space in order.
@@ -259,7 +299,7 @@ def build_timeline(space: XSpace) -> Timeline:
     starts_of_plane = [axis.starts_ps(number) for number in planes]
     possible_of_plane = [axis.is_possible(number) for number in planes]
     kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
-    sources_before = _before([len(plane.events) for plane in space.planes])
+    kind_type = narrowest(kinds_before[-1] + 1)  # one more for what others add
     runs: list[tuple[int, slice | Int64Array]] = []
     sizes: list[int] = []
     for pairs in pieces:
@@ -273,26 +313,34 @@ def build_timeline(space: XSpace) -> Timeline:
         (
             starts_of_plane[number][rows],
             space.planes[number].events.durations_ps[rows],
-            space.planes[number].metadata_rows[rows] + np.int32(kinds_before[number] + 1),
-            _numbers(rows, sources_before[number], sources_before[-1]),
+            _kinds(space.planes[number], rows, kinds_before[number], kind_type),
         )
         for number, rows in runs
     ]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    starts, durations, kinds, numbers = (
-        _joined([part[column] for part in parts]) for column in range(4)
-    )
+    starts, durations, kinds = (_joined([part[column] for part in parts]) for column in range(3))
+    n_sources, numbers = _numbers(runs, space)
     order = _time_order(starts, durations, first)
     if order is not None:
-        starts, durations, kinds, numbers = (
-            column[order] for column in (starts, durations, kinds, numbers)
-        )
+        starts, durations, kinds = (column[order] for column in (starts, durations, kinds))
+        numbers = order.astype(place_type(n_sources)) if numbers is None else numbers[order]
     names: list[str] = []
     shown: list[str] = []
     for plane in space.planes:
         names += ["", *plane.event_metadata.names.all]
         shown += ["", *plane.event_metadata.display_names.all]
-    return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, numbers)
+    sources = Sources.in_order(n_sources, numbers)
+    return Timeline(space, tuple(lines), first, starts, durations, kinds, names, shown, sources)
+
+
+def _kinds(
+    plane: Plane, rows: slice | Int64Array, before: int, kind_type: type[np.signedinteger[Any]]
+) -> IntArray:
+    """The kind of each of some events: behind those of other planes, and one that is unknown."""
+    found = plane.event_metadata.by_key.rows(plane.events.metadata_ids[rows])
+    found = found.astype(kind_type, copy=False)
+    found += kind_type(before + 1)
+    return found
 
 
 def _append_run(
@@ -307,12 +355,27 @@ def _append_run(
     runs.append((number, rows))
 
 
-def _numbers(rows: slice | Int64Array, before: int, n_all: int) -> IntArray:
-    """Numbers of events among all of the space."""
-    narrow = _narrowest(n_all)
-    if isinstance(rows, slice):
-        return np.arange(rows.start + before, rows.stop + before, dtype=narrow)
-    return (rows + before).astype(narrow)
+def _numbers(
+    runs: Sequence[tuple[int, slice | Int64Array]], space: XSpace
+) -> tuple[int, IntArray | None]:
+    """How many events a space has, and the numbers of some; None if these are all in order."""
+    before = _before([len(plane.events) for plane in space.planes])
+    end = 0
+    for number, rows in runs:
+        if not isinstance(rows, slice) or rows.start + before[number] != end:
+            break
+        end = rows.stop + before[number]
+    else:
+        if end == before[-1]:
+            return end, None
+    narrow = place_type(before[-1])
+    numbers = [
+        (rows + before[number]).astype(narrow)
+        if not isinstance(rows, slice)
+        else np.arange(rows.start + before[number], rows.stop + before[number], dtype=narrow)
+        for number, rows in runs
+    ]
+    return before[-1], _joined(numbers)
 
 
 def _before(sizes: list[int]) -> list[int]:
@@ -320,14 +383,10 @@ def _before(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
 
-def _narrowest(size: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if size < 1 << 31 else np.int64
-
-
 def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> slice | Int64Array:
     """The events of a line that have a start, and times that can be."""
     events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
-    is_left_out = plane.events.is_aggregated[events]
+    is_left_out = plane.events.which[events] == AGGREGATED
     if is_possible is not None:
         is_left_out = is_left_out | ~is_possible[events]
     if not is_left_out.any():
@@ -391,11 +450,14 @@ def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) ->
     """The order by line, start, and duration from long to short; None if it is that already."""
     if len(starts) < 2:
         return None
-    earlier = np.diff(starts)
-    is_wrong = (earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1]))
-    borders = first[1:-1]
-    is_wrong[borders[(borders > 0) & (borders < len(starts))] - 1] = False
-    wrong = np.flatnonzero(is_wrong)
+    pieces = [
+        block.start
+        + _out_of_order(
+            starts[block.start - 1 : block.stop], durations[block.start - 1 : block.stop]
+        )
+        for block in blocks(1, len(starts))
+    ]
+    wrong = np.setdiff1d(np.concatenate(pieces), first)
     if not len(wrong):
         return None
     order = np.arange(len(starts))
@@ -405,10 +467,16 @@ def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) ->
     return order
 
 
+def _out_of_order(starts: Int64Array, durations: Int64Array) -> Int64Array:
+    """Places of events that belong before the one in front of them, the first left out."""
+    earlier = starts[1:] - starts[:-1]
+    return np.flatnonzero((earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1])))
+
+
 def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
     numbers: dict[str, int] = {}
     parts = []
-    place_of = timeline._place_of_source
+    place_of = timeline.sources.places
     for number, plane in enumerate(timeline.space.planes):
         if not len(plane.events) or not plane.stat_metadata.keys_of(name):
             continue
