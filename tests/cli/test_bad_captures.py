@@ -26,6 +26,7 @@ NOTHING = {
     "hlo-stats": "There are no ops of devices to look at",
     "roofline": "There are no ops of devices to look at",
     "memory-viewer": "The capture holds no compiled programs",
+    "graph-viewer": "The capture holds no compiled programs",
 }
 """What a tool says that has no data."""
 
