@@ -166,7 +166,7 @@ def opened(*spaces: pb.XSpace) -> Run:
 
 def timeline_of(space: pb.XSpace) -> Any:
     """The events of one host in order of time."""
-    from tfprof.analysis.xspace.timeline import build_timeline
+    from tfprof.analysis.xspace.build_timeline import build_timeline
 
     return build_timeline(read_xspace(space.SerializeToString()))
 

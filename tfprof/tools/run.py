@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfprof.analysis.xspace.build_timeline import build_timeline
 from tfprof.analysis.xspace.clocks import time_axis
 from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.grouping import Forest, Groups, build_forest, find_groups
 from tfprof.analysis.xspace.names import is_known_plane
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
-from tfprof.analysis.xspace.timeline import Timeline, build_timeline
+from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.model.columns import BoolArray
 from tfprof.model.xspace import XSpace

@@ -5,9 +5,9 @@ from collections import defaultdict
 import pytest
 
 from tests.tools.oracle import CAPTURES, answer, folder, preprocessed, rows
+from tfprof.analysis.xspace.build_timeline import build_timeline
 from tfprof.analysis.xspace.eager import ran_eagerly
 from tfprof.analysis.xspace.host_ops import host_op_times
-from tfprof.analysis.xspace.timeline import build_timeline
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.run import open_run
 

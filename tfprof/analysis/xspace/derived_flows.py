@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.analysis.xspace.names import EXECUTOR, TENSOR_CORE
-from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.analysis.xspace.sparse_stat import SparseStat
+from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 
 INTO, OUT_OF = 1, 2

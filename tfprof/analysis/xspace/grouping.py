@@ -23,8 +23,9 @@ from tfprof.analysis.xspace.names import (
     TRACE_CONTEXT,
 )
 from tfprof.analysis.xspace.nesting import Nesting, nest
+from tfprof.analysis.xspace.sparse_stat import SparseStat
 from tfprof.analysis.xspace.threadpool import Regions
-from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.analysis.xspace.tpu_groups import group_tpus
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.xspace_stats import IntArray, StatKind

@@ -11,8 +11,9 @@ import numpy as np
 
 from tfprof.analysis.xspace.names import EXECUTOR, GET_NEXT, TPU_PREFIX
 from tfprof.analysis.xspace.sources import place_type
+from tfprof.analysis.xspace.sparse_stat import SparseStat
 from tfprof.analysis.xspace.threadpool import Regions
-from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.xspace_stats import IntArray
 

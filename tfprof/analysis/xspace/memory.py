@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.op_names import parse_op_name
-from tfprof.analysis.xspace.timeline import SparseStat, Timeline
+from tfprof.analysis.xspace.sparse_stat import SparseStat
+from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"

@@ -16,7 +16,7 @@ from tfprof.analysis.xspace.grouping import Forest
 from tfprof.analysis.xspace.links import all_matches
 from tfprof.analysis.xspace.names import CONSUME, PRODUCE
 from tfprof.analysis.xspace.op_names import OpKind, iterator_type, plain_iterator_type
-from tfprof.analysis.xspace.timeline import SparseStat
+from tfprof.analysis.xspace.sparse_stat import SparseStat
 from tfprof.model.columns import Int64Array
 from tfprof.model.xspace_stats import IntArray, StatKind
 
