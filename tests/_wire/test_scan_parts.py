@@ -56,7 +56,7 @@ def run_of(*n_stats):
 def read(plan, data, threads=1, name=NAME):
     """The columns as lists; None if the bytes are refused."""
     try:
-        return shown(plan, scan_in_parts(split(plan, name), data, threads, small=0))
+        return shown(plan, scan_in_parts(split(plan, name), data, threads))
     except (DecodeError, RuntimeWarning):
         return None
 
@@ -92,14 +92,14 @@ def test_threads_look_into_devices_of_about_one_size(monkeypatch):
         ([100] * 8, [1] * 8),
         ([100, 1, 1], []),  # one has nearly everything
     ):
-        scan_in_parts(parts, run_of(*n_stats).SerializeToString(), 2, small=0)
+        scan_in_parts(parts, run_of(*n_stats).SerializeToString(), 2)
         assert sorted(scanned) == expected
         scanned.clear()
 
 
 def test_columns_of_parts_can_be_taken_from():
     data = run_of(1, 2, 3).SerializeToString()
-    found = scan_in_parts(split(PLAN, NAME), data, 2, small=0)[PLAN.table(f"{NAME}.node_stats")]
+    found = scan_in_parts(split(PLAN, NAME), data, 2)[PLAN.table(f"{NAME}.node_stats")]
     places = np.array([5, 0])
     some = found.take(places, places)
     assert [*some.text("node_name")] == [b"2/2", b"0/0"]

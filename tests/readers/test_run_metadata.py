@@ -6,7 +6,7 @@ from google.protobuf import text_format
 
 import tfprof
 from tfprof._wire import messages as pb
-from tfprof._wire.scan_parts import SMALL
+from tfprof.readers.run_metadata import SMALL
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 
 
@@ -138,3 +138,11 @@ def test_more_stats_than_are_read_at_a_time():
     found = rows(run(stats))
     assert found["n3"]["requested_bytes"] == sum(range(3, 20_000, 7))
     assert sum(numbers["run_count"] for numbers in found.values()) == 20_000
+
+
+def test_outputs_of_any_size_beside_one_that_is_not_described():
+    execution = stat(1, outputs=[1, 1 << 40, 3])
+    for address, out in zip((1 << 45, 5, 1 << 50), execution.output, strict=True):
+        out.tensor_description.allocation_description.ptr = address
+    execution.output.add(slot=3)
+    assert one(execution)["output_bytes"] == (1 << 40) + 4

@@ -20,8 +20,6 @@ from tfprof._wire.scan import Columns, Data, scan
 if TYPE_CHECKING:
     from tfprof._wire.lockstep import Int64Array
 
-SMALL = 4 << 20
-"""Bytes for which threads are not worth their start."""
 _TASKS = 4
 """For each thread, so that none waits long for the others."""
 _MOST = 0.9
@@ -80,16 +78,13 @@ def _without_fields(entries: Entries, name: str) -> tuple[Entries, Entries]:
     return result, fields
 
 
-def scan_in_parts(
-    plan: SplitPlan, data: Data, n_threads: int, *, small: int = SMALL
-) -> list[Columns]:
+def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
     """Read a message.
 
     Args:
         plan: What to read.
         data: The serialized message.
         n_threads: How many threads look into the rows.
-        small: Up to so many bytes are read without threads.
 
     Returns:
         What ``scan`` returns.
@@ -98,7 +93,7 @@ def scan_in_parts(
         ValueError: The data are no contiguous bytes.
         DecodeError: Protobuf refuses the bytes.
     """
-    if n_threads > 1 and len(data) > small and is_native():
+    if n_threads > 1 and is_native():
         outline = scan(plan.outline, data)
         found = _scan_rows(plan, outline[plan.table], data, n_threads)
         if found:

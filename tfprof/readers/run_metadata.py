@@ -38,6 +38,9 @@ _STATS = 2
 """Place of the table of stats in the plan."""
 _LOOKED_AT = 100
 
+SMALL = 4 << 20
+"""Bytes for which threads are not worth their start."""
+
 _ALLOCATION = "tensor_description.allocation_description"
 
 _FED = re.compile(r"_arg_(?P<name>.+)_(?P<output>\d{1,9})_\d+")
@@ -146,7 +149,8 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
     """The tables, if some op that ran is known: then nobody has to look what the data are."""
     try:
-        tables = scan_in_parts(_split_plan(), data, number_of_threads(None))
+        n_threads = number_of_threads(None) if len(data) > SMALL else 1
+        tables = scan_in_parts(_split_plan(), data, n_threads)
     except (DecodeError, RuntimeWarning):
         return []
     stats = tables[_STATS]
@@ -198,14 +202,15 @@ def _read_outputs(outputs: Columns) -> OutputColumns:
     is_allocated = outputs.number(_ALLOCATION)
     if not is_allocated.all():
         place = np.flatnonzero(is_allocated)
-        columns = [column[place] for column in columns]
+        room = np.empty(len(place), np.int64)  # the same for all: new memory costs more
+        taken = (column.take(place, out=room, mode="clip") for column in columns)
+        return OutputColumns(*[_compact(column) for column in taken])
     return OutputColumns(*map(_compact, columns))
 
 
 def _compact(values: Int64Array) -> CompactColumn:
-    """A column to be kept."""
-    found = narrowed(values)
-    offsets, base = found or (values, 0)
+    """A column to be kept, in memory of its own."""
+    offsets, base = narrowed(values) or (values.copy(), 0)
     return CompactColumn(offsets, base, len(values))
 
 
