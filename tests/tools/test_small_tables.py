@@ -14,12 +14,14 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 from tfprof.tools.bound_by import bound_by
 from tfprof.tools.environment import device_type, environment
 from tfprof.tools.gpu_kernels import kernel_stats
+from tfprof.tools.hlo_statistics import hlo_stats
 from tfprof.tools.input_pipeline_analyzer import input_pipeline
 from tfprof.tools.iterator_advice import suggestion
 from tfprof.tools.memory_profile import memory
 from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
+from tfprof.tools.roofline_model import roofline
 from tfprof.tools.statistics import Summary, one_digit, percent, summary
 from tfprof.tools.tf_data_bottleneck import tf_data
 
@@ -152,8 +154,16 @@ def test_costs_that_nothing_tells_are_no_zeros():
     rows = op_stats(run, classic=True).to_rows()
     assert [[row[name] for name in names] for row in rows] == [[0.0] * 4]
     kernel = event("sgemm", 10, 50, correlation_id=1, tf_op="a/b:MatMul")
-    [top] = overview(opened(xspace(host(), gpu(line(kernel))))).to_rows("top_ops")
+    run = opened(xspace(host(), gpu(line(kernel))))
+    [top] = overview(run).to_rows("top_ops")
     assert (top["operation"], top["flopRate"]) == ("a/b", None)
+    of_costs = {"model_flop_rate", "measured_memory_bw", "hbm_bw", "operational_intensity"}
+    of_limits = {"roofline_efficiency", "compute_efficiency", "optimal_flop_rate"}
+    not_told = {"dma_stall_percent", "vdd_energy"}
+    for tool, unknown in ((hlo_stats, of_costs | not_told), (roofline, of_costs | of_limits)):
+        for classic, expected in ((False, None), (True, 0.0)):
+            row = tool(run, classic=classic).to_rows()[0]
+            assert {name: row[name] for name in unknown} == dict.fromkeys(unknown, expected)
 
 
 def test_more_than_500_ops_are_kept_but_in_the_reference():

@@ -79,7 +79,7 @@ def hlo_stats(
     for rank, op in enumerate(shown_ops(ops), 1):
         share = 100.0 * op.self_ps / ops.total_ps if ops.total_ps else 0.0
         so_far += share
-        rows.append(_row(rank, op, share, so_far, peaks, core))
+        rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
     table = Table("instructions", COLUMNS, rows, title="Instructions")
     by_name = [column.id for column in COLUMNS].index("source_info")
     html_rows = [
@@ -99,22 +99,34 @@ def hlo_stats(
 
 
 def _row(
-    rank: int, op: DeviceOp, share: float, so_far: float, peaks: Peaks, core: str
+    rank: int,
+    op: DeviceOp,
+    share: float,
+    so_far: float,
+    peaks: Peaks,
+    core: str,
+    *,
+    classic: bool,
 ) -> tuple[Cell, ...]:
     spaces = {space: (read, written) for space, read, written in op.traffic.by_space}
     cmem = spaces.get(CMEM, (0, 0))
     time = op.time_ps
-    return (
-        rank, str(op.key.program_id), op.category, op.key.name, op.expression or op.key.name,
-        op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
-        _each(op.self_ps, op), share, so_far, 0.0,
+    rates: tuple[Cell, ...] = (
         gflops_per_s(op.model_flops, time), gflops_per_s(op.flops, op.normalized_ps),
         gib_per_s(op.traffic.all_bytes, time), gib_per_s(op.traffic.hbm_bytes, time),
         gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
         op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+    )  # fmt: skip
+    if not (classic or op.has_known_cost):
+        rates = (None,) * len(rates)
+    not_told = 0.0 if classic else None  # stalls and energy, of which no capture tells anything
+    return (
+        rank, str(op.key.program_id), op.category, op.key.name, op.expression or op.key.name,
+        op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
+        _each(op.self_ps, op), share, so_far, not_told, *rates,
         bound_by(op.flops, op.traffic, time, peaks),
         _yes(".remat" in op.key.name or "rematted_computation" in op.provenance),
-        _yes(op.is_outside_compilation), "No", source_text(op), core, "", 0.0,
+        _yes(op.is_outside_compilation), "No", source_text(op), core, "", not_told,
     )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def roofline(
         found
         for part in _parts(run, ops, steps, device, classic=classic)
         if step is None or part.label.rpartition(" ")[2] in ("Total", "Average", str(step))
-        for found in rows_of(part, device.peaks, device.n_cores)
+        for found in rows_of(part, device.peaks, device.n_cores, classic=classic)
     ]
     columns = columns_of(device.hardware)
 
@@ -118,14 +118,15 @@ def _parts(
     *,
     classic: bool,
 ) -> Iterator[Part]:
-    """Everything with infeeds and outfeeds, then without."""
+    """Everything with infeeds and outfeeds, then, if there are some, without."""
     if not ops.ops and (device.hardware == "CPU_ONLY" or not classic):
         return
     gpu_steps: Sequence[str] = ()
     if classic and device.hardware == "GPU":
         gpu_steps = run_steps(run, classic=True, inner_only=True).names
     shown = _shown(ops, classic=classic)
-    for with_transfers in (True, False):
+    has_transfers = any(is_transfer(op.category) for op in ops.ops)
+    for with_transfers in (True, False) if classic or has_transfers else (True,):
         program = whole_program(ops.ops, ops.total_ps, with_transfers=with_transfers)
         kept = [op for op in shown if with_transfers or not is_transfer(op.category)]
         yield Part("Total", program, 1, kept, with_transfers)

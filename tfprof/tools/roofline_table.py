@@ -87,6 +87,22 @@ _GPU_LABELS = {
 _PLACES = {column.id: place for place, column in enumerate(COLUMNS)}
 
 
+_NOT_TOLD = frozenset((_PLACES["dma_stall_percent"],))
+"""What no capture tells; the reference shows 0."""
+
+_PER_CORE = frozenset((_PLACES["total_time_per_core"],))
+
+_OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
+    "bottleneck_operational_intensity", "optimal_flop_rate", "roofline_efficiency",
+    "compute_efficiency", "max_mem_bw_utilization",
+)))  # fmt: skip
+"""What follows from what the device can do."""
+
+_OF_COSTS = _OF_LIMITS | frozenset(
+    place for name, place in _PLACES.items() if name.endswith(("_rate", "_bw", "_intensity"))
+)
+"""What follows from the float operations and the bytes of an op."""
+
 RANK, WITH_TRANSFERS = (_PLACES[name] for name in ("rank", "include_infeed_outfeed"))
 
 Row = tuple[Cell, ...]
@@ -126,13 +142,26 @@ def chosen_cells(row: Row, columns: Sequence[Column]) -> Row:
     return tuple([row[_PLACES[column.id]] for column in columns])
 
 
-def rows_of(part: Part, peaks: Peaks, n_cores: int) -> Iterator[tuple[DeviceOp, Row]]:
-    """A row of all columns for the program, and one for each op."""
+def rows_of(
+    part: Part, peaks: Peaks, n_cores: int, *, classic: bool
+) -> Iterator[tuple[DeviceOp, Row]]:
+    """A row of all columns for the program, and one for each op.
+
+    What is not known is None; in classic mode 0, as in the reference.
+    """
     total_ps, so_far = part.program.time_ps, 0.0
+    knows_some = not part.ops or any(op.has_known_cost for op in part.ops)
     for rank, op in enumerate((part.program, *part.ops)):
         share = op.self_ps / total_ps if rank and total_ps else 0.0
         so_far += share
-        yield op, _row(part, op, (rank, share, so_far), peaks, n_cores)
+        row = _row(part, op, (rank, share, so_far), peaks, n_cores)
+        if not classic:
+            left_out = _NOT_TOLD if any(peaks) else _NOT_TOLD | _OF_LIMITS
+            left_out |= set() if n_cores else _PER_CORE
+            if not (op.has_known_cost if rank else knows_some):
+                left_out |= _OF_COSTS
+            row = tuple([None if place in left_out else cell for place, cell in enumerate(row)])
+        yield op, row
 
 
 def _row(

@@ -90,7 +90,7 @@ def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
     if not ops.ops:
         return found
     costs = [(op, op_roofline(op, device.peaks)) for op in ops.ops]
-    without = [op for op, cost in costs if not (cost.gflops or cost.gib.memory)]
+    without = [op for op in ops.ops if not op.has_known_cost]
     if without:
         share = sum(op.self_ps for op in without) / max(sum(op.self_ps for op in ops.ops), 1)
         found.append(

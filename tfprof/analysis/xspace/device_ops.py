@@ -103,6 +103,11 @@ class DeviceOp:
     children: tuple[DeviceOp, ...] = ()
 
     @property
+    def has_known_cost(self) -> bool:
+        """Whether its float operations and bytes are known: those of a kernel alone are not."""
+        return bool(self.flops or self.traffic.all_bytes or (self.is_known and self.expression))
+
+    @property
     def is_outside_compilation(self) -> bool:
         """Whether it hands something to the host, or takes it from there, amid a program."""
         sends = "send-done" in self.expression and "is_host_transfer=true" in self.expression
