@@ -100,7 +100,8 @@ class GraphSource:
         self._n_looked_up = 0
         self._marked: set[tuple[str, str]] = set()
         pairs = zip(self.pending.names, self.pending.float_ops, strict=True)
-        self._given_flops: set[str] = {name for name, flops in pairs if flops}
+        # In the order of the log, which is mostly that of the graph: looked up sooner than a set.
+        self._given_flops = list(dict.fromkeys(name for name, flops in pairs if flops))
         self.update()
         self._add_op_log()
         if graph is not None:
