@@ -73,7 +73,7 @@ function __tfprof_output
 end
 
 function __tfprof_commands
-    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot shell completion demo
+    printf '%s\n' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot shell completion demo
 end
 
 # Options that take no value, or may go without.
@@ -110,6 +110,7 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a hlo-stats -d 'XLA ops as a list.
 complete -c tfprof -n '__tfprof_in any \'\'' -a roofline -d 'How far ops are from what the device can do.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a memory-viewer -d 'Buffers that XLA programs plan to hold.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a graph-viewer -d 'Instructions of an XLA program around one.'
+complete -c tfprof -n '__tfprof_in any \'\'' -a monitor -d 'How busy devices are, in a few figures.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a trace -d 'All events for Perfetto or Chrome.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a doctor -d 'Why it does not work: machine, servers, files.'
 complete -c tfprof -n '__tfprof_in any \'\'' -a dot -d 'A DOT file, such as XLA\'s dumps, as a picture.'
@@ -120,9 +121,9 @@ complete -c tfprof -n '__tfprof_in any \'\'' -a demo -d 'A recorded ResNet-50 tr
 complete -c tfprof -n '__tfprof_in snake \'\'' -l version -d 'Show the version and exit'
 complete -c tfprof -n '__tfprof_in single \'\'' -o version -d 'Show the version and exit'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot shell completion demo' -s h -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot shell completion demo' -l help -d 'Show this message and exit'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot shell completion demo' -o help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot shell completion demo' -s h -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot shell completion demo' -l help -d 'Show this message and exit'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot shell completion demo' -o help -d 'Show this message and exit'
 
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise info timeline pprof export convert shell' -l graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz, .xz or .zst'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise info timeline pprof export convert shell' -o graph_path -r -F -d 'GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also .gz, .xz or .zst'
@@ -248,14 +249,14 @@ complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code shell' -l max_
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code shell' -o max_rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code shell' -l max-rows -x -d 'Rows of a table, tree or page, the largest first to stay; 0 is all'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -l color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -o color -x -a 'auto always never' -d 'Colour; auto heeds NO_COLOR and FORCE_COLOR'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -l no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -o no-pager -d 'The opposite of --pager'
-complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -l pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -o pager -d 'Show what is longer than the terminal with the program that PAGER names, else less or more'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -l no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -o no-pager -d 'The opposite of --pager'
+complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor shell demo' -l no-pager -d 'The opposite of --pager'
 
 complete -c tfprof -n '__tfprof_in snake \'\' shell' -l history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o history -d 'Remember the lines that are typed, in tfprof/history below the folder of the user\'s state (~/.local/state, or XDG_STATE_HOME), or in the file that the environment variable TFPROF_HISTORY names; empty means none'
@@ -263,12 +264,12 @@ complete -c tfprof -n '__tfprof_in snake \'\' shell' -l no-history -d 'The oppos
 complete -c tfprof -n '__tfprof_in single \'\' shell' -o no-history -d 'The opposite of --history'
 complete -c tfprof -n '__tfprof_in kebab \'\' shell' -l no-history -d 'The opposite of --history'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor completion' -s o -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor completion' -l outfile -r -F -d 'Write to a file; - is stdout'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor doctor completion' -o outfile -r -F -d 'Write to a file; - is stdout'
 
-complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot completion' -l force -d 'Overwrite the file if it exists'
-complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace doctor dot completion' -o force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in snake op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot completion' -l force -d 'Overwrite the file if it exists'
+complete -c tfprof -n '__tfprof_in single op scope graph code advise flops summary info timeline pprof export convert checkpoint tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace doctor dot completion' -o force -d 'Overwrite the file if it exists'
 
 complete -c tfprof -n '__tfprof_in snake advise' -l checkers -x -d 'Checkers to run, separated by commas'
 complete -c tfprof -n '__tfprof_in single advise' -o checkers -x -d 'Checkers to run, separated by commas'
@@ -381,32 +382,32 @@ complete -c tfprof -n '__tfprof_in single checkpoint' -o sort -x -a 'name size' 
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o format -x -a 'text json csv' -d 'text: to read. json, csv: all numbers; what is not known is null or empty'
 
-complete -c tfprof -n '__tfprof_in snake tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l run -x -d 'Which run of a log folder'
-complete -c tfprof -n '__tfprof_in single tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -o run -x -d 'Which run of a log folder'
+complete -c tfprof -n '__tfprof_in snake tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l run -x -d 'Which run of a log folder'
+complete -c tfprof -n '__tfprof_in single tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o run -x -d 'Which run of a log folder'
 
 complete -c tfprof -n '__tfprof_in snake tools' -l format -x -a 'text json csv' -d 'text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: the hosts'
 complete -c tfprof -n '__tfprof_in single tools' -o format -x -a 'text json csv' -d 'text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: the hosts'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l host -x -d 'One host, by the name of its file up to .xplane.pb'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -o host -x -d 'One host, by the name of its file up to .xplane.pb'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l host -x -d 'One host, by the name of its file up to .xplane.pb'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o host -x -d 'One host, by the name of its file up to .xplane.pb'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l step -x -d 'One step, by its number'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -o step -x -d 'One step, by its number'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l step -x -d 'One step, by its number'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o step -x -d 'One step, by its number'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -o classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l no-classic -d 'The opposite of --classic'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -o no-classic -d 'The opposite of --classic'
-complete -c tfprof -n '__tfprof_in kebab overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -l no-classic -d 'The opposite of --classic'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l no-classic -d 'The opposite of --classic'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o no-classic -d 'The opposite of --classic'
+complete -c tfprof -n '__tfprof_in kebab overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l no-classic -d 'The opposite of --classic'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -l table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -o table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -l table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -o table -x -d 'One table only; with --format csv, all writes each into a file of its own, -o NAME.csv with the name of the table in it'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -l top -x -d 'Rows of each table; 0 is all'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -o top -x -d 'Rows of each table; 0 is all'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -l top -x -d 'Rows of each table; 0 is all'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -o top -x -d 'Rows of each table; 0 is all'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -l format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer' -o format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -l format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor' -o format -x -a 'text json csv gviz' -d 'text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard\'s Profile tab takes; with --classic its very numbers'
 
 complete -c tfprof -n '__tfprof_in snake op-profile' -l by -x -a 'program category provenance' -d 'What the upper levels of the tree are: XLA programs, categories of ops, or the framework\'s names'
 complete -c tfprof -n '__tfprof_in single op-profile' -o by -x -a 'program category provenance' -d 'What the upper levels of the tree are: XLA programs, categories of ops, or the framework\'s names'
@@ -443,7 +444,7 @@ complete -c tfprof -n '__tfprof_in any flops summary' -F
 
 complete -c tfprof -n '__tfprof_in any checkpoint' -F
 
-complete -c tfprof -n '__tfprof_in any tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer trace' -F
+complete -c tfprof -n '__tfprof_in any tools overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -F
 
 complete -c tfprof -n '__tfprof_in any doctor' -F
 

@@ -72,6 +72,7 @@ COMMANDS = {
     "roofline": Entry(_TOOL, "How far ops are from what the device can do.", _CAPTURES),
     "memory-viewer": Entry(_TOOL, "Buffers that XLA programs plan to hold.", _CAPTURES),
     "graph-viewer": Entry(_TOOL, "Instructions of an XLA program around one.", _CAPTURES),
+    "monitor": Entry(_TOOL, "How busy devices are, in a few figures.", _CAPTURES),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "doctor": Entry("tfprof.cli.commands.doctor", "Why it does not work: machine, servers, files."),
     "dot": Entry("tfprof.cli.commands.dot", "A DOT file, such as XLA's dumps, as a picture."),

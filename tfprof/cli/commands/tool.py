@@ -119,6 +119,12 @@ TOOLS = (
         ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
         options=("program", "node", "width"),
     ),
+    Tool(
+        "monitor", "monitor_report",
+        "Show how a captured run does in a few figures: how well matrix units are used, how long "
+        "devices idle, how long steps take and wait for input.",
+        ("logs/", "logs/ --step 3 --format json"),
+    ),
 )  # fmt: skip
 
 
