@@ -66,8 +66,40 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:  # ValueError: a name that can not be one
         if isinstance(error, TfprofError):
             raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str | os.PathLike[str], error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path")
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether there is such a folder; where that can not be told, reading the path says why."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is such a file and no device or pipe; otherwise as ``is_folder``."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def entries(folder: str | os.PathLike[str]) -> list[Path]:
+    """What a folder holds, by name.
+
+    Raises:
+        InputError: It can not be read.
+    """
+    try:
+        return sorted(Path(folder).iterdir())
+    except OSError as error:
+        raise _unreadable(folder, error) from error
 
 
 def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
@@ -146,11 +178,12 @@ def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwri
     Raises:
         UsageError: The file exists and was not to be replaced.
         InputError: It can not be written.
+        BrokenPipeError: Whoever read the pipe has gone away.
     """
     try:
-        _write(Path(path).resolve(), chunks, overwrite)
+        _write(Path(path), chunks, overwrite)
     except (OSError, ValueError) as error:  # ValueError: a name that can not be one
-        if isinstance(error, TfprofError):
+        if isinstance(error, (TfprofError, BrokenPipeError)):
             raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{os.fspath(path)}: cannot be written: {reason}") from error
@@ -161,6 +194,7 @@ def _write(path: Path, chunks: Iterable[bytes], overwrite: bool) -> None:
         with path.open("wb") as stream:
             stream.writelines(chunks)
         return
+    path = path.resolve()
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as stream:

@@ -7,12 +7,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
-from pathlib import Path
 from typing import TypeVar
 
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files import Unwatched, Watch
+from tfprof.files import Unwatched, Watch, is_ordinary_file
 from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
 from tfprof.readers.run_folder import is_capture
@@ -164,7 +163,7 @@ def _load_ahead(files: Sequence[RunFile], watch: Watch) -> Iterator[LoadedFile]:
     Ctrl-C ends it.
     """
     n_threads = number_of_threads(None)
-    if n_threads == 1 or len(files) == 1 or not all(Path(file.path).is_file() for file in files):
+    if n_threads == 1 or len(files) == 1 or not all(is_ordinary_file(file.path) for file in files):
         yield from (file.load(watch) for file in files)
         return
     with ThreadPoolExecutor(n_threads, "tfprof") as pool:

@@ -13,6 +13,7 @@ from tfprof.api import Profiler
 from tfprof.capture.model_graphs import traced
 from tfprof.capture.traced_graph import TracedLayer
 from tfprof.errors import UnknownFormatError, UsageError
+from tfprof.files import is_ordinary_file
 from tfprof.model.program import Program
 from tfprof.model.tensors import PartialShape
 from tfprof.readers.program import read_program
@@ -84,7 +85,7 @@ def target_of(
 
 
 def _refuse_keras_file(path: Path) -> None:
-    if path.suffix.lower() in _KERAS_SUFFIXES and path.is_file():
+    if path.suffix.lower() in _KERAS_SUFFIXES and is_ordinary_file(path):
         raise UnknownFormatError(
             f"{path}: a file of Keras holds Python objects and no graph. Load it with "
             "keras.models.load_model and call tfprof.flops(model), or export it with "

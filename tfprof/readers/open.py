@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import MAX_MESSAGE_BYTES, parse
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
-from tfprof.files import content_of, opened
+from tfprof.files import content_of, entries, is_folder, is_ordinary_file, opened
 from tfprof.readers.compression import decompressed, unpack
 from tfprof.readers.sniff import Format, check_expected, packed_format, sniff
 
@@ -33,6 +33,9 @@ CLASSES = {
     Format.OP_LOG: "OpLogProto",
     Format.PROFILE: "ProfileProto",
 }
+SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+"""What the message in the folder of a SavedModel is called."""
+
 _MAGIC_BYTES = 16
 
 
@@ -205,7 +208,7 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
     """
     label = str(path)
     file = Path(path)
-    if _is_folder(file):
+    if is_folder(file):
         file = saved_model_file(file)
     with opened(file) as stream:
         return LoadedFile(label, _content(stream, label, watch))
@@ -221,22 +224,17 @@ def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
     return content_of(stream, label, watch)
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # reading it says why
-        return False
-
-
 def saved_model_file(folder: Path) -> Path:
     """The message in a SavedModel folder.
 
     Raises:
         UnknownFormatError: There is none.
+        InputError: The folder can not be read.
     """
-    for name in ("saved_model.pb", "saved_model.pbtxt"):
-        if (folder / name).is_file():
-            return folder / name
+    held = {entry.name: entry for entry in entries(folder) if is_ordinary_file(entry)}
+    for name in SAVED_MODEL_NAMES:
+        if name in held:
+            return held[name]
     raise UnknownFormatError(
         f"{folder}: a folder, but not a SavedModel: it holds neither saved_model.pb nor "
         "saved_model.pbtxt. Give a file, or the folder that holds one of these"

@@ -11,9 +11,18 @@ from typing import Literal
 
 from tfprof._wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
-from tfprof.files import PACKED_SUFFIXES, Unwatched, Watch, content_of, opened
+from tfprof.files import (
+    PACKED_SUFFIXES,
+    Unwatched,
+    Watch,
+    content_of,
+    entries,
+    is_folder,
+    is_ordinary_file,
+    opened,
+)
 from tfprof.readers.compression import decompressed, unpack_head
-from tfprof.readers.open import LoadedFile, load_file
+from tfprof.readers.open import SAVED_MODEL_NAMES, LoadedFile, load_file
 from tfprof.readers.sniff import Format, Sniffed, advice, packed_format, sniff
 
 Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
@@ -36,11 +45,13 @@ class RunFile:
         path: As the user named it, or found in a folder that the user named.
         found: What it looks like.
         data: Its content, if it had to be read to look at it, and small.
+        trouble: Why it could not be looked at; empty if it could.
     """
 
     path: str
     found: Sniffed
     data: bytes | None = field(default=None, repr=False)
+    trouble: str = ""
 
     def load(self, watch: Watch | None = None) -> LoadedFile:
         """Read it.
@@ -120,7 +131,7 @@ def find_run_files(
     watch = watch or Unwatched()
     for path in (os.fspath(path) for path in paths):
         watch.stage(f"looking at {path}")
-        if not _is_run_folder(path):
+        if not is_run_folder(path):
             file = look_at(path)
             found += [_usable(file)]
             continue
@@ -131,6 +142,7 @@ def find_run_files(
         found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
         checkpoints += [path] if "checkpoint" in roles else []
         unused += others
+    found = list({os.path.realpath(file.path): file for file in found}.values())
     checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
     return _by_role(found, checkpoints, tuple(unused))
 
@@ -142,9 +154,9 @@ def look_at(path: str) -> RunFile:
         InputError: It can not be read.
         MalformedProfileError: It is compressed and damaged.
     """
-    if Path(path).is_dir():
+    if is_folder(path):
         return RunFile(path, Sniffed(Format.SAVED_MODEL, is_text=False, certainty=1.0))
-    if not Path(path).exists() and Path(f"{path}.index").is_file():
+    if is_ordinary_file(f"{path}.index") and not Path(path).exists():
         return RunFile(path, Sniffed(Format.CHECKPOINT, is_text=False, certainty=1.0))
     name = _unpacked_name(path)
     with opened(path) as stream:
@@ -160,18 +172,18 @@ def look_at(path: str) -> RunFile:
     return RunFile(path, sniff(head, name), head if is_all else None)
 
 
-def _is_run_folder(path: str) -> bool:
-    folder = Path(path)
-    if not folder.is_dir():
+def is_run_folder(path: str) -> bool:
+    """Whether it is a folder and no SavedModel."""
+    if not is_folder(path):
         return False
-    return not any((folder / f"saved_model.{kind}").is_file() for kind in ("pb", "pbtxt"))
+    return not any(is_ordinary_file(Path(path, name)) for name in SAVED_MODEL_NAMES)
 
 
 def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
     """The files in a folder that make a profile, and the others."""
     usable: list[RunFile] = []
     others: list[RunFile] = []
-    files = [path for path in Path(folder).iterdir() if path.is_file()]
+    files = [path for path in entries(folder) if is_ordinary_file(path)]
     shown = [path for path in files if not path.name.startswith(".")]
     has_checkpoint = any(path.suffix == ".index" for path in shown)
     for path in sorted(shown, key=lambda path: _natural(path.name)):
@@ -179,8 +191,9 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
             continue
         try:
             file = look_at(str(path))
-        except InputError:
-            file = RunFile(str(path), Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0))
+        except InputError as error:
+            unknown = Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
+            file = RunFile(str(path), unknown, trouble=str(error))
         is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
         (usable if is_usable else others).append(file)
     plain = [file for file in usable if _role(file) == "graph" and not file.path.endswith(".meta")]
@@ -212,10 +225,24 @@ def _usable(file: RunFile) -> RunFile:
     if file.found.format in _ROLES:
         return file
     if file.found.format is Format.EMPTY:
-        raise UnknownFormatError(f"{file.path}: this file is empty. Save it again")
+        raise _empty(file.path)
     raise UnknownFormatError(
         f"{file.path}: no graph, run metadata, op log or profile. {advice(file.found)}"
     )
+
+
+def refuse_empty(path: str) -> None:
+    """Of a file without content nobody has saved anything.
+
+    Raises:
+        UnknownFormatError: It is such a file.
+    """
+    if is_ordinary_file(path) and not Path(path).stat().st_size:
+        raise _empty(path)
+
+
+def _empty(path: str) -> UnknownFormatError:
+    return UnknownFormatError(f"{path}: this file is empty. Save it again")
 
 
 def _by_role(
@@ -283,6 +310,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
+    troubles = [file.trouble for file in others if file.trouble]
+    if troubles and len(troubles) == len(others):
+        return f"{folder}: no file of a run could be read: {'; '.join(troubles[:5])}."
     seen = ", ".join(f"{Path(file.path).name} ({file.found.format.value})" for file in others[:5])
     more = f" and {len(others) - 5} more" if len(others) > 5 else ""
     holds = f"it holds {seen}{more}" if others else "it is empty"

@@ -6,7 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files import entries, is_folder, is_ordinary_file
 
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 
@@ -27,11 +28,14 @@ def capture_files(folder: Path) -> list[Path]:
     """The captures of a run folder, one for each host, by name.
 
     A file that is there packed and unpacked is taken once, unpacked.
+
+    Raises:
+        InputError: The folder can not be read.
     """
     files: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
+    for path in entries(folder):
         found = _FILE.fullmatch(path.name)
-        if found is not None and path.is_file():
+        if found is not None and is_ordinary_file(path):
             files.setdefault(found["host"], path)
     return [files[host] for host in sorted(files)]
 
@@ -39,15 +43,15 @@ def capture_files(folder: Path) -> list[Path]:
 def is_capture(path: str | os.PathLike[str]) -> bool:
     """Whether a file is named as captures are, or a folder is a log folder or holds some."""
     named = Path(path)
-    if not named.is_dir():
-        return named.is_file() and _FILE.fullmatch(named.name) is not None
+    if not is_folder(named):
+        return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
     try:
-        inside = (named, *named.iterdir())
-    except OSError:  # whoever reads it says what is wrong
+        inside = (named, *entries(named))
+        return bool(capture_files(named)) or any(
+            is_folder(folder.joinpath(*_PROFILES)) for folder in inside
+        )
+    except InputError:  # whoever reads it says what is wrong
         return False
-    return bool(capture_files(named)) or any(
-        folder.joinpath(*_PROFILES).is_dir() for folder in inside
-    )
 
 
 def runs(folder: Path) -> dict[str, Path]:
@@ -94,6 +98,11 @@ def run_files(folder: Path, run: str | None) -> tuple[str, list[Path], list[str]
     if files and run is None:
         return folder.name, files, []
     known = runs(folder)
+    if files and not known:
+        raise UsageError(
+            f"{folder}: holds the captures of one run, so that there is no run {run!r} to choose; "
+            "leave it out"
+        )
     if not known:
         raise EmptyProfileError(
             f"{folder}: holds no capture; one is called HOST.xplane.pb and lies in "

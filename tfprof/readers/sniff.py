@@ -204,7 +204,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
         why = f"{evidence.unknown} of its fields are unknown"
     why = why or "its texts are binary data"
     raise UnknownFormatError(
-        f"{source}: not {with_article(expected.value)} message: {why}. {advice(found)}"
+        f"{source}: not {with_article(expected.value)} message: {why}. {advice(found, expected)}"
     )
 
 
@@ -237,11 +237,18 @@ def _fits_far_better(view: memoryview, evidence: Evidence, other: Format) -> boo
     return rival.known >= max(6, 3 * evidence.known)
 
 
-def advice(found: Sniffed) -> str:
-    """What data look like, and what to do with them: two or more sentences."""
+def advice(found: Sniffed, expected: Format | None = None) -> str:
+    """What data look like, and what to do with them: two or more sentences.
+
+    Args:
+        found: What they look like.
+        expected: What they should have been.
+    """
     if found.format is Format.UNKNOWN:
         return "It looks like nothing that tfprof knows; check that it is the right file."
     remedy = _REMEDIES.get(found.format, "check that it is the right file")
+    if expected is Format.XSPACE and found.format in _MESSAGES:
+        remedy = "the views (tfprof op, scope, graph, code) and tfprof info read it"
     return f"It looks like {with_article(found.format.value)}; {remedy}."
 
 

@@ -22,6 +22,7 @@ from tfprof.analysis.xspace.names import is_known_plane
 from tfprof.analysis.xspace.threadpool import Regions, with_regions
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
+from tfprof.files import is_folder
 from tfprof.model.columns import BoolArray
 from tfprof.model.xspace import XSpace
 from tfprof.readers.run_folder import host_name, run_files
@@ -154,7 +155,7 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
     name, files = "", sources
-    folders = [one for one in sources if isinstance(one, (str, Path)) and Path(one).is_dir()]
+    folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
     if folders and len(sources) > 1:
         raise UsageError(
             f"{folders[0]}: a folder among several paths; give one folder alone, or the files of "
