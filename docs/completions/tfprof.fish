@@ -330,16 +330,16 @@ complete -c tfprof -n '__tfprof_in snake timeline' -l every_step -d 'Put all ste
 complete -c tfprof -n '__tfprof_in single timeline' -o every_step -d 'Put all steps into one file, instead of one file for each'
 complete -c tfprof -n '__tfprof_in kebab timeline' -l every-step -d 'Put all steps into one file, instead of one file for each'
 
-complete -c tfprof -n '__tfprof_in snake timeline' -s o -r -F -d 'The file; .json, or .json.gz to pack it'
-complete -c tfprof -n '__tfprof_in snake timeline' -l outfile -r -F -d 'The file; .json, or .json.gz to pack it'
-complete -c tfprof -n '__tfprof_in single timeline' -o outfile -r -F -d 'The file; .json, or .json.gz to pack it'
+complete -c tfprof -n '__tfprof_in snake timeline' -s o -r -F -d 'The file; .json, or .json.gz to pack it; - is stdout'
+complete -c tfprof -n '__tfprof_in snake timeline' -l outfile -r -F -d 'The file; .json, or .json.gz to pack it; - is stdout'
+complete -c tfprof -n '__tfprof_in single timeline' -o outfile -r -F -d 'The file; .json, or .json.gz to pack it; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake pprof' -l view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 complete -c tfprof -n '__tfprof_in single pprof' -o view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 
-complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; for --view device a folder'
-complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; for --view device a folder'
-complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; for --view device a folder'
+complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
+complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
+complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
 
 complete -c tfprof -n '__tfprof_in snake export' -l table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'
 complete -c tfprof -n '__tfprof_in single export' -o table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'
@@ -363,9 +363,9 @@ complete -c tfprof -n '__tfprof_in snake convert' -l no-constants -d 'The opposi
 complete -c tfprof -n '__tfprof_in single convert' -o no-constants -d 'The opposite of --constants'
 complete -c tfprof -n '__tfprof_in kebab convert' -l no-constants -d 'The opposite of --constants'
 
-complete -c tfprof -n '__tfprof_in snake convert' -s o -r -F -d 'The file; .gz, .xz and .zst pack it'
-complete -c tfprof -n '__tfprof_in snake convert' -l outfile -r -F -d 'The file; .gz, .xz and .zst pack it'
-complete -c tfprof -n '__tfprof_in single convert' -o outfile -r -F -d 'The file; .gz, .xz and .zst pack it'
+complete -c tfprof -n '__tfprof_in snake convert' -s o -r -F -d 'The file; .gz, .xz and .zst pack it; - is stdout'
+complete -c tfprof -n '__tfprof_in snake convert' -l outfile -r -F -d 'The file; .gz, .xz and .zst pack it; - is stdout'
+complete -c tfprof -n '__tfprof_in single convert' -o outfile -r -F -d 'The file; .gz, .xz and .zst pack it; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o stats -d 'Read all values and show their minimum, maximum, mean, standard deviation and how many are 0; and how many are NaN or infinite, which are left out of the others'

@@ -345,3 +345,9 @@ def test_real_captures_in_every_form(call, tool, capture):
         assert (reason if data["tables"] else "holds no compiled programs") in made.stderr
     elif not tool.name.startswith("memory"):  # of which the reference answers for one host only
         assert made.exit_code == 0
+
+
+def test_a_tool_without_tables_says_why(call, logs):
+    done = call("memory-viewer", logs, "--format", "csv")
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "memory-viewer has no table of this run. The capture holds no" in done.stderr

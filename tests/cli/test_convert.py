@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import tfprof
+from tfprof.testing.xspace_builders import event, host, line, xspace
 
 from ..readers.packed import needs_zstd, zst_decompress
 
@@ -99,9 +100,9 @@ def test_constants_can_be_left_out(call, tmp_path):
     ("words", "code", "message"),
     [
         (["--demo"], 2, "--outfile"),
-        (["--demo", "-o", "-"], 2, "convert writes a file"),
-        (["--demo", "--to", "text", "-o", "x"], 2, "no files are given"),
-        (["GRAPH", "RUN", "--to", "binary", "-o", "x"], 2, "2 files are given"),
+        (["--demo", "--to", "text", "-o", "x"], 2, "name one file"),
+        (["GRAPH", "RUN", "--to", "binary", "-o", "x"], 2, "name one file"),
+        ([".", "--to", "text", "-o", "x"], 2, "name one file"),
         (["SAVED", "SAVED", "GRAPH", "-o", "x"], 2, "is no profile; only profiles"),
         (["SAVED", "GRAPH", "-o", "x"], 2, "is a saved profile"),
         (["no/such", "-o", "x"], 3, "no/such: cannot be read"),
@@ -131,3 +132,34 @@ def test_nothing_is_overwritten_without_force(call, graph, tmp_path):
     assert call("convert", graph, "-o", path).exit_code == 2
     assert path.read_text() == "mine"
     assert call("convert", graph, "-o", path, "--force").exit_code == 0
+
+
+def test_one_file_stays_what_it_is_however_it_is_named(call, graph, tmp_path):
+    assert call("convert", graph, "-o", tmp_path / "a.pb").exit_code == 0
+    done = call("convert", "--graph_path", graph, "-o", tmp_path / "b.pb")
+    assert done.stderr == f"note: {tmp_path / 'b.pb'}: GraphDef, as binary\n"
+    assert (tmp_path / "b.pb").read_bytes() == (tmp_path / "a.pb").read_bytes()
+
+
+def test_no_file_that_an_option_names_is_left_out(call, graph, runs, tmp_path):
+    for words in ([graph, runs[0]], [runs[0], "--graph_path", graph]):
+        assert call("convert", *words, "-o", tmp_path / f"p{words[0] == graph}").exit_code == 0
+    assert (tmp_path / "pTrue").read_bytes() == (tmp_path / "pFalse").read_bytes()
+
+
+def test_the_file_of_a_capture_becomes_a_profile(call, tmp_path):
+    spent = line(event("train", 0, 100, step_num=1, _r=1), event("y:MatMul", 10, 30))
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(xspace(host(spent)).SerializeToString())
+    done = call("convert", path, "-o", tmp_path / "p")
+    assert done.stderr == f"note: {tmp_path / 'p'}: ProfileProto of 1 step\n"
+    assert tfprof.load(tmp_path / "p").steps == [1]
+
+
+def test_what_is_written_can_be_piped(call, graph, runs, tmp_path):
+    for words in ([graph], [graph, "--to", "text"], [graph, *runs]):
+        path = tmp_path / "file"
+        assert call("convert", *words, "-o", path, "--force").exit_code == 0
+        piped = call("convert", *words, "-o", "-")
+        assert (piped.exit_code, piped.stderr) == (0, "")
+        assert piped.stdout_bytes == path.read_bytes()

@@ -21,10 +21,14 @@ def folder(tmp_path, monkeypatch):
         ("", "--help"),
         ("help", "--help"),
         ("help op", "op --help"),
-        ("help nothing", "--help"),
+        ("help nothing", "nothing --help"),
+        ("help help", "--help"),
         ("--version", "--version"),
         ("op run", "op run"),
         ("opp run", "opp run"),
+        ("run opp", "opp run"),
+        ("-max_depth 3 run opp", "opp -max_depth 3 run"),
+        ("run -- -x", "run -- -x"),
         ("run", "shell run"),
         ("graph.pb run", "shell graph.pb run"),
         ("model.ckpt-1", "shell model.ckpt-1"),
@@ -63,3 +67,19 @@ def test_help_behind_an_option(call):
 def test_nothing_asks_for_help(call):
     assert call().exit_code == 0
     assert call().stdout == call("--help").stdout == call("help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        (["GRAPH", "opp"], "'opp'; did you mean 'op'?"),
+        (["-max_depth", "3", "GRAPH", "opp"], "'opp'; did you mean 'op'?"),
+        (["help", "scop"], "'scop'; did you mean 'scope'?"),
+        (["helpp"], "'helpp'; did you mean 'help'?"),
+        (["GRAPH", "no/such.pb"], "'no/such.pb'\n"),
+    ],
+)
+def test_the_word_that_is_wrong_is_named(call, graph, words, word):
+    done = call(*(graph if each == "GRAPH" else each for each in words))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"no such command or file: {word}" in done.stderr

@@ -74,11 +74,39 @@ def test_closed_stdout_is_an_error_without_traceback():
     assert done.stderr == ("tfprof: error: standard output is closed; open it, or give -o FILE\n")
 
 
+@posix
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["op", "--help"]])
+def test_help_that_nobody_reads_is_no_error(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfprof", *arguments],
+        stdout=writing, stderr=subprocess.PIPE, text=True, env=environment(), check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_a_pipe_may_be_named_as_the_file(process):
+    named = process("export", "--demo", "--table", "steps", "-o", "/dev/stdout")
+    assert (named.returncode, named.stderr) == (0, "")
+    assert named.stdout == process("export", "--demo", "--table", "steps").stdout
+    done = subprocess.run(
+        f"{sys.executable} -m tfprof export --demo -o /dev/stdout | head -c 1; "
+        'echo "${PIPESTATUS[0]}" >&2',
+        shell=True, executable="/bin/bash", capture_output=True, text=True, env=environment(),
+        check=False,
+    )  # fmt: skip
+    assert done.stderr == "0\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_full_disk_is_an_error_without_traceback():
+@pytest.mark.parametrize("arguments", [["op", "--demo"], ["--help"], ["op", "--help"]])
+def test_full_disk_is_an_error_without_traceback(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "tfprof", "op", "--demo"],
+            [sys.executable, "-m", "tfprof", *arguments],
             stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False,
         )  # fmt: skip
     assert done.returncode == 3

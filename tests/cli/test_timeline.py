@@ -77,19 +77,21 @@ def test_pprof_by_device(call, folder):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["timeline", "--demo", "-o", "-"], 2, "a timeline goes into a file"),
-        (["pprof", "--demo", "-o", "-"], 2, "a pprof profile goes into a file"),
+        (["timeline", "GRAPH", "RUN", "RUN1", "-o", "-"], 2, "2 steps make as many files"),
+        (["pprof", "RUN", "--view", "device", "-o", "-"], 2, "give the name of a folder"),
         (["timeline", "--demo", "--view", "op"], 2, "'op'"),
         (["timeline", "GRAPH"], 4, "holds no step"),
-        (["timeline", "GRAPH", "--view", "device"], 4, "there are no run metadata"),
-        (["timeline", "RUN", "--view", "device", "-step", "9"], 4, "of step 9"),
+        (["timeline", "GRAPH", "--view", "device"], 4, "give the run metadata"),
+        (["timeline", "RUN", "--view", "device", "-step", "9"], 2, "there is no such step"),
         (["pprof", "GRAPH", "--view", "device"], 4, "give the run metadata"),
         (["pprof", "RUN", "--view", "device", "-step", "9"], 2, "there is no such step"),
         (["pprof", "GRAPH"], 4, "call stacks"),
     ],
 )
 def test_what_can_not_be_written(call, graph, runs, folder, words, code, message):
-    done = call(*({"GRAPH": graph, "RUN": runs[0]}.get(word, word) for word in words))
+    done = call(
+        *({"GRAPH": graph, "RUN": runs[0], "RUN1": runs[1]}.get(word, word) for word in words)
+    )
     assert (done.exit_code, done.stdout) == (code, "")
     assert message in done.stderr
     assert {path.suffix for path in folder.iterdir()} == {".pbtxt"}
@@ -100,3 +102,20 @@ def test_files_are_not_overwritten_without_force(call, runs, folder):
     assert call("timeline", runs[0]).exit_code == 2
     assert (folder / "timeline.json").read_text() == "mine"
     assert call("timeline", runs[0], "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["timeline"], ["timeline", "--view", "device"], ["timeline", "--every_step"]]
+)
+def test_a_timeline_can_be_piped(call, graph, runs, folder, words):
+    assert call(*words, graph, runs[0], "-o", "t.json").exit_code == 0
+    piped = call(*words, graph, runs[0], "-o", "-")
+    assert (piped.exit_code, piped.stderr) == (0, "")
+    assert piped.stdout_bytes == (folder / "t.json").read_bytes()
+
+
+def test_a_pprof_profile_can_be_piped(call, folder):
+    assert call("pprof", "--demo", "-o", "p.gz").exit_code == 0
+    piped = call("pprof", "--demo", "-o", "-")
+    assert (piped.exit_code, piped.stderr) == (0, "")
+    assert piped.stdout_bytes == (folder / "p.gz").read_bytes()

@@ -7,6 +7,7 @@ loaded when they are about to run. Nothing is kept between calls.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -181,4 +182,8 @@ def _callable(item: Any) -> Checker:
 
 def unknown_checker(name: str, allowed: Iterable[str]) -> str:
     """What to say of a name that means no checker."""
-    return f"unknown checker {name!r}. Allowed: {', '.join(allowed)}"
+    names = list(allowed)
+    by_lower = {known.lower(): known for known in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
+    return f"unknown checker {name!r}{hint} Allowed: {', '.join(names)}"

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.options import CommandOption, HelpedArgument, IntType
+from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.files import is_folder
 
 if TYPE_CHECKING:
     from tfprof.tools.result import ToolResult
@@ -24,7 +25,7 @@ def path_argument() -> HelpedArgument:
         "paths", "PATH...",
         "What the TensorFlow 2 profiler has captured: a log folder, a run folder or *.xplane.pb "
         "files, one for each host, also .gz, .xz or .zst.",
-        metavar="[PATH]...", nargs=-1,
+        metavar="[PATH]...", nargs=-1, type=InputPath(),
     )  # fmt: skip
 
 
@@ -72,13 +73,6 @@ def open_captures(paths: Sequence[str], run: str | None) -> Run:
     with progress() as watch:
         watch.stage(f"reading {paths[0]}")
         return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
-
-
-def is_capture(paths: Sequence[str]) -> bool:
-    """Whether paths are named as captures are, or a folder is a log folder or holds some."""
-    from tfprof.readers.run_folder import is_capture
-
-    return bool(paths) and all(map(is_capture, paths))
 
 
 def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:
@@ -134,7 +128,7 @@ def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
     from tfprof.tools.legacy_results import legacy_name
 
     paths = given["paths"]
-    named = [path for path in paths if legacy_name(path) and not Path(path).is_dir()]
+    named = [path for path in paths if legacy_name(path) and not is_folder(path)]
     if not named:
         return None
     if len(paths) > 1:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tfprof.cli.options import CommandOption, HelpedArgument, IntType
+from tfprof.cli.options import Choice, CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.results import result_options
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
+from tfprof.files import is_ordinary_file
 
 if TYPE_CHECKING:
     from tfprof.analysis.hardware import Device
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from tfprof.costs.report import FlopsReport
     from tfprof.costs.summary import ModelSummary
     from tfprof.costs.targets import Target as Program
+    from tfprof.files import Watch
 
 FORMATS = ("text", "json", "csv", "html")
 DEPTH, TOP = 2, 10
@@ -34,9 +34,11 @@ def path_argument() -> HelpedArgument:
     return HelpedArgument(
         "path",
         "PATH",
-        "GraphDef, MetaGraphDef or SavedModel (also its folder).",
+        "GraphDef, MetaGraphDef or SavedModel (also its folder); a saved profile, or a folder with "
+        "the files of a run, also has a graph.",
         metavar="[PATH]",
         required=False,
+        type=InputPath(),
     )
 
 
@@ -45,7 +47,8 @@ def cost_options() -> list[CommandOption]:
     section = "Input"
     return [
         CommandOption(
-            ["--graph_path"], metavar="FILE", section=section, help="Another way to give PATH.",
+            ["--graph_path"], type=InputPath(), metavar="FILE", section=section,
+            help="Another way to give PATH.",
         ),
         CommandOption(
             ["--demo"], is_flag=True, section=section,
@@ -79,7 +82,7 @@ def shown_options() -> list[CommandOption]:
     section = "What to show"
     return [
         CommandOption(
-            ["--convention"], type=click.Choice(["flops", "macs"]), default="flops",
+            ["--convention"], type=Choice(["flops", "macs"]), default="flops",
             section=section,
             help="Unit of tables and shares: flops, of which a multiply-add is two, or macs, "
             "multiply-adds. [default: flops]",
@@ -159,7 +162,9 @@ def counted(given: dict[str, Any]) -> Counted:
     signature = given["signature"]
     with progress() as watch:
         watch.stage(f"reading {target}" if isinstance(target, str) else "reading")
-        program = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+        program = target_of(
+            _opened(target, watch), batch=batch, input_shapes=input_shapes, signature=signature
+        )
         watch.stage("counting float operations")
         report = count(program, batch, input_shapes, given["convention"], trip_counts)
     return Counted(program, report, device, given)
@@ -179,12 +184,28 @@ def _target(given: dict[str, Any]) -> str | Profiler:
         return str(demo_files().graph)
     if not paths:
         raise UsageError(
-            "nothing to read: give the PATH of a GraphDef, MetaGraphDef or SavedModel; --demo "
-            "reads a recorded step"
+            "nothing to read: give the PATH of a GraphDef, MetaGraphDef or SavedModel, or of a "
+            "run; --demo reads a recorded step"
         )
     if len(paths) > 1:
         raise UsageError(f"PATH and --graph_path both name a file: {paths[0]} and {paths[1]}")
     return str(paths[0])
+
+
+def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
+    """The profile of a run's folder or of a saved profile; a graph is read by who counts it."""
+    from tfprof.profile_files import profiler_of
+    from tfprof.readers.run_files import find_run_files, is_run_folder, look_at, refuse_empty
+    from tfprof.readers.run_folder import is_capture
+    from tfprof.readers.sniff import Format
+
+    if not isinstance(target, str) or is_capture(target):
+        return target
+    refuse_empty(target)
+    is_profile = is_ordinary_file(target) and look_at(target).found.format is Format.PROFILE
+    if is_profile or is_run_folder(target):
+        return profiler_of(find_run_files([target]), watch=watch)
+    return target
 
 
 def _input_shapes(texts: Sequence[str]) -> Any:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import CommandOption, HelpedArgument
+from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
 from tfprof.errors import UsageError
+from tfprof.files import is_ordinary_file
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
     from tfprof.files import Watch
-    from tfprof.readers.run_files import Role, RunFiles
+    from tfprof.readers.run_files import Role, RunFile, RunFiles
 
 _LARGE_BYTES = 1 << 24
 """From here on people notice how a file is read."""
 
-_PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
+PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
 _ROLES: dict[Role, str] = {
     "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
     "checkpoint": "checkpoint",
@@ -39,24 +41,25 @@ def input_options() -> list[click.Parameter]:
             "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
             "profile, which holds all of these; or what the TensorFlow 2 profiler has captured, "
             "alone or with a graph. What each is, is told from its content.",
-            metavar="[PATH]...", nargs=-1,
+            metavar="[PATH]...", nargs=-1, type=InputPath(),
         ),
         CommandOption(
-            ["--graph_path"], metavar="FILE", section=section,
+            ["--graph_path"], type=InputPath(), metavar="FILE", section=section,
             help="GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also "
             ".gz, .xz or .zst. Without it, the ops are those that the run metadata name.",
         ),
         CommandOption(
-            ["--run_meta_path"], metavar="FILES", multiple=True, section=section,
+            ["--run_meta_path"], type=InputPath(), metavar="FILES", multiple=True,
+            section=section,
             help="RunMetadata of one or more steps, separated by commas: the first file is "
             "step 0, the next step 1, …",
         ),
         CommandOption(
-            ["--op_log_path"], metavar="FILE", section=section,
+            ["--op_log_path"], type=InputPath(), metavar="FILE", section=section,
             help="OpLogProto: call stacks, float operations and types to add.",
         ),
         CommandOption(
-            ["--profile_path"], metavar="FILE", section=section,
+            ["--profile_path"], type=InputPath(), metavar="FILE", section=section,
             help="ProfileProto: a profile that tfprof or TensorFlow has saved.",
         ),
         CommandOption(
@@ -82,7 +85,21 @@ def input_options() -> list[click.Parameter]:
 
 def names_input(given: dict[str, Any]) -> bool:
     """Whether the options name anything to read."""
-    return bool(given["demo"] or given["paths"] or any(given[name] for name in _PATH_OPTIONS))
+    return bool(given["demo"] or given["paths"] or any(given[name] for name in PATH_OPTIONS))
+
+
+def names_only_captures(given: dict[str, Any]) -> bool:
+    """Whether the options name what the TensorFlow 2 profiler has captured, and nothing else."""
+    from tfprof.readers.run_folder import is_capture
+
+    paths = given["paths"]
+    return bool(paths) and all(map(is_capture, paths)) and not names_input({**given, "paths": ()})
+
+
+def named_paths(given: dict[str, Any]) -> list[str]:
+    """Every path that the options name, whatever it is."""
+    single = [given[name] for name in PATH_OPTIONS if name != "run_meta_path" and given[name]]
+    return [*given["paths"], *single, *_run_paths(given)]
 
 
 def open_profiler(given: dict[str, Any]) -> Profiler:
@@ -97,7 +114,7 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
         return session.profiler
     from tfprof.profile_files import profiler_of_captures, split_captures
 
-    captures, others = split_captures(given["paths"])
+    captures, others = ([], given["paths"]) if given["demo"] else split_captures(given["paths"])
     with progress() as watch:
         if not captures:
             return read_files(named_files(given, watch), given, watch)
@@ -119,8 +136,10 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
     if native is None and files.n_bytes > _LARGE_BYTES:
         note("reading with Python, as the native reader was not built; see tfprof doctor")
     profiler = profiler_of(files, classic=given["classic"], recover=given["recover"], watch=watch)
-    if files.unused:
-        seen = [f"{file.path} ({file.found.format.value})" for file in files.unused]
+    for trouble in filter(None, (file.trouble for file in files.unused)):
+        note(f"not read: {trouble}")
+    seen = [f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble]
+    if seen:
         more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""
         note(f"not read, as no part of a profile: {', '.join(seen[:3])}{more}")
     return profiler
@@ -157,27 +176,57 @@ def named_files(given: dict[str, Any], watch: Watch | None = None) -> RunFiles:
     return replace(found, **told)
 
 
+def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
+    """The run metadata of a step.
+
+    Raises:
+        UsageError: There are none.
+    """
+    if step not in runs:
+        known = ", ".join(map(str, runs))
+        raise UsageError(f"option --step={step}: there is no such step; there are {known}")
+    return runs[step]
+
+
 def _told(given: dict[str, Any]) -> dict[str, Any]:
     """What the options name, by the fields of ``RunFiles``."""
-    from tfprof.readers.run_files import RunFile
+    from tfprof.readers.run_files import RunFile, is_run_folder, refuse_empty
     from tfprof.readers.sniff import Format, Sniffed
 
-    def file(path: str, format_: Format) -> RunFile | None:
+    def file(path: str, option: str, format_: Format) -> RunFile | None:
+        if path and is_run_folder(path):
+            raise UsageError(
+                f"--{option} {path}: a folder; name the file in it. Or leave out --{option}: of a "
+                "folder alone, what its files are is told from their content"
+            )
         return RunFile(path, Sniffed(format_, is_text=False, certainty=1.0)) if path else None
 
-    runs = split_list(given["run_meta_path"])
+    for name in ("graph_path", "profile_path"):
+        refuse_empty(given[name] or "")
     told = {
-        "graph": file(given["graph_path"], Format.GRAPH_DEF),
-        "op_log": file(given["op_log_path"], Format.OP_LOG),
-        "profile": file(given["profile_path"], Format.PROFILE),
+        "graph": file(given["graph_path"], "graph_path", Format.GRAPH_DEF),
+        "op_log": file(given["op_log_path"], "op_log_path", Format.OP_LOG),
+        "profile": file(given["profile_path"], "profile_path", Format.PROFILE),
         "checkpoint": given["checkpoint_path"],
-        "runs": {step: file(path, Format.RUN_METADATA) for step, path in enumerate(runs)},
+        "runs": {
+            step: file(path, "run_meta_path", Format.RUN_METADATA)
+            for step, path in enumerate(_run_paths(given))
+        },
     }
     return {name: value for name, value in told.items() if value}
 
 
+def _run_paths(given: dict[str, Any]) -> list[str]:
+    """Files of run metadata; a comma separates them, unless it is part of a file's name."""
+    return [
+        path
+        for text in given["run_meta_path"]
+        for path in ([text] if is_ordinary_file(text) else split_list([text]))
+    ]
+
+
 def _demo(given: dict[str, Any]) -> RunFiles:
-    beside = [*given["paths"], *(f"--{name}" for name in _PATH_OPTIONS if given[name])]
+    beside = [*given["paths"], *(f"--{name}" for name in PATH_OPTIONS if given[name])]
     if beside:
         raise UsageError(f"--demo brings its own files; leave out {beside[0]}, or leave out --demo")
     from tfprof.demo import demo_files

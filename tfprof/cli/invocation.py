@@ -27,22 +27,24 @@ def command_first(
 
     Returns:
         ``help`` and no words at all ask for help, options and paths without a command for the
-        shell; words that name neither a command nor a file stay as they are.
+        shell. What is neither a command nor a file was meant as a command, and stands in front.
     """
     if not words:
         return ["--help"]
     if words[0] in commands or words[0] in _GLOBAL:
         return list(words)
     if words[0] == "help":
-        asked = [word for word in words[1:2] if word in commands]
+        asked = [word for word in words[1:2] if word != "help" and not word.startswith("-")]
         return [*asked, "--help"]
     positions = _positionals(words, flags)
-    for position in positions:
-        if words[position] in commands:
-            return [words[position], *words[:position], *words[position + 1 :]]
-    if all(_is_path(words[position]) for position in positions):
+    meant = next((place for place in positions if words[place] in commands), None)
+    if meant is None:
+        meant = next((place for place in positions if not _is_path(words[place])), None)
+    if meant is None:
         return [SHELL, *words]
-    return list(words)
+    if words[meant].startswith("-"):
+        return list(words)
+    return [words[meant], *words[:meant], *words[meant + 1 :]]
 
 
 def _positionals(words: Sequence[str], flags: Mapping[str, Flag]) -> list[int]:

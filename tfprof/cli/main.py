@@ -17,8 +17,8 @@ from typing import Any
 import click
 
 from tfprof._version import __version__
-from tfprof.cli.output import deliver_quietly, note
-from tfprof.errors import TfprofError
+from tfprof.cli.output import deliver_quietly, note, silence_stdout
+from tfprof.errors import InputError, TfprofError
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -106,12 +106,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a misspelt one gets a hint."""
         if args and args[0] not in COMMANDS:
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
-            raise click.UsageError(
-                f"no such command or file: {args[0]!r}{hint} Commands: {', '.join(COMMANDS)}",
-                ctx,
-            )
+            close = difflib.get_close_matches(args[0], [*COMMANDS, "help"], n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"no such command or file: {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -146,7 +143,25 @@ class LazyGroup(click.Group):
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
             code = EXIT_INTERRUPTED
+        except OSError as error:  # what files.py guards has become an error of ours
+            _complain(_without_traceback(error))
+            code = InputError.exit_code
         sys.exit(code if isinstance(code, int) else 0)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Parse, which may print help; a reader that went away is no error."""
+        made = deliver_quietly(
+            lambda: super(LazyGroup, self).make_context(info_name, args, parent, **extra)
+        )
+        if isinstance(made, int):
+            raise click.exceptions.Exit(made)
+        return made
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that went away is no error."""
@@ -161,6 +176,14 @@ def _command_first(words: list[str]) -> list[str]:
 
     context = click.Context(command, **command.context_settings)
     return command_first(words, COMMANDS, command.flags(context))
+
+
+def _without_traceback(error: OSError) -> str:
+    """What to say of a file; without one, of help that click could not print."""
+    if error.filename is not None:
+        return f"{error.filename}: cannot be used: {error.strerror}"
+    silence_stdout()
+    return f"standard output: cannot be written: {error.strerror or error}"
 
 
 def _with_hint(error: click.ClickException) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,14 +21,55 @@ CLI_DEFAULTS: Mapping[str, Any] = {
 }
 """Defaults on the command line: the builder's, but the original command's ``max_depth``."""
 
+_STDIN = "/dev/stdin"
 _METAVARS = {"int": "N", "bool": "[BOOL]", "str": "TEXT", "list": "LIST"}
 
 
 # Generic in newer releases of click, which older ones can not subscribe.
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
+    _Choice = click.Choice[str]
 else:
     _ParamType = click.ParamType
+    _Choice = click.Choice
+
+
+class Choice(_Choice):
+    """One of a few words; of a misspelt one the error says which may have been meant."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Check it."""
+        if value in self.choices:
+            return value
+        close = difflib.get_close_matches(value.lower(), self.choices, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
+
+    def get_missing_message(self, param: Any, ctx: Any = None) -> str:
+        """What to say if none was given."""
+        return f"Give one of: {', '.join(self.choices)}"
+
+
+class InputPath(_ParamType):
+    """A file or folder to read; ``-`` is stdin, where a path leads to it."""
+
+    name = "PATH"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Check it."""
+        if value == "" and isinstance(param, click.Argument):
+            self.fail("'' is the name of no file", param, ctx)
+        return _STDIN if value == "-" and Path(_STDIN).exists() else value
+
+
+class OutputPath(_ParamType):
+    """A file to write, or ``-`` for stdout."""
+
+    name = "FILE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Check it."""
+        return value or self.fail("give the name of a file, or - for stdout", param, ctx)
 
 
 class IntType(_ParamType):

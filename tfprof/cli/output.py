@@ -6,7 +6,8 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.files import write_file
+from tfprof.files import is_folder, is_ordinary_file, write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,12 +69,21 @@ class Target:
             if sys.stdout is None:
                 raise InputError("standard output is closed; open it, or give -o FILE")
             return
-        if self.path.is_dir():
+        if is_folder(self.path):
             raise UsageError(f"{self.path}: is a folder; give the name of a file")
-        if self.path.is_file() and not self.force:
+        if is_ordinary_file(self.path) and not self.force:
             raise UsageError(f"{self.path}: exists already; --force overwrites it")
-        if not self.path.parent.is_dir():
+        if not is_folder(self.path.parent):
             raise InputError(f"{self.path}: cannot be written: there is no such folder")
+
+    def refuse_terminal(self) -> None:
+        """Keep from a terminal what is no text.
+
+        Raises:
+            UsageError: It would go to one.
+        """
+        if self.is_terminal:
+            raise UsageError("the result is no text, and would go to a terminal; give -o FILE")
 
     def console(self, width: int | None = None) -> Console:
         """A console that keeps what is printed, for ``write``.
@@ -111,14 +121,19 @@ class Target:
         return UNICODE
 
     def write_chunks(self, chunks: Iterable[bytes]) -> None:
-        """Write a file, all of it or nothing.
+        """Write bytes: a file as a whole or not at all, stdout as they come.
 
         Raises:
-            UsageError: It exists and was not to be overwritten.
+            UsageError: The file exists and was not to be overwritten.
             InputError: It can not be written.
         """
-        assert self.path is not None
-        write_file(self.path, chunks, overwrite=self.force)
+        if self.path is not None:
+            write_file(self.path, chunks, overwrite=self.force)
+            return
+        with _writing_stdout():
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(chunks)
+            sys.stdout.buffer.flush()
 
     def write(self, content: str) -> None:
         """Write it all, or nothing; a file is packed if its name says so.
@@ -127,21 +142,16 @@ class Target:
             UsageError: The file appeared meanwhile.
             InputError: It can not be written.
         """
-        try:
-            if self.path is None and self._wants_pages(content):
-                click.echo_via_pager(content, color=self.in_colour)
-            elif self.path is None:
-                _write_stdout(content)
-            else:
-                from tfprof.exporters.compression import packed
+        if self.path is not None:
+            from tfprof.exporters.compression import packed
 
-                self.write_chunks(packed([content.encode()], self.path.name))
-        except (BrokenPipeError, TfprofError):
-            raise
-        except (OSError, ValueError) as error:
-            _silence_stdout()
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"standard output: cannot be written: {reason}") from error
+            self.write_chunks(packed([content.encode()], self.path.name))
+            return
+        with _writing_stdout():
+            if self._wants_pages(content):
+                click.echo_via_pager(content, color=self.in_colour)
+            else:
+                _write_stdout(content)
 
     def _wants_pages(self, content: str) -> bool:
         if not (self.pager and self.is_terminal and is_terminal(sys.stdin)):
@@ -191,16 +201,29 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
             sys.stdout.flush()
         return result
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return 0
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
             raise
-        _silence_stdout()
+        silence_stdout()
         return 0
 
 
-def _silence_stdout() -> None:
+@contextmanager
+def _writing_stdout() -> Iterator[None]:
+    """What fails in writing to stdout becomes an error of ours; a reader that left does not."""
+    try:
+        yield
+    except (BrokenPipeError, TfprofError):
+        raise
+    except (OSError, ValueError) as error:
+        silence_stdout()
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"standard output: cannot be written: {reason}") from error
+
+
+def silence_stdout() -> None:
     """Let Python's own flush at exit, which would fail once more, go nowhere."""
     try:
         descriptor = sys.stdout.fileno()

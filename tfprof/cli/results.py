@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import CommandOption
+from tfprof.cli.options import Choice, CommandOption, OutputPath
 from tfprof.cli.output import Target, note
 from tfprof.cli.session import untold
 from tfprof.errors import UsageError
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tfprof.model.notices import Notice
 
 SECTION = "Result"
+
+_FORMAT_ENDINGS = ("csv", "html", "json", "jsonl", "pdf", "png", "svg")
+"""Names that end so promise a format, whichever command writes the file."""
 
 PLAIN_WIDTH = 100
 """Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
@@ -49,10 +52,17 @@ def format_option(formats: Sequence[str], about: str, default: str | None) -> Co
             return value
         name = Path(ctx.params.get("outfile") or "")
         ending = (name.with_suffix("") if name.suffix in PACKED_SUFFIXES else name).suffix[1:]
-        return ending if ending in formats else default
+        if ending.lower() in formats:
+            return ending.lower()
+        if ending.lower() in _FORMAT_ENDINGS:
+            raise UsageError(
+                f"--outfile {name}: {ctx.info_name} does not write {ending}; name the file as one "
+                f"of its formats ({', '.join(formats)}), or give --format to say which it is"
+            )
+        return default
 
     return CommandOption(
-        ["--format"], type=click.Choice(list(formats)), default=None, section=SECTION,
+        ["--format"], type=Choice(list(formats)), default=None, section=SECTION,
         callback=told,
         help=f"{about} [default: what FILE ends in, else {default}]" if default else about,
     )  # fmt: skip
@@ -69,7 +79,8 @@ def file_options(
     """
     return [
         CommandOption(
-            ["-o", "--outfile"], metavar="FILE", section=SECTION, required=required, help=about,
+            ["-o", "--outfile"], type=OutputPath(), metavar="FILE", section=SECTION,
+            required=required, help=about,
             is_eager=True,  # --format asks for it
         ),
         CommandOption(
@@ -81,7 +92,7 @@ def file_options(
 def color_option() -> CommandOption:
     """``--color``."""
     return CommandOption(
-        ["--color"], type=click.Choice(["auto", "always", "never"]), default="auto",
+        ["--color"], type=Choice(["auto", "always", "never"]), default="auto",
         section=SECTION, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
     )  # fmt: skip
 
@@ -99,12 +110,10 @@ def target_of(given: dict[str, Any]) -> Target:
     """Where the result goes; what could not be written is refused at once.
 
     Raises:
-        UsageError: The file exists and was not to be overwritten, or has no name.
+        UsageError: The file exists and was not to be overwritten.
         InputError: There is no stdout, or no such folder.
     """
     path = given.get("outfile")
-    if path == "":
-        raise UsageError("--outfile needs the name of a file, or - for stdout")
     target = Target(
         path=None if path in (None, "-") else Path(path),
         force=given.get("force", False),

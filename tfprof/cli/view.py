@@ -90,12 +90,21 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
 
 
 def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:
-    """Write files one after the other, and say what can be done with them.
+    """Write files one after the other, and say what can be done with them; or one to stdout.
 
     Raises:
-        UsageError: One exists and was not to be overwritten.
+        UsageError: One exists and was not to be overwritten, or there are too many for stdout.
         InputError: One can not be written.
     """
+    if given["outfile"] == "-":
+        first, *more = files
+        if more:
+            raise UsageError(
+                f"--outfile -: {1 + len(more)} steps make as many files, and stdout takes one; "
+                "choose a step with --step, or give the name of a file"
+            )
+        Target().write_chunks(first.chunks)
+        return
     for file in files:
         target = Target(path=Path(file.path), force=given["force"])
         target.check()
@@ -137,13 +146,13 @@ def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
     output = parse_output(options["output"])
     outfile = given["outfile"]
     if outfile is not None and output.type != "stdout":
-        raise UsageError(f"--outfile {outfile} and --output {output} contradict each other")
+        raise UsageError(
+            f"--outfile {outfile} and --output {options['output']} contradict each other"
+        )
     if output.type == "none":
         return None
     target = Target(force=given["force"], colour=given["color"], pager=given["pager"])
     path = outfile if outfile not in (None, "-") else output.outfile
-    if outfile == "":
-        raise UsageError("--outfile needs the name of a file, or - for stdout")
     return replace(target, path=Path(path)) if path else target
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tfprof.errors import UsageError
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.tools.table import Row, Table
 
 Severity = Literal["error", "warning", "info"]
@@ -108,12 +108,16 @@ class ToolResult:
         """A table by name; without one, the first.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is none of this name.
+            EmptyProfileError: There are none at all.
         """
-        if not name and self.tables:
+        if not self.tables:
+            why = " ".join(note.message for note in self.notes if note.severity != "info")
+            raise EmptyProfileError(f"{self.tool} has no table of this run. {why}".rstrip())
+        if not name:
             return next(iter(self.tables.values()))
         if name not in self.tables:
-            names = ", ".join(self.tables) or "none"
+            names = ", ".join(self.tables)
             raise UsageError(f"{self.tool} has no table {name!r}; it has: {names}")
         return self.tables[name]
 
@@ -161,5 +165,7 @@ class ToolResult:
             UsageError: The reference has no such tool.
         """
         if self.gviz is None:
-            raise UsageError(f"the reference has no answer of the form of {self.tool!r}")
+            raise UsageError(
+                f"the reference has no answer of the form of {self.tool!r}; take the JSON of tfprof"
+            )
         return self.gviz()

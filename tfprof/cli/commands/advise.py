@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import is_capture, open_captures
-from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.captures import open_captures
+from tfprof.cli.inputs import input_options, names_only_captures, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import PLAIN_WIDTH, result_options, target_of, tell
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, check, write."""
     target = target_of(given)
-    if is_capture(given["paths"]):
-        target.write(_of_capture(given, target))
+    names = split_list(given["checkers"]) if given["checkers"] else None
+    if names == []:
+        raise UsageError("--checkers names no checker; leave it out to run all of them")
+    if names_only_captures(given):
+        target.write(_of_capture(names, given, target))
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
-        names = split_list(given["checkers"]) if given["checkers"] else None
         if profiler.classic:
             text = _classic(profiler, names, given)
             text = harmless(text) if target.is_terminal else text
@@ -51,7 +53,7 @@ def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any])
     return printed.getvalue()
 
 
-def _of_capture(given: dict[str, Any], target: Target) -> str:
+def _of_capture(names: list[str] | None, given: dict[str, Any], target: Target) -> str:
     """What the practices say about what the TensorFlow 2 profiler has captured."""
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.options.parse import is_classic
@@ -62,7 +64,6 @@ def _of_capture(given: dict[str, Any], target: Target) -> str:
             "TensorFlow's own checkers know no captures of the TensorFlow 2 profiler; leave "
             "--classic out"
         )
-    names = split_list(given["checkers"]) if given["checkers"] else None
     with warnings_as_notes():
         run = open_captures(given["paths"], None)
         found = capture_findings(run, names)

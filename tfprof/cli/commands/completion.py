@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
-from tfprof.cli.options import Command, HelpedArgument
+from tfprof.cli.options import Choice, Command, HelpedArgument
 from tfprof.cli.results import file_options, target_of
 
 SHELLS = ("bash", "zsh", "fish")
@@ -30,7 +28,7 @@ command = Command(
             "SHELL",
             f"One of: {', '.join(SHELLS)}.",
             metavar="SHELL",
-            type=click.Choice(SHELLS),
+            type=Choice(SHELLS),
         ),
         *file_options(),
     ],

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tfprof.cli.inputs import input_options, open_profiler
-from tfprof.cli.options import Command, CommandOption
-from tfprof.cli.output import Target, note
-from tfprof.cli.results import file_options
-from tfprof.cli.session import current_session
+from tfprof.cli.inputs import input_options, named_paths, open_profiler
+from tfprof.cli.options import Choice, Command, CommandOption
+from tfprof.cli.output import note
+from tfprof.cli.results import file_options, target_of
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
-from tfprof.files import PACKED_SUFFIXES
+from tfprof.files import PACKED_SUFFIXES, is_folder, is_ordinary_file
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -26,33 +23,41 @@ _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
 
 def run(**given: Any) -> None:
     """Read, convert, write."""
-    if given["outfile"] == "-":
-        raise UsageError("convert writes a file: give its name to -o")
-    path = Path(given["outfile"])
-    target = Target(path=path, force=given["force"])
-    target.check()
+    target = target_of(given)
+    name = "" if target.path is None else target.path.name
+    named = named_paths(given)
+    to = given["to"] or _kind(name, named)
+    is_text = to == "text" or (to == "profile" and _is_text(name))
+    if not is_text:
+        target.refuse_terminal()
     with warnings_as_notes():
-        content, what = _converted(given, path.name)
+        content, what = _profile(given, is_text) if to == "profile" else _as_it_is(named, to)
+        if target.path is None and is_text:
+            target.write(content.decode())
+            return
         from tfprof.exporters.compression import packed
 
-        target.write_chunks(packed([content], path.name))
-    note(f"{path}: {what}")
+        target.write_chunks(packed([content], name))
+    if target.path is not None:
+        note(f"{target.path}: {what}")
 
 
-def _converted(given: dict[str, Any], name: str) -> tuple[bytes, str]:
-    """The content, and what to call it."""
+def _kind(name: str, named: Sequence[str]) -> str:
+    """What to write if nobody says: one message stays what it is, all else becomes a profile."""
+    from tfprof.readers.run_folder import is_capture
+
+    if len(named) != 1 or is_folder(named[0]) or is_capture(named[0]):
+        return "profile"
+    return "text" if _is_text(name) else "binary"
+
+
+def _profile(given: dict[str, Any], is_text: bool) -> tuple[bytes, str]:
+    """One saved profile of everything, and what to call it."""
+    from tfprof.readers.run_files import look_at
     from tfprof.readers.sniff import Format
 
-    files = _looked_at(given)
-    single = files[0] if len(files) == 1 else None
-    to = given["to"] or _kind(name, single)
-    if to != "profile" and single is None:
-        raise UsageError(
-            f"--to {to} writes one message as it is, and {len(files) or 'no'} files are given; "
-            "--to profile makes one profile of what there is"
-        )
-    if to != "profile" and single is not None:
-        return _as_it_is(single, to)
+    paths = given["paths"] if all(map(is_ordinary_file, given["paths"])) else []
+    files = [look_at(path) for path in paths] if len(paths) > 1 else []
     profiles = [file for file in files if file.found.format is Format.PROFILE]
     if 1 < len(profiles) < len(files):
         other = next(file for file in files if file not in profiles)
@@ -61,17 +66,24 @@ def _converted(given: dict[str, Any], name: str) -> tuple[bytes, str]:
     data = profiler.serialize_to_string(constants=given["constants"])
     steps = len(profiler.steps)
     what = f"ProfileProto of {steps} step{'s' if steps != 1 else ''}"
-    return (_text(data, Format.PROFILE), f"{what}, as text") if _is_text(name) else (data, what)
+    return (_text(data, Format.PROFILE), f"{what}, as text") if is_text else (data, what)
 
 
-def _as_it_is(file: RunFile, to: str) -> tuple[bytes, str]:
+def _as_it_is(named: Sequence[str], to: str) -> tuple[bytes, str]:
+    """The one message of a file, and what to call it."""
     from tfprof.exporters.messages import message_bytes
     from tfprof.readers.open import CLASSES
-    from tfprof.readers.run_files import find_run_files
+    from tfprof.readers.run_files import find_run_files, is_run_folder, look_at
 
+    if len(named) != 1 or is_run_folder(named[0]):
+        raise UsageError(
+            f"--to {to} writes the message of one file as it is: name one file; --to profile makes "
+            "one profile of what there is"
+        )
+    file = look_at(named[0])
     kind = file.found.format
     if kind not in CLASSES:
-        find_run_files([file.path])  # says what it looks like
+        find_run_files(named)  # says what it looks like
         raise UsageError(f"{file.path}: a {kind.value} has no other form")
     data = message_bytes(file.load(), kind)
     return (_text(data, kind) if to == "text" else data), f"{kind.value}, as {to}"
@@ -89,22 +101,6 @@ def _text(data: bytes, kind: Format) -> bytes:
             f"{kind.value} does not have{details}. The binary file keeps them"
         )
     return text
-
-
-def _looked_at(given: dict[str, Any]) -> list[RunFile]:
-    """What the paths are, where all of them are files."""
-    from tfprof.readers.run_files import look_at
-
-    if current_session() is not None or not all(Path(path).is_file() for path in given["paths"]):
-        return []
-    return [look_at(path) for path in given["paths"]]
-
-
-def _kind(name: str, single: RunFile | None) -> str:
-    """What to write if nobody says: one message stays what it is, more become a profile."""
-    if single is None:
-        return "profile"
-    return "text" if _is_text(name) else "binary"
 
 
 def _is_text(name: str) -> bool:
@@ -129,7 +125,7 @@ command = Command(
     params=[
         *input_options(),
         CommandOption(
-            ["--to"], type=click.Choice(["profile", "binary", "text"]), section="Result",
+            ["--to"], type=Choice(["profile", "binary", "text"]), section="Result",
             help="profile: one saved profile of everything, several profiles united. binary, "
             "text: one message as it is. [default: as the ending of FILE says (.pbtxt is text) "
             "for one file, profile for more]",
@@ -138,7 +134,7 @@ command = Command(
             ["--constants/--no-constants"], default=True, section="Result",
             help="Keep the values of constants in a profile. [default: keep them]",
         ),
-        *file_options("The file; .gz, .xz and .zst pack it.", required=True),
+        *file_options("The file; .gz, .xz and .zst pack it; - is stdout.", required=True),
     ],
     help="Write what was read as a file of another kind: a graph, run metadata and an op log as "
     "one saved profile; the profiles of several workers as one, executions of the same step "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tfprof.cli.options import Command, HelpedArgument
+from tfprof.cli.options import Command, HelpedArgument, InputPath
 from tfprof.cli.output import Target
 from tfprof.cli.results import file_options
 from tfprof.errors import UsageError
@@ -28,7 +28,7 @@ command = Command(
     "dot",
     callback=run,
     params=[
-        HelpedArgument("file", "FILE", "The DOT file.", metavar="FILE"),
+        HelpedArgument("file", "FILE", "The DOT file.", metavar="FILE", type=InputPath()),
         *file_options("The picture; its name ends in .svg, .pdf or .png.", required=True),
     ],
     help="Make a picture of a DOT file, such as the graphs of HLO that XLA dumps. Views are drawn "

@@ -5,10 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tfprof.cli.inputs import input_options, open_profiler
-from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.options import Choice, Command, CommandOption
 from tfprof.cli.output import Target, harmless
 from tfprof.cli.results import file_options, format_option, target_of, tell
 from tfprof.cli.view import warnings_as_notes
@@ -76,7 +74,7 @@ def _options() -> list[CommandOption]:
     section = "What to write"
     return [
         CommandOption(
-            ["--table"], type=click.Choice(TABLE_NAMES), default="ops", metavar="TABLE",
+            ["--table"], type=Choice(TABLE_NAMES), default="ops", metavar="TABLE",
             section=section, help=f"One of: {', '.join(TABLE_NAMES)}. [default: ops]",
         ),
         CommandOption(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tfprof.cli.costs import (
     Counted,
     cost_options,
@@ -14,7 +12,7 @@ from tfprof.cli.costs import (
     path_argument,
     shown_options,
 )
-from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.options import Choice, Command, CommandOption
 from tfprof.cli.output import Target
 from tfprof.cli.results import as_json, as_text, target_of
 from tfprof.cli.view import warnings_as_notes
@@ -142,7 +140,7 @@ def _options() -> list[CommandOption]:
     section = "What to show"
     return [
         CommandOption(
-            ["--by"], type=click.Choice(["layer", "type", "op"]), default=None, section=section,
+            ["--by"], type=Choice(["layer", "type", "op"]), default=None, section=section,
             help="What the rows are: layers (name scopes), op types or ops. [default: layer]",
         ),
         CommandOption(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import is_capture
-from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.inputs import input_options, names_only_captures, open_profiler
 from tfprof.cli.options import Command
 from tfprof.cli.output import Target
 from tfprof.cli.results import as_json, as_text, result_options, target_of
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, look, write."""
     target = target_of(given)
-    if is_capture(given["paths"]):
+    if names_only_captures(given):
         from tfprof.cli.commands.tools import show_contents
 
         show_contents(given["paths"], None, given["format"], target)

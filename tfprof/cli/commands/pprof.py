@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
-from tfprof.cli.inputs import input_options, named_files, names_input, open_profiler
-from tfprof.cli.options import Command, CommandOption, chosen_options, view_options
-from tfprof.cli.output import note
+from tfprof.cli.inputs import (
+    input_options,
+    named_files,
+    names_input,
+    open_profiler,
+    run_of_step,
+)
+from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, view_options
+from tfprof.cli.output import Target, note
 from tfprof.cli.results import file_options
 from tfprof.cli.view import warnings_as_notes, write_files
 from tfprof.errors import EmptyProfileError, UsageError
@@ -19,8 +23,10 @@ _BY_DEVICE = "device"
 def run(**given: Any) -> None:
     """Read, convert, write."""
     path = given["outfile"] or ("." if given["view"] == _BY_DEVICE else "profile.pb.gz")
+    if path == "-" and given["view"] == _BY_DEVICE:
+        raise UsageError("--view device makes a file for each device: give the name of a folder")
     if path == "-":
-        raise UsageError("a pprof profile goes into a file: give its name to -o")
+        Target().refuse_terminal()
     with warnings_as_notes():
         if given["view"] == _BY_DEVICE:
             _by_device(given, path)
@@ -42,14 +48,12 @@ def _by_device(given: dict[str, Any], folder: str) -> None:
     if not files.runs:
         raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
     step = given["step"] if given["step"] >= 0 else min(files.runs)
-    if step not in files.runs:
-        known = ", ".join(map(str, files.runs))
-        raise UsageError(f"option --step={step}: there is no such step; there are {known}")
+    chosen = run_of_step(files.runs, step)
     if len(files.runs) > 1 and given["step"] < 0:
         note(f"step {step} of {len(files.runs)} is shown; -step chooses another one")
     graph = None if files.graph is None else files.graph.load()
     op_log = None if files.op_log is None else files.op_log.load()
-    run_meta = files.runs[step].load()
+    run_meta = chosen.load()
     for name in pprof_profile(graph, run_meta, folder, op_log=op_log, classic=given["classic"]):
         note(f"{name}: open it with pprof -http=: {name}")
 
@@ -60,7 +64,7 @@ command = Command(
     params=[
         *input_options(),
         CommandOption(
-            ["--view"], type=click.Choice(["code", _BY_DEVICE]), default="code",
+            ["--view"], type=Choice(["code", _BY_DEVICE]), default="code",
             section="What to show",
             help="code: the Python lines, with all that their ops cost; needs an op log or a "
             "profile with call stacks. device: what ran in one step, a file for each device. "
@@ -68,8 +72,8 @@ command = Command(
         ),
         *(option for option in view_options() if option.name != "output"),
         *file_options(
-            "The file, which pprof wants packed; for --view device a folder. [default: "
-            "profile.pb.gz, or the current folder]"
+            "The file, which pprof wants packed; - is stdout; for --view device a folder. "
+            "[default: profile.pb.gz, or the current folder]"
         ),
     ],
     help="Write a profile for pprof (go tool pprof). What --select names first is shown first.",

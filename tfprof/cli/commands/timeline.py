@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
-from tfprof.cli.inputs import input_options, named_files, names_input, open_profiler
-from tfprof.cli.options import Command, CommandOption, chosen_options, view_options
+from tfprof.cli.inputs import (
+    input_options,
+    named_files,
+    names_input,
+    open_profiler,
+    run_of_step,
+)
+from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, view_options
 from tfprof.cli.results import file_options
 from tfprof.cli.view import warnings_as_notes, write_files
 from tfprof.errors import EmptyProfileError, UsageError
@@ -20,8 +24,6 @@ _BY_DEVICE = "device"
 def run(**given: Any) -> None:
     """Read, lay out, write."""
     path = given["outfile"] or "timeline.json"
-    if path == "-":
-        raise UsageError("a timeline goes into a file: give its name to -o")
     with warnings_as_notes():
         if given["view"] == _BY_DEVICE:
             write_files(_by_device(given, path), given)
@@ -43,13 +45,10 @@ def _by_device(given: dict[str, Any], path: str) -> Iterator[Any]:
     from tfprof.outputs import OutputFile
 
     runs = named_files(given).runs
-    if given["step"] >= 0:
-        runs = {step: file for step, file in runs.items() if step == given["step"]}
     if not runs:
-        raise EmptyProfileError(
-            "--view device shows what ran, and there are no run metadata"
-            + (f" of step {given['step']}" if given["step"] >= 0 else "; give their files")
-        )
+        raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
+    if given["step"] >= 0:
+        runs = {given["step"]: run_of_step(runs, given["step"])}
     for step, file in runs.items():
         place = _with_step(path, step) if len(runs) > 1 else path
         timeline = Timeline(file.load().data)
@@ -72,7 +71,7 @@ command = Command(
     params=[
         *input_options(),
         CommandOption(
-            ["--view"], type=click.Choice(["graph", "scope", "code", _BY_DEVICE]),
+            ["--view"], type=Choice(["graph", "scope", "code", _BY_DEVICE]),
             default="graph", section="What to show",
             help="graph: what ran when, on each device, with arrows for data flow and with "
             "memory. scope, code: a flame chart of total times. device: rows as TensorFlow's "
@@ -83,7 +82,9 @@ command = Command(
             help="Put all steps into one file, instead of one file for each.",
         ),
         *(option for option in view_options() if option.name not in ("output", "select")),
-        *file_options("The file; .json, or .json.gz to pack it. [default: timeline.json]"),
+        *file_options(
+            "The file; .json, or .json.gz to pack it; - is stdout. [default: timeline.json]"
+        ),
     ],
     help="Write a trace for chrome://tracing or Perfetto: what ran when, or where the time went. "
     "Several steps make several files, such as trace_3.json, unless --every_step or -step is "

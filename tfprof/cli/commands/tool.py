@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tfprof.cli.captures import SECTION, answer, path_argument, question_options
-from tfprof.cli.options import Command, CommandOption, IntType
+from tfprof.cli.options import Choice, Command, CommandOption, IntType
 from tfprof.cli.output import Target, note
 from tfprof.cli.results import as_text, result_options, target_of
 from tfprof.cli.view import warnings_as_notes
@@ -222,7 +220,7 @@ def _shown_options() -> list[CommandOption]:
 
 _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     "by": {
-        "type": click.Choice(["program", "category", "provenance"]),
+        "type": Choice(["program", "category", "provenance"]),
         "help": "What the upper levels of the tree are: XLA programs, categories of ops, or the "
         "framework's names. [default: program]",
     },

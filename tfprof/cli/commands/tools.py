@@ -13,6 +13,7 @@ from tfprof.cli.options import Command
 from tfprof.cli.output import Target
 from tfprof.cli.results import as_json, as_text, result_options, target_of
 from tfprof.cli.view import warnings_as_notes
+from tfprof.files import is_folder
 
 if TYPE_CHECKING:
     from tfprof.renderers.captures import HostFigures
@@ -46,7 +47,7 @@ def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> 
 
     tools = tools_with_data(host.space for host in captured.hosts)
     hosts = [_figures(host) for host in captured.hosts]
-    names = list(runs(Path(paths[0]))) if Path(paths[0]).is_dir() else []
+    names = list(runs(Path(paths[0]))) if is_folder(paths[0]) else []
     if form == "text":
         shown = CaptureText(captured.name, names, hosts, tools, paths[0], target.glyphs())
         return as_text([shown], target)
