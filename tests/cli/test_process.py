@@ -162,6 +162,28 @@ def test_what_is_longer_than_the_terminal_goes_through_the_pager():
 
 @posix
 @pytest.mark.parametrize(
+    ("name", "extra", "says", "is_coloured"),
+    [
+        ("less", {}, "-R", True),
+        ("less", {"LESS": "-iFR"}, "-iFR", True),
+        ("less", {"LESS": "-i"}, "-i", False),
+        ("other", {}, "", True),
+    ],
+)
+def test_a_pager_gets_colours_that_it_can_show(tmp_path, name, extra, says, is_coloured):
+    pager = tmp_path / name
+    pager.write_text('#!/bin/sh\necho "told: <$LESS>"\ncat\n')
+    pager.chmod(0o755)
+    around = {"COLUMNS": "90", "PAGER": str(pager), "LESS": "", **extra}
+    shown = terminal("scope", "--demo", **around)
+    assert f"told: <{says}>" in shown
+    assert ("\x1b[" in shown) is is_coloured
+    always = terminal("scope", "--demo", "--color=always", **around)
+    assert "\x1b[" in always
+
+
+@posix
+@pytest.mark.parametrize(
     ("arguments", "extra"),
     [(("op", "--demo"), {"NO_COLOR": "1"}), (("op", "--demo", "--color=never"), {})],
 )

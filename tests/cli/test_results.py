@@ -1,6 +1,11 @@
 """What the ending of a file's name says about its format."""
 
+import json
+import sys
+
 import pytest
+
+from tfprof.testing.xspace_builders import event, host, line, xspace
 
 
 @pytest.mark.parametrize(
@@ -39,3 +44,12 @@ def test_a_name_does_not_promise_another_format(call, graph, tmp_path, command, 
 def test_the_format_that_is_asked_for_is_written_whatever_the_name(call, graph, tmp_path):
     assert call("export", graph, "--format", "csv", "-o", tmp_path / "a.html").exit_code == 0
     assert (tmp_path / "a.html").read_text("utf-8").startswith("name,")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no text")
+def test_a_name_that_is_no_text_can_be_written(call, graph, tmp_path):
+    folder = tmp_path / "run\udcff"
+    folder.mkdir()
+    (folder / "host.xplane.pb").write_bytes(xspace(host(line(event("y", 0)))).SerializeToString())
+    assert call("tools", folder, "--format", "json", "-o", tmp_path / "a.json").exit_code == 0
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["run"] == "run\udcff"

@@ -145,13 +145,19 @@ class Target:
         if self.path is not None:
             from tfprof.exporters.compression import packed
 
-            self.write_chunks(packed([content.encode()], self.path.name))
+            self.write_chunks(packed([content.encode("utf-8", "backslashreplace")], self.path.name))
             return
         with _writing_stdout():
             if self._wants_pages(content):
-                click.echo_via_pager(content, color=self.in_colour)
+                click.echo_via_pager(content, color=self._pager_colour())
             else:
                 _write_stdout(content)
+
+    def _pager_colour(self) -> bool | None:
+        """Whether the pager gets colours; None lets click find out whether less would show them."""
+        pager = (os.environ.get("PAGER", "").split() or ["less"])[0]
+        is_left_to_click = self.in_colour and self.colour == "auto" and Path(pager).stem == "less"
+        return None if is_left_to_click else self.in_colour
 
     def _wants_pages(self, content: str) -> bool:
         if not (self.pager and self.is_terminal and is_terminal(sys.stdin)):
