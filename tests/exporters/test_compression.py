@@ -42,3 +42,24 @@ def test_without_the_package_for_zstd_nothing_is_begun(monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'tfprof\[zstd\]'"):
         packed(CHUNKS, "a.zst")
+
+
+def test_ctrl_c_never_waits_for_a_large_chunk(monkeypatch):
+    sizes = []
+
+    class Spy:
+        def __init__(self):
+            self.compressor = lzma_compressor()
+
+        def compress(self, data):
+            sizes.append(len(data))
+            return self.compressor.compress(data)
+
+        def flush(self):
+            return self.compressor.flush()
+
+    lzma_compressor = lzma.LZMACompressor
+    monkeypatch.setattr(lzma, "LZMACompressor", Spy)
+    content = bytes(range(256)) * 10_000
+    assert lzma.decompress(b"".join(packed([content, b"end"], "a.xz"))) == content + b"end"
+    assert sizes == [1 << 20, 1 << 20, 2_560_000 - (2 << 20), 3]

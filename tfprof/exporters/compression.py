@@ -12,6 +12,9 @@ from tfprof.readers import zstd
 _GZIP_WINDOW: Final = 31
 """The largest window, with a gzip header (which zlib writes without a time)."""
 
+_AT_ONCE_BYTES: Final = 1 << 20
+"""Ctrl-C has to wait until so much is compressed."""
+
 
 def packed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
     """The chunks as the content of a file: gzip for ``.gz``, xz for ``.xz``, zstd for ``.zst``.
@@ -32,6 +35,8 @@ def packed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
 
 def _compressed(chunks: Iterable[bytes], compressor: Any) -> Iterator[bytes]:
     for chunk in chunks:
-        if made := compressor.compress(chunk):
-            yield made
+        view = memoryview(chunk)
+        for start in range(0, len(view), _AT_ONCE_BYTES):
+            if made := compressor.compress(view[start : start + _AT_ONCE_BYTES]):
+                yield made
     yield compressor.flush()
