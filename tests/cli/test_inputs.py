@@ -183,3 +183,17 @@ def test_what_is_no_capture_is_sent_to_commands_that_read_it(call, graph):
     assert done.exit_code == 3
     assert "looks like a GraphDef; the views (tfprof op, scope, graph, code)" in done.stderr
     assert "--graph_path" not in done.stderr
+
+
+def test_of_a_damaged_profile_the_rest_can_be_read(call, graph, runs, folder):
+    assert call("convert", graph, *runs, "-o", "profile").exit_code == 0
+    (folder / "profile").write_bytes((folder / "profile").read_bytes()[:-3])
+    done = call("op", "profile")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("tfprof: error: profile: truncated ProfileProto message: ")
+    assert done.stderr.endswith(" Or read what is left of it with --recover\n")
+    rest = call("op", "profile", "--recover")
+    assert rest.exit_code == 0
+    assert "the profile is cut off or broken" in rest.stderr
+    (folder / "cut").write_bytes(b"\x0a\x05")
+    assert "--recover" not in call("op", "--graph_path", "cut").stderr

@@ -13,7 +13,7 @@ from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
-from tfprof.errors import UsageError
+from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files import is_ordinary_file
 
 if TYPE_CHECKING:
@@ -135,7 +135,13 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
 
     if native is None and files.n_bytes > _LARGE_BYTES:
         note("reading with Python, as the native reader was not built; see tfprof doctor")
-    profiler = profiler_of(files, classic=given["classic"], recover=given["recover"], watch=watch)
+    recover = given["recover"]
+    try:
+        profiler = profiler_of(files, classic=given["classic"], recover=recover, watch=watch)
+    except MalformedProfileError as error:
+        if files.profile is None or recover:
+            raise
+        raise MalformedProfileError(f"{error} Or read what is left of it with --recover") from error
     for trouble in filter(None, (file.trouble for file in files.unused)):
         note(f"not read: {trouble}")
     seen = [f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble]
