@@ -163,3 +163,10 @@ def test_what_is_written_can_be_piped(call, graph, runs, tmp_path):
         piped = call("convert", *words, "-o", "-")
         assert (piped.exit_code, piped.stderr) == (0, "")
         assert piped.stdout_bytes == path.read_bytes()
+
+
+def test_what_is_left_of_a_profile_can_be_saved(call, saved, tmp_path):
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(saved.read_bytes()[:-3])
+    assert call("convert", damaged, "-o", tmp_path / "rest", "--recover").exit_code == 0
+    assert tfprof.load(tmp_path / "rest").steps == tfprof.load(damaged, recover=True).steps

@@ -2,10 +2,14 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 
 import tfprof
+
+from .conftest import environment
 
 
 @pytest.fixture(autouse=True)
@@ -119,3 +123,17 @@ def test_a_pprof_profile_can_be_piped(call, folder):
     piped = call("pprof", "--demo", "-o", "-")
     assert (piped.exit_code, piped.stderr) == (0, "")
     assert piped.stdout_bytes == (folder / "p.gz").read_bytes()
+
+
+def test_in_the_shell_text_can_be_redirected(call, graph, runs, folder):
+    assert call("timeline", graph, runs[0], "-o", "once.json").exit_code == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "tfprof", graph, runs[0]],
+        input="timeline -o - > t.json\npprof --demo -o - > p.gz\n",
+        capture_output=True, text=True, encoding="utf-8", env=environment(), check=False,
+    )  # fmt: skip
+    assert (folder / "t.json").read_bytes() == (folder / "once.json").read_bytes()
+    assert done.stderr == (
+        "error: the result is no text, which the shell can not pass on; give -o FILE\n"
+    )
+    assert not (folder / "p.gz").exists()

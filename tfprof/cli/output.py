@@ -130,6 +130,9 @@ class Target:
         if self.path is not None:
             write_file(self.path, chunks, overwrite=self.force)
             return
+        if not hasattr(sys.stdout, "buffer"):
+            self.write(_as_text(chunks))
+            return
         with _writing_stdout():
             sys.stdout.flush()
             sys.stdout.buffer.writelines(chunks)
@@ -214,6 +217,20 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
             raise
         silence_stdout()
         return 0
+
+
+def _as_text(chunks: Iterable[bytes]) -> str:
+    """What is handed on where stdout takes text only, such as in the shell.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return b"".join(chunks).decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            "the result is no text, which the shell can not pass on; give -o FILE"
+        ) from error
 
 
 @contextmanager

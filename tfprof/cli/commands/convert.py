@@ -26,7 +26,7 @@ def run(**given: Any) -> None:
     target = target_of(given)
     name = "" if target.path is None else target.path.name
     named = named_paths(given)
-    to = given["to"] or _kind(name, named)
+    to = given["to"] or ("profile" if given["recover"] else _kind(name, named))
     is_text = to == "text" or (to == "profile" and _is_text(name))
     if not is_text:
         target.refuse_terminal()
