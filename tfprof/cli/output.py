@@ -29,6 +29,9 @@ T = TypeVar("T")
 PLAIN_WIDTH = 100_000
 """Nothing is folded where no terminal says how wide it is."""
 
+_LINES_OF_A_SCREEN = 24
+"""Of a terminal that does not tell its size."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -165,7 +168,7 @@ class Target:
     def _wants_pages(self, content: str) -> bool:
         if not (self.pager and self.is_terminal and is_terminal(sys.stdin)):
             return False
-        lines = shutil.get_terminal_size().lines
+        lines = shutil.get_terminal_size().lines or _LINES_OF_A_SCREEN
         return os.environ.get("TERM") != "dumb" and content.count("\n") >= lines
 
     def _width(self) -> int | None:
