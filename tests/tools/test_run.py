@@ -10,7 +10,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.run import Memo, open_run
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 
 def capture(n_steps=3, *, machine="", first=0, length=1000):
