@@ -190,8 +190,9 @@ def _check(files: RunFiles) -> None:
         )
     if files.profile is None and files.graph is None and not files.runs:
         alone = files.op_log.path if files.op_log is not None else files.checkpoint
+        if not alone:
+            raise UsageError("nothing to read: give the files of a run")
+        other = "; tfprof checkpoint shows a checkpoint alone" if files.op_log is None else ""
         raise UsageError(
-            f"nothing to profile in {alone}: give a graph, run metadata or both beside it"
-            if alone
-            else "nothing to read: give the files of a run"
+            f"nothing to profile in {alone}: give a graph, run metadata or both beside it{other}"
         )

@@ -156,12 +156,19 @@ def test_what_nobody_can_read_is_listed(tmp_path):
 def test_missing_files_are_told(tmp_path, capsys):
     shutil.copy(FOLDER / "types.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
-    assert "1 of the checkpoint's files are not there, such as" in result.output + getattr(
-        result, "stderr", ""
-    )
+    told = " ".join((result.output + getattr(result, "stderr", "")).split())
+    assert "a file of the checkpoint is not there:" in told
+    assert "types.data-00000-of-00001. Values in it can not be read" in told
     assert "float32" in result.output
     with pytest.raises(InputError, match="there is no file"):
         run(tmp_path, "float32", "--values")
+
+
+def test_several_missing_files_are_told(tmp_path):
+    shutil.copy(FOLDER / "sharded-12.index", tmp_path)
+    result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
+    told = " ".join((result.output + getattr(result, "stderr", "")).split())
+    assert "3 files of the checkpoint are not there, such as" in told
 
 
 def test_what_a_missing_file_leaves_is_listed(tmp_path):

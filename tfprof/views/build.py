@@ -27,6 +27,7 @@ from tfprof.views.result import (
     ViewTree,
 )
 from tfprof.views.scope import OpTree, build_scope_tree
+from tfprof.views.variable_values import note_strange_values
 
 Structure = OpTree | OpTypes | CodeTree
 
@@ -93,6 +94,7 @@ class ViewBuilder:
                     "graph, or an op log written with add_trace=True"
                 )
             return self._code(structure, options, metrics)
+        note_strange_values(profile, options, structure.names)
         if kind == "scope":
             return self._scope(structure, options, metrics)
         return self._graph(structure, options, metrics)

@@ -44,9 +44,13 @@ def run(**given: Any) -> None:
         target.write(_list(checkpoint, variables, given, target))
     missing = checkpoint.missing_files
     if missing:
+        one = len(missing) == 1
+        gone = "a file of the checkpoint is not there:"
+        if not one:
+            gone = f"{len(missing)} files of the checkpoint are not there, such as"
         note(
-            f"{len(missing)} of the checkpoint's files are not there, such as {missing[0]}; values "
-            "in them can not be read, and names that programs gave to variables may be missing"
+            f"{gone} {missing[0]}. Values in {'it' if one else 'them'} can not be read, and names "
+            "that programs gave to variables may be missing"
         )
 
 
