@@ -26,7 +26,8 @@ class _Paths(click.Argument):
         """Its line in the help text."""
         return "PATH", (
             "Graph, run metadata, op log, saved profile or capture (*.xplane.pb), also .gz, .xz "
-            "or .zst; or a folder of such, such as a log folder with plugins/profile."
+            "or .zst; a checkpoint; or a folder of such, such as a log folder with "
+            "plugins/profile."
         )
 
 
