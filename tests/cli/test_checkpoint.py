@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import shutil
+import struct
 
 import pytest
 from click.testing import CliRunner
@@ -57,6 +58,19 @@ def test_without_statistics_no_values_are_read(tmp_path):
     assert lines[-1] == "26 variables, 101 values, 529 B"
     with pytest.raises(MalformedProfileError, match=r"types\.data.*: cut off"):
         run(tmp_path / "types")
+
+
+def test_damage_is_an_error_or_else_a_note(tmp_path, capsys):
+    data = struct.pack("<2f", 1.0, 2.0)
+    sound, damaged = entry(1, [], data[:4]), entry(1, [], data[4:], offset=4)
+    write_bundle(tmp_path / "m", {"a": sound, "b": damaged}, data[:4] + b"oops")
+    with pytest.raises(MalformedProfileError, match=r"^b: .*checksum.*--recover shows the"):
+        run(tmp_path / "m")
+    words = [str(tmp_path / "m"), "--recover", "--format", "json"]
+    command.main(words, standalone_mode=False)
+    shown, told = capsys.readouterr()
+    assert [row["maximum"] for row in json.loads(shown)["rows"]] == [1.0, None]
+    assert "b: left out: " in told
 
 
 def test_names_and_expressions():
