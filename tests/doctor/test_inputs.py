@@ -155,13 +155,24 @@ def test_a_saved_model_folder(write, tmp_path):
     assert messages(tmp_path / "model") == {str(path): ["SavedModel: 1 op"]}
 
 
-@pytest.mark.parametrize("files", [[], [("a.txt", b"hello, world")]])
-def test_a_wrong_folder(write, tmp_path, files):
-    for name, data in files:
-        write(name, data)
+@pytest.mark.parametrize(
+    ("names", "holds"),
+    [
+        ([], "it is empty"),
+        (["a.txt"], "it holds a.txt (text file)"),
+        (
+            [f"{letter}.txt" for letter in "abcdefg"],
+            "it holds a.txt (text file), b.txt (text file), c.txt (text file), d.txt (text file), "
+            "e.txt (text file) and 2 more",
+        ),
+    ],
+)
+def test_a_wrong_folder(write, tmp_path, names, holds):
+    for name in names:
+        write(name, b"hello, world")
     check = only(tmp_path)
     assert check.status == "error"
-    assert "that tfprof reads" in check.message
+    assert check.message.endswith(f"is in this folder: {holds}")
 
 
 def test_a_checkpoint(tmp_path):

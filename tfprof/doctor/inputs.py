@@ -44,6 +44,7 @@ _CHECKPOINT_PART = re.compile(r"\.(index|data-\d{5}-of-\d{5})$|^checkpoint$")
 _MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFFIXES))
 _MAX_FILES = 200
 _SURE = 0.5
+_MOST_NAMED = 5
 """A file that nobody named must fit its format better than some other."""
 _LONGER_WINDOW = "Profile a longer window, while steps are running."
 
@@ -250,12 +251,16 @@ def _is_of_a_run(path: Path) -> bool:
 
 
 def _wrong_folder(files: Sequence[Path]) -> Check:
-    what = f"none of {plural(len(files), 'file')} is something" if files else "nothing is here"
+    kinds = [
+        f"{path.name} ({look_at(str(path)).found.format.value})" for path in files[:_MOST_NAMED]
+    ]
+    more = f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else ""
+    holds = f"it holds {', '.join(kinds)}{more}" if files else "it is empty"
     return Check(
         "folder",
         "error",
-        f"{what} that tfprof reads: neither a graph, run metadata, an op log, a profile nor a "
-        "checkpoint",
+        "no graph, run metadata, op log, profile, capture or checkpoint is in this folder: "
+        f"{holds}",
         "Give the folder that holds them: a SavedModel, a log folder with plugins/profile, or the "
         "folder of a recorded run.",
     )
