@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
@@ -17,6 +17,9 @@ from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
 from tfprof.readers.run_folder import is_capture
 from tfprof.readers.threads import number_of_threads
+
+if TYPE_CHECKING:
+    from tfprof.tools.run import Run
 
 PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 
@@ -69,6 +72,7 @@ def profiler_of_captures(
     *,
     classic: bool | None = None,
     watch: Watch | None = None,
+    run: Run | None = None,
 ) -> Profiler:
     """Read captures, and make a profiler of them.
 
@@ -77,6 +81,7 @@ def profiler_of_captures(
         files: A graph and a checkpoint, if there are any; nothing else.
         classic: As for ``Profiler``.
         watch: Is told how far it is.
+        run: The same captures, if they have been read before.
 
     Raises:
         UsageError: They do not go together.
@@ -93,7 +98,7 @@ def profiler_of_captures(
     watch.stage(f"reading {captures[0]}")
     graph = None if files.graph is None else files.graph.load(watch)
     source = captures[0] if len(captures) == 1 else list(captures)
-    profiler = Profiler.from_xspace(source, graph, classic=classic)
+    profiler = Profiler.from_xspace(run or source, graph, classic=classic)
     if files.checkpoint is not None:
         profiler.add_checkpoint(files.checkpoint)
     return profiler

@@ -82,7 +82,7 @@ def input_options() -> list[click.Parameter]:
 
 def names_input(given: dict[str, Any]) -> bool:
     """Whether the options name anything to read."""
-    return bool(given["demo"] or given["paths"] or any(given[name] for name in _PATH_OPTIONS))
+    return any(given.get(name) for name in ("demo", "paths", *_PATH_OPTIONS))
 
 
 def open_profiler(given: dict[str, Any]) -> Profiler:

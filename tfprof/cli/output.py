@@ -129,7 +129,7 @@ class Target:
         """
         try:
             if self.path is None and self._wants_pages(content):
-                click.echo_via_pager(content, color=self.in_colour)
+                click.echo_via_pager(content, color=self._pager_colour())
             elif self.path is None:
                 _write_stdout(content)
             else:
@@ -148,6 +148,12 @@ class Target:
             return False
         lines = shutil.get_terminal_size().lines
         return os.environ.get("TERM") != "dumb" and content.count("\n") >= lines
+
+    def _pager_colour(self) -> bool | None:
+        """None lets click find out whether less shows colours, and ask it to."""
+        program = os.environ.get("PAGER", "").split()[:1] or ["less"]
+        is_less = Path(program[0]).stem == "less"
+        return None if is_less and self.in_colour else self.in_colour
 
     def _width(self) -> int | None:
         columns = os.environ.get("COLUMNS", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import is_capture, open_captures
+from tfprof.cli.captures import capture_paths, is_capture, open_captures
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless, note
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, check, write."""
     target = target_of(given)
-    if is_capture(given["paths"]):
+    if is_capture(capture_paths(given)):
         target.write(_of_capture(given, target))
         return
     with warnings_as_notes():
@@ -64,7 +64,7 @@ def _of_capture(given: dict[str, Any], target: Target) -> str:
         )
     names = split_list(given["checkers"]) if given["checkers"] else None
     with warnings_as_notes():
-        run = open_captures(given["paths"], None)
+        run = open_captures(capture_paths(given), None)
         found = capture_findings(run, names)
         for notice in capture_notes(run):
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import is_capture
+from tfprof.cli.captures import capture_paths, is_capture
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command
 from tfprof.cli.output import Target
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, look, write."""
     target = target_of(given)
-    if is_capture(given["paths"]):
+    captures = capture_paths(given)
+    if is_capture(captures):
         from tfprof.cli.commands.tools import show_contents
 
-        show_contents(given["paths"], None, given["format"], target)
+        show_contents(captures, None, given["format"], target)
         return
     with warnings_as_notes():
         profiler = open_profiler(given)

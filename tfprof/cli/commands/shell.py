@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tfprof.cli.inputs import input_options, named_files, read_files
+from tfprof.cli.captures import CapturedRuns, is_capture
+from tfprof.cli.inputs import input_options, named_files, names_input, read_files
 from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.readers.run_files import RunFiles
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
@@ -29,24 +31,53 @@ def run(**given: Any) -> int:
     from tfprof.cli.shell.loops import run_shell
     from tfprof.cli.shell.shell import Shell
 
-    with progress() as watch:
-        files = named_files(given, watch)
+    captures, files = _inputs(given)
 
     def open_profiler() -> Profiler:
-        with warnings_as_notes(), progress() as watch:
-            return read_files(files, given, watch)
+        with warnings_as_notes():
+            return _profiler(captures, files, given)
 
-    shell = Shell(open_profiler, _commands(), _find, _given_options(given))
+    shell = Shell(open_profiler, _commands(), _find, _given_options(given), captures)
     path = history_file(os.environ) if given["history"] else None
-    return run_shell(shell, path, read_first=files.n_bytes > _READ_BEHIND_PROMPT_BYTES)
+    read_first = files is None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
+    return run_shell(shell, path, read_first=read_first or captures is not None)
 
 
-def _commands() -> dict[str, str]:
+def _inputs(given: dict[str, Any]) -> tuple[CapturedRuns | None, RunFiles | None]:
+    """Captures, and the files of a run; one of them may be missing."""
+    captures = [path for path in given["paths"] if is_capture([path])]
+    beside = {**given, "paths": [path for path in given["paths"] if path not in captures]}
+    if captures and not names_input(beside):
+        return CapturedRuns(captures), None
+    with progress() as watch:
+        return CapturedRuns(captures) if captures else None, named_files(beside, watch)
+
+
+def _profiler(
+    captures: CapturedRuns | None, files: RunFiles | None, given: dict[str, Any]
+) -> Profiler:
+    if captures is None:
+        assert files is not None
+        with progress() as watch:
+            return read_files(files, given, watch)
+    from tfprof.profile_files import profiler_of_captures
+
+    run = captures.run()
+    with progress() as watch:
+        return profiler_of_captures(
+            captures.paths, files, classic=given["classic"], watch=watch, run=run
+        )
+
+
+def _commands() -> dict[str, dict[str, str]]:
+    """What each command does, by section and name."""
     from tfprof.cli.main import COMMANDS
 
-    return {
-        name: entry.short_help for name, entry in COMMANDS.items() if name not in _NOT_IN_A_SHELL
-    }
+    sections: dict[str, dict[str, str]] = {}
+    for name, entry in COMMANDS.items():
+        if name not in _NOT_IN_A_SHELL:
+            sections.setdefault(entry.section, {})[name] = entry.short_help
+    return sections
 
 
 def _find(name: str) -> click.Command | None:
