@@ -13,6 +13,8 @@ from tfprof.errors import InputError
 from tfprof.options.parse import parse_options
 from tfprof.renderers.tfprof_text import render_options
 
+from ..conftest import GRAPH
+
 INCOMPLETE = (
     "note: ops have no float operations in this report, because a shape they depend on is not "
     "fully known; add a step with run metadata, or give the graph static shapes\n"
@@ -157,6 +159,19 @@ def test_results_go_to_files(told, tmp_path):
     assert "cannot be written" in told("op > no/such/folder")[1]
     assert told("op -o other.txt")[2] == 0
     assert (tmp_path / "other.txt").exists()
+
+
+def test_a_tilde_is_the_home_of_the_user(told, tmp_path, monkeypatch):
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    (tmp_path / "g.pbtxt").write_text(GRAPH)
+    assert told("op -select params > ~/a.txt")[2] == 0
+    assert told("scope ~/g.pbtxt -select params -o ~/b.txt")[2] == 0
+    assert told("scope --graph_path=~/g.pbtxt -select params -outfile=~/c.txt")[2] == 0
+    assert (tmp_path / "a.txt").exists()
+    assert "layer/y" in (tmp_path / "b.txt").read_text()
+    assert (tmp_path / "b.txt").read_bytes() == (tmp_path / "c.txt").read_bytes()
+    assert "~no_such_user_/a.txt: cannot be written" in told("op > ~no_such_user_/a.txt")[1]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the programs are those of POSIX")

@@ -114,7 +114,23 @@ command = Command(
     ],
     help="Read a profile once, then answer commands that are typed: every command of tfprof, "
     "with options for this command or, by set, for all that follow. Lines can come from a file "
-    "or a pipe, too. The same as tfprof without a command.",
+    "or a pipe, too. The same as tfprof without a command.\n\n"
+    "\b\n"
+    "COMMAND -max_depth 3         a command, with options for itself only\n"
+    "set -max_depth 3             an option for all commands that follow\n"
+    "max_depth=3                  the same\n"
+    "set, or an empty line        show what is set\n"
+    "reset, reset max_depth       back to what it was at the start\n"
+    "help, help COMMAND           the commands; the options of one\n"
+    "COMMAND > FILE               write to a file\n"
+    "COMMAND | PROGRAM            hand the result to a program\n"
+    "# words                      nothing, also behind a command\n"
+    "quit, exit, Ctrl-D           end\n\n"
+    "Quotes of either kind keep blanks together; a backslash before a quote or a blank makes it "
+    "ordinary, before anything else it belongs to the regex. Tab completes commands, options, "
+    "values, files, and names of the profile; Up and Ctrl-R search the history. Errors never end "
+    "the session, and Ctrl-C ends a command only. Without a terminal, the exit code is that of "
+    "the first line that failed, or 0.",
     examples=["tfprof shell --demo", "tfprof run/ -order_by micros", "tfprof --demo < script.txt"],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

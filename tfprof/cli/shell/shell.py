@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -140,18 +141,20 @@ class Shell:
             raise UsageError(f"a command is missing in {text.strip()!r}; help lists them")
         if line.outfile is not None:
             return self._into_file(line)
+        words = [_at_home(word) for word in line.words]
         if line.program is not None:
-            output, code = self._captured(line.words)
+            output, code = self._captured(words)
             return code or _pipe(output, line.program)
-        result = deliver_quietly(lambda: self._dispatch(line.words))
+        result = deliver_quietly(lambda: self._dispatch(words))
         return result if isinstance(result, int) else 0
 
     def _into_file(self, line: Line) -> int:
-        force = "--force" in line.words
-        path = Path(str(line.outfile)).expanduser()
+        words = [_at_home(word) for word in line.words]
+        force = "--force" in words
+        path = Path(_at_home(str(line.outfile)))
         if path.is_file() and not force:
             raise UsageError(f"{path}: exists already; --force overwrites it")
-        output, code = self._captured([word for word in line.words if word != "--force"])
+        output, code = self._captured([word for word in words if word != "--force"])
         write_file(path, [output.encode()], overwrite=force)
         return code
 
@@ -247,6 +250,12 @@ class Shell:
             facts = facts_of(set_command())
             return CommandFacts(facts.options, "option" if name == "reset" else "setting")
         return CommandFacts() if name in _BUILT_IN else facts_of(self._known(name))
+
+
+def _at_home(word: str) -> str:
+    """A word whose ``~/`` has become the user's home, also behind ``-option=``."""
+    head, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    return f"{head}{equals}{os.path.expanduser(value)}" if value.startswith("~/") else word
 
 
 def _pipe(output: str, program: str) -> int:
