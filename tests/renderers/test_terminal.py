@@ -94,6 +94,13 @@ def test_grid_leaves_out_columns_by_priority():
     assert grid.left_out(15) == ["b"]
 
 
+def test_what_has_no_room_is_named_without_the_bars_beside_it():
+    bars = Column("", "bar", ["50 %"], [0.5], leave_out=1)
+    share = Column("share", "number", ["50 %"], leave_out=1)
+    grid = Grid([Column("op", "name", ["MatMul"]), share, bars])
+    assert grid.left_out(8) == ["share"]
+
+
 def test_markup_and_escapes_in_names_are_shown(tmp_path):
     graph = graph_of(tmp_path, (r"[red]x\033[1m", "NoOp"), (r"y", r"[bold]\342\200\256"))
     shown = text_of(ViewTable(view(graph, "scope")))

@@ -112,12 +112,12 @@ class Grid:
         return self._layouts[width]
 
     def left_out(self, width: int) -> list[str]:
-        """What does not fit into a width."""
+        """What does not fit into a width; bars without a name go with the column before them."""
         shown = {column.header + column.about for column, _ in self.layout(width)}
         return [
             column.about or column.header
             for column in self.columns
-            if column.header + column.about not in shown
+            if column.header + column.about not in {*shown, ""}
         ]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:

@@ -255,7 +255,9 @@ class Shell:
 def _at_home(word: str) -> str:
     """A word whose ``~/`` has become the user's home, also behind ``-option=``."""
     head, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
-    return f"{head}{equals}{os.path.expanduser(value)}" if value.startswith("~/") else word
+    if not value.startswith("~/"):
+        return word
+    return f"{head}{equals}{os.path.expanduser(value)}"  # noqa: PTH111 - Path may raise
 
 
 def _pipe(output: str, program: str) -> int:
