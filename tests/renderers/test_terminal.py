@@ -166,3 +166,25 @@ def test_deep_chain_is_shown_in_bounded_width(tmp_path):
     shown = text_of(ViewTable(tree), 120)
     assert "(200) " in shown
     assert max(map(len, shown.splitlines())) <= 120
+
+
+def test_a_list_that_is_cut_by_name_says_how_to_see_the_largest(demo):
+    hint = "--order_by micros lists the largest first"
+
+    def remarks(**options):
+        return text_of(ViewTable(view_of(demo, **{"max_depth": 10, **options}))).rpartition(
+            "total"
+        )[2]
+
+    assert "others: what --max_depth 10 cuts off, by name; " + hint in remarks()
+    for options in (
+        {"order_by": "micros"},
+        {"max_depth": 100},
+        {"show_name_regexes": ["Conv2D", "AddN"]},
+        {"max_depth": 25},  # up to Conv2DBackpropInput and others: more than half
+    ):
+        assert hint not in remarks(**options), options
+
+
+def view_of(profiler, **options):
+    return profiler.view("op", {**tfprof.ProfileOptionBuilder().build(), **options})

@@ -336,3 +336,23 @@ def test_the_same_result_gives_the_same_text():
     result = result_of(table, verdict=("v",))
     assert text_of(result) == text_of(result)
     assert text_of(result, glyphs=UNICODE) != text_of(result, glyphs=ASCII)
+
+
+def test_a_single_row_without_room_is_a_list():
+    columns = (NAME, TIME, SHARE, Column("idle", "Devices idle", unit="percent"),
+               Column("unknown", "Unknown"), Column("empty", "Empty", "string"))  # fmt: skip
+    table = Table("figures", columns, [("a/b", 1.5, 0.25, 7, None, "")], title="Figures")
+    assert text_of(result_of(table), width=100).splitlines()[2:4] == [
+        "Figures",
+        "op      time  self share                        devices idle  unknown  empty",
+    ]
+    assert text_of(result_of(table), width=30).splitlines()[2:] == [
+        "Figures",
+        "what          value",
+        "─────────────────────",
+        "op            a/b",
+        "time          1.50 µs",
+        "self share    25.0 %",
+        "devices idle  7.0 %",
+        "n/a: unknown",
+    ]

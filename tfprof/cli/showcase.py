@@ -50,9 +50,11 @@ class Showcase:
         scopes = self.view("scope", _options(max_depth=3, select=shown))
         yield Text()
         yield from self._headline(ops)
-        yield from self._section("Time by op type", "tfprof op --demo", BLUE)
+        yield from self._section("Time by op type", "tfprof op --demo -order_by micros", BLUE)
         yield ViewTable(ops, N_OP_TYPES, self.glyphs, hint=False)
-        yield from self._section("Time by scope", "tfprof scope --demo", BLUE)
+        yield from self._section(
+            "Time by scope", "tfprof scope --demo -order_by micros -max_depth 3", BLUE
+        )
         yield ViewTable(scopes, N_SCOPES, self.glyphs, hint=False, own=False)
         yield from self._closing()
 

@@ -88,7 +88,7 @@ class _Row:
     """One row.
 
     Attributes:
-        name: Its name.
+        name: Its name, which may be broken after each scope.
         full_name: Its whole name.
         depth: Levels to indent it.
         level: Its level, if it is not indented so far; else 0.
@@ -100,7 +100,7 @@ class _Row:
         is_total: It is a sum in a list.
     """
 
-    name: str
+    name: Markup
     full_name: str
     depth: int
     level: int
@@ -287,7 +287,7 @@ def _rows(rows: ViewRows, columns: Sequence[_Column]) -> Iterator[_Row]:
         while around and around[-1] >= next_depth:
             around.pop()
         yield _Row(
-            name=line.name,
+            name=Markup("/<wbr>").join(line.name.split("/")),
             full_name=escaped(line.full_name) if line.row > 0 else "",
             depth=min(line.depth, _INDENTED),
             level=line.depth if line.depth > _INDENTED else 0,

@@ -149,8 +149,22 @@ class ViewRows:
             yield (
                 f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
             )
+        if self._cuts_the_largest():
+            yield (
+                f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
+                f"--order_by {self.primary.select if self.primary else ''} lists the largest first"
+            )
         if not self.has_runs and any(metric.needs_run for metric in self.metrics):
             yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
+
+    def _cuts_the_largest(self) -> bool:
+        """Whether a list by name ends where it is cut, and most comes after that."""
+        options = self.tree.options
+        is_cut = self.is_list and not self.n_left_out and len(self.tree) - 2 == options.max_depth
+        if not is_cut or self.primary is None or options.order_by != "name":
+            return False
+        shown = int(self.weights()[1:].sum())
+        return 2 * shown < int(self.tree.total[METRIC_ROW[self.primary.metric], 0])
 
     # Which lines
 
