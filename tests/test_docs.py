@@ -93,6 +93,15 @@ def test_tutorials_show_commands_and_what_they_print(page):
     assert len(quotations) >= 4
 
 
+@pytest.mark.parametrize(
+    "page", [README, DOCS / "tutorial.md", DOCS / "command_line.md", *TUTORIALS], ids=page_id
+)
+def test_no_command_stands_where_it_is_not_run(page):
+    shown = [block.code for block in page_blocks(page) if block.language == "text"]
+    lines = [line for code in shown for line in code.splitlines()]
+    assert [line for line in lines if re.match(r"(\$ )?tfprof [^:]", line)] == []
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
     "page",
