@@ -186,5 +186,15 @@ def test_a_list_that_is_cut_by_name_says_how_to_see_the_largest(demo):
         assert hint not in remarks(**options), options
 
 
+def test_a_view_without_rows_says_which_options_hide_them(demo):
+    def last_line(**options):
+        return text_of(ViewTable(view_of(demo, **options))).splitlines()[-1]
+
+    hidden = last_line(show_name_regexes=["None.*"], min_micros=1)
+    assert hidden == "no row is left by --min_micros, --show_name_regexes"
+    assert last_line(min_bytes=10**12) == "no row is left by --min_bytes"
+    assert last_line(show_name_regexes=["Conv2D"]).startswith("total")
+
+
 def view_of(profiler, **options):
     return profiler.view("op", {**tfprof.ProfileOptionBuilder().build(), **options})

@@ -15,12 +15,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from tfprof.analysis.accounting import METRIC_ROW
-from tfprof.options.spec import OPTIONS
 from tfprof.renderers.html_page import html_page, template
 from tfprof.renderers.metrics import Metric
 from tfprof.renderers.tables import escaped
 from tfprof.renderers.view_html_template import BODY, STYLE
-from tfprof.renderers.view_rows import Numbers, ViewRows
+from tfprof.renderers.view_rows import Numbers, ViewRows, options_that_are_set
 from tfprof.units import human_share
 from tfprof.views.result import ViewTree
 
@@ -185,14 +184,11 @@ def _figures(rows: ViewRows) -> Iterator[_Figure]:
 
 
 def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:
-    """Options that are not the builder's defaults."""
-    for option in OPTIONS:
-        value, default = tree.options.values[option.name], option.builder_default
-        if isinstance(default, list):
-            value, default = list(value), list(default)
-        if value != default and option.name != "output":
+    """Options that are set, as texts."""
+    for name, value in options_that_are_set(tree):
+        if name != "output":
             text = ", ".join(value) if isinstance(value, list) else str(value)
-            yield option.name, escaped(text) or "(none)"
+            yield name, escaped(text) or "(none)"
 
 
 def _legend(rows: ViewRows) -> Iterator[tuple[str, str]]:
