@@ -15,7 +15,7 @@ border-bottom:1px solid var(--line);grid-template-columns:var(--columns)}
 .row>*{white-space:nowrap;text-align:right}
 .row>.t{text-align:left;overflow:hidden;text-overflow:ellipsis}
 .row>.n{text-align:left;white-space:normal;overflow-wrap:anywhere}
-.head{font-weight:bold;position:sticky;top:0;background:Canvas;z-index:1}
+.head{font-weight:bold;position:sticky;top:0;background:Canvas;z-index:2}
 .total{font-weight:bold}
 summary{list-style:none;cursor:pointer}
 summary::-webkit-details-marker{display:none}
@@ -24,6 +24,7 @@ summary:focus-visible{outline:2px solid #56b4e9;outline-offset:-2px}
 .n::before{position:absolute;left:calc(var(--d,0)*.9em)}
 summary .n::before{content:"\\25b8"}
 details[open]>summary .n::before{content:"\\25be"}
+@media (min-width:45em){.row>.n{position:sticky;left:0;background:Canvas;z-index:1}}
 .q{opacity:.6}
 .bar{position:relative;height:.8em;background:var(--soft)}
 .bar::before,.bar::after{content:"";position:absolute;inset:0 auto 0 0;background:var(--c)}
