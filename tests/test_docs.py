@@ -188,6 +188,11 @@ def test_every_public_name_is_mentioned():
     assert [n for n in tfprof.__all__ if f"`{n}`" not in text and f"`tfprof.{n}`" not in text] == []
 
 
+def test_every_public_name_is_in_the_table_or_among_the_errors():
+    text = (DOCS / "tutorial.md").read_text("utf-8").partition("\n## Errors")[2]
+    assert [n for n in tfprof.__all__ if not re.search(rf"`(tfprof\.)?{n}`", text)] == []
+
+
 def test_every_name_of_compat_v1_is_mentioned():
     from tfprof.compat import v1
 

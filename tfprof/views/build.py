@@ -91,7 +91,8 @@ class ViewBuilder:
             if not profile.has_traces:
                 raise EmptyProfileError(
                     "the code view needs call stacks, and this profile has none: give a live "
-                    "graph, or an op log written with add_trace=True"
+                    "graph, an op log written with add_trace=True, or a capture made with "
+                    "python_tracer_level=1"
                 )
             return self._code(structure, options, metrics)
         note_strange_values(profile, options, structure.names)
