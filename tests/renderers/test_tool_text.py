@@ -1,6 +1,7 @@
 """Answers of tools for people."""
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -356,3 +357,12 @@ def test_a_single_row_without_room_is_a_list():
         "devices idle  7.0 %",
         "n/a: unknown",
     ]
+
+
+@pytest.mark.parametrize("width", range(30, 60))
+def test_numbers_and_their_units_stay_together(width):
+    evidence = {"call_us": 1070, "peak_bytes": 1500, "wait_share": 0.311}
+    advice = Advice("x/y", "It reads 1.50 kB in 1.07 ms, 31.1 % of it at 2.00 GiB/s.", evidence)
+    lines = text_of(result_of(advice=(advice,)), width=width).splitlines()
+    assert not [line for line in lines if re.match(r" *(ms|kB|%|GiB/s)", line)]
+    assert "1.07 ms" in " ".join(lines)
