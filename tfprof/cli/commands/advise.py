@@ -8,7 +8,7 @@ from tfprof.cli.captures import capture_paths, is_capture, open_captures
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import PLAIN_WIDTH, result_options, target_of, tell
+from tfprof.cli.results import as_text, result_options, target_of, tell
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -87,9 +87,7 @@ def _report(
 
     if given["format"] == "json":
         return findings_json(found, checkers)
-    console = target.console(PLAIN_WIDTH)
-    console.print(FindingsReport(found, checkers, target.glyphs()), crop=False)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
+    return as_text([FindingsReport(found, checkers, target.glyphs())], target)
 
 
 def _options() -> list[CommandOption]:
