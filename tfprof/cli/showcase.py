@@ -100,6 +100,8 @@ class Showcase:
         for command, about in (
             ("tfprof code --demo -order_by micros", "the Python lines that cost most"),
             ("tfprof graph --demo -order_by micros", "what the ops wait for"),
+            ("tfprof advise --demo", "what to look at first, and why"),
+            ("tfprof shell --demo", "all commands, with completion"),
             ("tfprof op --help", "every option, with examples"),
         ):
             line = Text("  ")
