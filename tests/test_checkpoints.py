@@ -112,6 +112,19 @@ def test_a_partitioned_variable_stands_at_its_scope():
     assert "  parts ()\n[[0.0 1.0 2.0 3.0 4.0 5.0 ],\n" in body(profiler)
 
 
+def test_a_checkpoint_of_another_program_is_noted(classic):
+    profiler = tfprof.Profiler(graph(op("other")), classic=classic)
+    profiler.add_checkpoint(OBJECTS)
+    codes = lambda: [notice.code for notice in profiler.notices]  # noqa: E731
+    profiler.view("scope", options(select=["params"]))
+    assert codes() == []
+    profiler.view("scope", options(select=["tensor_value"]))
+    assert codes() == ([] if classic else ["values-of-others"])
+    profiler.add_step(0, run({"dense/bias": 1}))
+    profiler.view("graph", options(select=["tensor_value"]))
+    assert codes() == []
+
+
 def test_returned_messages():
     profiler = network()
     profiler.add_checkpoint(OBJECTS)

@@ -93,6 +93,15 @@ def test_tutorials_show_commands_and_what_they_print(page):
     assert len(quotations) >= 4
 
 
+@pytest.mark.parametrize(
+    "page", [README, DOCS / "tutorial.md", DOCS / "command_line.md", *TUTORIALS], ids=page_id
+)
+def test_no_command_stands_where_it_is_not_run(page):
+    shown = [block.code for block in page_blocks(page) if block.language == "text"]
+    lines = [line for code in shown for line in code.splitlines()]
+    assert [line for line in lines if re.match(r"(\$ )?tfprof [^:]", line)] == []
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
     "page",
@@ -177,6 +186,11 @@ def test_the_page_of_options_is_fresh(monkeypatch, capsys, tmp_path):
 def test_every_public_name_is_mentioned():
     text = "".join(page.read_text("utf-8") for page in (README, *DOCS.rglob("*.md")))
     assert [n for n in tfprof.__all__ if f"`{n}`" not in text and f"`tfprof.{n}`" not in text] == []
+
+
+def test_every_public_name_is_in_the_table_or_among_the_errors():
+    text = (DOCS / "tutorial.md").read_text("utf-8").partition("\n## Errors")[2]
+    assert [n for n in tfprof.__all__ if not re.search(rf"`(tfprof\.)?{n}`", text)] == []
 
 
 def test_every_name_of_compat_v1_is_mentioned():

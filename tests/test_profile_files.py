@@ -17,6 +17,7 @@ from tfprof.errors import (
 from tfprof.profile_files import open_profile, profiler_of
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files, look_at
 
+from .readers.checkpoint.recorded.make import FOLDER
 from .readers.test_run_files import run  # noqa: F401 - a fixture
 
 
@@ -40,6 +41,12 @@ def test_an_op_log_alone_says_nothing(run):  # noqa: F811
         open_profile(run / "tfprof_log")
     with pytest.raises(UsageError, match="nothing to read"):
         open_profile()
+
+
+def test_a_checkpoint_alone_has_a_command_of_its_own():
+    said = r"nothing to profile in .*objects: .* beside it; tfprof checkpoint shows a checkpoint"
+    with pytest.raises(UsageError, match=said):
+        open_profile(FOLDER / "objects")
 
 
 def test_run_metadata_without_stats_are_named(run):  # noqa: F811

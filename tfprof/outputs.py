@@ -59,8 +59,11 @@ def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
     elif output.type == "pprof":
         from tfprof.exporters.pprof import view_to_pprof
 
-        hint = f"\nRun pprof -png --nodecount=100 --sample_index=1 <{output.outfile}>\n"
-        yield OutputFile(output.outfile, [view_to_pprof(tree)], after=hint)
+        path = output.outfile
+        hint = f"{path}: open it with pprof -http=: {path}\n"
+        theirs = f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
+        after = theirs if tree.options.classic else hint
+        yield OutputFile(path, [view_to_pprof(tree)], after=after)
     elif output.type == "timeline":
         from tfprof.exporters.view_timeline import banner, view_to_timelines
 

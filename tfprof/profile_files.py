@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
@@ -16,6 +16,9 @@ from tfprof.readers.open import LoadedFile
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
 from tfprof.readers.run_folder import is_capture
 from tfprof.readers.threads import number_of_threads
+
+if TYPE_CHECKING:
+    from tfprof.tools.run import Run
 
 PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 
@@ -68,6 +71,7 @@ def profiler_of_captures(
     *,
     classic: bool | None = None,
     watch: Watch | None = None,
+    run: Run | None = None,
 ) -> Profiler:
     """Read captures, and make a profiler of them.
 
@@ -76,6 +80,7 @@ def profiler_of_captures(
         files: A graph and a checkpoint, if there are any; nothing else.
         classic: As for ``Profiler``.
         watch: Is told how far it is.
+        run: The same captures, if they have been read before.
 
     Raises:
         UsageError: They do not go together.
@@ -92,7 +97,7 @@ def profiler_of_captures(
     watch.stage(f"reading {captures[0]}")
     graph = None if files.graph is None else files.graph.load(watch)
     source = captures[0] if len(captures) == 1 else list(captures)
-    profiler = Profiler.from_xspace(source, graph, classic=classic)
+    profiler = Profiler.from_xspace(run or source, graph, classic=classic)
     if files.checkpoint is not None:
         profiler.add_checkpoint(files.checkpoint)
     return profiler
@@ -189,8 +194,9 @@ def _check(files: RunFiles) -> None:
         )
     if files.profile is None and files.graph is None and not files.runs:
         alone = files.op_log.path if files.op_log is not None else files.checkpoint
+        if not alone:
+            raise UsageError("nothing to read: give the files of a run")
+        other = "; tfprof checkpoint shows a checkpoint alone" if files.op_log is None else ""
         raise UsageError(
-            f"nothing to profile in {alone}: give a graph, run metadata or both beside it"
-            if alone
-            else "nothing to read: give the files of a run"
+            f"nothing to profile in {alone}: give a graph, run metadata or both beside it{other}"
         )

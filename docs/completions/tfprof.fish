@@ -373,6 +373,9 @@ complete -c tfprof -n '__tfprof_in snake checkpoint' -l no-stats -d 'The opposit
 complete -c tfprof -n '__tfprof_in single checkpoint' -o no-stats -d 'The opposite of --stats'
 complete -c tfprof -n '__tfprof_in kebab checkpoint' -l no-stats -d 'The opposite of --stats'
 
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l recover -d 'Go on where values are damaged; notes say which are left out'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o recover -d 'Go on where values are damaged; notes say which are left out'
+
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l values -d 'Show the values of the named variables, all of them, in full precision'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o values -d 'Show the values of the named variables, all of them, in full precision'
 
@@ -425,8 +428,8 @@ complete -c tfprof -n '__tfprof_in snake trace' -s o -r -F -d 'The file to write
 complete -c tfprof -n '__tfprof_in snake trace' -l outfile -r -F -d 'The file to write; packed if it ends in .gz, .xz or .zst; - is stdout'
 complete -c tfprof -n '__tfprof_in single trace' -o outfile -r -F -d 'The file to write; packed if it ends in .gz, .xz or .zst; - is stdout'
 
-complete -c tfprof -n '__tfprof_in snake doctor' -l server -x -d 'Ask whether a profiler server answers there'
-complete -c tfprof -n '__tfprof_in single doctor' -o server -x -d 'Ask whether a profiler server answers there'
+complete -c tfprof -n '__tfprof_in snake doctor' -l server -x -d 'Ask whether a profiler server answers there; several are separated by commas'
+complete -c tfprof -n '__tfprof_in single doctor' -o server -x -d 'Ask whether a profiler server answers there; several are separated by commas'
 
 complete -c tfprof -n '__tfprof_in snake doctor' -l strict -d 'Exit with 1 on warnings, too'
 complete -c tfprof -n '__tfprof_in single doctor' -o strict -d 'Exit with 1 on warnings, too'

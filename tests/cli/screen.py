@@ -22,10 +22,11 @@ class Screen:
         words: Its command line.
         rows: Height of the terminal.
         columns: Its width.
+        through: A shell that gets the command line as its arguments; none by default.
         extra: Environment variables.
     """
 
-    def __init__(self, *words, rows=30, columns=100, cwd=None, **extra):
+    def __init__(self, *words, rows=30, columns=100, cwd=None, through="", **extra):
         import pty
 
         self._leader, follower = pty.openpty()
@@ -34,7 +35,7 @@ class Screen:
         self._set_size(rows, columns)
         variables = {"TERM": "xterm-256color", "PAGER": "cat", "TFPROF_HISTORY": "", **extra}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tfprof", *words],
+            [*through.split(), sys.executable, "-m", "tfprof", *words],
             stdin=follower, stdout=follower, stderr=follower, cwd=cwd,
             env=environment(**variables), preexec_fn=_own_terminal,
         )  # fmt: skip

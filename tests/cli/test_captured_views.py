@@ -68,3 +68,11 @@ def test_run_metadata_do_not_go_together_with_captures(call, capture):
     assert "only a graph and a checkpoint go together with it" in result.stderr
     with pytest.raises(tfprof.UsageError, match="only a graph"):
         tfprof.open_profile(capture, run_meta)
+
+
+def test_the_code_view_says_where_calls_come_from(call, tmp_path):
+    path = tmp_path / "w0.xplane.pb"
+    path.write_bytes(xspace(host(line(event("layer/y:Relu", 0, 1000)))).SerializeToString())
+    result = call("code", path)
+    assert result.exit_code == 4
+    assert "a capture made with python_tracer_level=1" in result.stderr

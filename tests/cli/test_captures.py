@@ -255,7 +255,7 @@ def test_traces_are_files(call, logs, traced, tmp_path):
     assert (result.exit_code, result.stdout) == (0, "")
     assert json.loads(gzip.decompress(path.read_bytes())) == traced
     assert "tfprof: warning: One plane is missing." in result.stderr
-    assert "perfetto" in result.stderr
+    assert f"note: {path}: open it in chrome://tracing or Perfetto\n" in result.stderr
     assert json.loads(call("trace", logs, "-o", "-").stdout) == traced
     assert call("trace", logs, "-o", path).exit_code == 2
     missing = call("trace", logs)

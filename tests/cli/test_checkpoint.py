@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import shutil
+import struct
 
 import pytest
 from click.testing import CliRunner
@@ -57,6 +58,19 @@ def test_without_statistics_no_values_are_read(tmp_path):
     assert lines[-1] == "26 variables, 101 values, 529 B"
     with pytest.raises(MalformedProfileError, match=r"types\.data.*: cut off"):
         run(tmp_path / "types")
+
+
+def test_damage_is_an_error_or_else_a_note(tmp_path, capsys):
+    data = struct.pack("<2f", 1.0, 2.0)
+    sound, damaged = entry(1, [], data[:4]), entry(1, [], data[4:], offset=4)
+    write_bundle(tmp_path / "m", {"a": sound, "b": damaged}, data[:4] + b"oops")
+    with pytest.raises(MalformedProfileError, match=r"^b: .*checksum.*--recover shows the"):
+        run(tmp_path / "m")
+    words = [str(tmp_path / "m"), "--recover", "--format", "json"]
+    command.main(words, standalone_mode=False)
+    shown, told = capsys.readouterr()
+    assert [row["maximum"] for row in json.loads(shown)["rows"]] == [1.0, None]
+    assert "b: left out: " in told
 
 
 def test_names_and_expressions():
@@ -156,12 +170,19 @@ def test_what_nobody_can_read_is_listed(tmp_path):
 def test_missing_files_are_told(tmp_path, capsys):
     shutil.copy(FOLDER / "types.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
-    assert "1 of the checkpoint's files are not there, such as" in result.output + getattr(
-        result, "stderr", ""
-    )
+    told = " ".join((result.output + getattr(result, "stderr", "")).split())
+    assert "a file of the checkpoint is not there:" in told
+    assert "types.data-00000-of-00001. Values in it can not be read" in told
     assert "float32" in result.output
     with pytest.raises(InputError, match="there is no file"):
         run(tmp_path, "float32", "--values")
+
+
+def test_several_missing_files_are_told(tmp_path):
+    shutil.copy(FOLDER / "sharded-12.index", tmp_path)
+    result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
+    told = " ".join((result.output + getattr(result, "stderr", "")).split())
+    assert "3 files of the checkpoint are not there, such as" in told
 
 
 def test_what_a_missing_file_leaves_is_listed(tmp_path):

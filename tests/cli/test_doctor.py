@@ -79,8 +79,12 @@ def test_json(call, untraced):
     assert len(result.stdout.splitlines()) == len(data["rows"]) + 2
 
 
-def test_servers(call):
-    result = call("doctor", "--server", "localhost:1", "-server=127.0.0.1:1")
+@pytest.mark.parametrize(
+    "given",
+    [("--server", "localhost:1", "-server=127.0.0.1:1"), ("--server", "localhost:1,127.0.0.1:1")],
+)
+def test_servers(call, given):
+    result = call("doctor", *given)
     assert result.exit_code == 1
     assert "✗ localhost:1: connection refused" in result.stdout
     assert "✗ 127.0.0.1:1: connection refused" in result.stdout

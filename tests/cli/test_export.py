@@ -69,3 +69,9 @@ def test_what_is_wrong_is_said(call):
     assert result.exit_code == 2
     assert "op_steps" in result.stderr
     assert call("export").exit_code == 2
+
+
+def test_the_list_keeps_to_the_terminal(call):
+    text = call("export", "--list", COLUMNS="60").stdout
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.split() == call("export", "--list").stdout.split()

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from textwrap import wrap
 
 import pytest
 
@@ -213,3 +214,14 @@ def test_the_same_twice(process, layers, command):
     first, second = process(command, layers), process(command, layers)
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--by", "type"], ["--by", "op", "--top", "1"]])
+def test_prose_is_wrapped_once(call, words):
+    about = (
+        "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "
+        "arithmetic on indices and shapes is none."
+    )
+    for columns, width in (("60", 60), ("200", 100)):
+        text = call("flops", "--demo", *words, COLUMNS=columns).stdout
+        assert text.partition("\n")[2].startswith("\n".join(wrap(about, width)) + "\n\n")

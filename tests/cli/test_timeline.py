@@ -68,6 +68,9 @@ def test_pprof_of_code_lines(call, folder):
     words = ["-select", "bytes,micros", "-output", "pprof:outfile=again.pb.gz"]
     assert call("code", "--demo", *words).exit_code == 0
     assert (folder / "again.pb.gz").read_bytes() == written
+    assert "note: profile.pb.gz: open it with pprof -http=: profile.pb.gz\n" in done.stderr
+    classic = call("pprof", "--demo", "--classic", "-o", "classic.pb.gz")
+    assert "--sample_index=1 <classic.pb.gz>" in classic.stderr
 
 
 def test_pprof_by_device(call, folder):

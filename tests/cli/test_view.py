@@ -294,3 +294,12 @@ def test_the_ending_of_the_file_chooses_the_format(call, graph, tmp_path, name, 
     assert out.read_text("utf-8").startswith("\nDoc:\n")
     assert call("op", "--force", graph, "--outfile", out, "--format=csv").exit_code == 0
     assert out.read_text("utf-8").startswith("name,")
+
+
+@pytest.mark.parametrize("words", [["op", "--demo", "--format", "table"],
+                                   ["scope", "--demo", "-max_depth", "2", "--format", "tree"],
+                                   ["demo"], ["advise", "--demo"]])  # fmt: skip
+def test_lines_end_without_blanks(call, words):
+    lines = call(*words).stdout.splitlines()
+    assert len(lines) > 3
+    assert [line for line in lines if line != line.rstrip()] == []

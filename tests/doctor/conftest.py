@@ -63,6 +63,8 @@ class Machine:
         self.variables = {"PATH": str(self.root / "bin")}
         self.answers = {}
         self.closed = set()
+        self.import_problems = {}
+        self.protobuf = "upb"
 
     def file(self, name, text=""):
         path = self.root / name.lstrip("/")
@@ -113,7 +115,8 @@ class Machine:
         settings = {
             "root": self.root, "variables": self.variables, "search_path": (self.site,),
             "python": "3.12.1", "system": "Linux", "machine": "x86_64",
-            "protobuf_implementation": "upb", "run": run,
+            "protobuf_implementation": self.protobuf, "run": run,
+            "import_problem": lambda module: self.import_problems.get(module, ""),
             "can_use": lambda path: path.name not in self.closed, "timeout_seconds": 0.3,
         }  # fmt: skip
         return Environment(**{**settings, **changes})

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import tfprof
 from tests.doctor.test_captures import HOST
+from tests.readers.checkpoint.tables import entry, write_bundle
 from tfprof._wire import messages as pb
 from tfprof.doctor import inputs
 from tfprof.doctor.inputs import check_paths
@@ -107,12 +108,12 @@ def test_damaged_archives(write, compress):
         (
             "a.h5",
             b"\x89HDF\r\n\x1a\n" + bytes(9),
-            "note",
+            "warning",
             "It looks like an HDF5 file; load it with",
         ),
-        ("a.zip", b"PK\x03\x04" + bytes(30), "note", "It looks like a zip file; unpack it"),
-        ("trace.json", b'{"traceEvents": []}', "note", "It looks like a Chrome trace; open it"),
-        ("page", b"<!DOCTYPE html><html>", "note", "It looks like an HTML page; if it"),
+        ("a.zip", b"PK\x03\x04" + bytes(30), "warning", "It looks like a zip file; unpack it"),
+        ("trace.json", b'{"traceEvents": []}', "warning", "It looks like a Chrome trace; open it"),
+        ("page", b"<!DOCTYPE html><html>", "warning", "It looks like an HTML page; if it"),
         ("notes", b"hello, world", "error", "nothing that tfprof knows (12 bytes, text file)"),
         ("noise", b"\xff\xfe\xfd" * 9, "error", "nothing that tfprof knows (27 bytes, unknown"),
     ],
@@ -154,13 +155,77 @@ def test_a_saved_model_folder(write, tmp_path):
     assert messages(tmp_path / "model") == {str(path): ["SavedModel: 1 op"]}
 
 
-@pytest.mark.parametrize("files", [[], [("a.txt", b"hello, world")]])
-def test_a_wrong_folder(write, tmp_path, files):
-    for name, data in files:
-        write(name, data)
+@pytest.mark.parametrize(
+    ("names", "holds"),
+    [
+        ([], "it is empty"),
+        (["a.txt"], "it holds a.txt (text file)"),
+        (
+            [f"{letter}.txt" for letter in "abcdefg"],
+            "it holds a.txt (text file), b.txt (text file), c.txt (text file), d.txt (text file), "
+            "e.txt (text file) and 2 more",
+        ),
+    ],
+)
+def test_a_wrong_folder(write, tmp_path, names, holds):
+    for name in names:
+        write(name, b"hello, world")
     check = only(tmp_path)
     assert check.status == "error"
-    assert "that tfprof reads" in check.message
+    assert check.message.endswith(f"is in this folder: {holds}")
+
+
+def test_a_checkpoint(tmp_path):
+    write_bundle(tmp_path / "m-1", {"v": entry(1, [500], bytes(2000))}, bytes(2000))
+    shard = tmp_path / "m-1.data-00000-of-00001"
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "m-1"')
+    said = "TensorFlow checkpoint m-1: 1 variable, 2.00 kB"
+    names = ("", "m-1", "m-1.index", shard.name, "checkpoint")
+    for path in (tmp_path / name for name in names):
+        assert messages(path) == {str(path): [said]}
+    shard.unlink()
+    (area,) = check_paths([tmp_path])
+    assert [(check.status, check.message) for check in area.checks] == [
+        ("ok", said),
+        ("error", f"1 file not there: {shard.name}; some values can not be read"),
+    ]
+    (tmp_path / "m-1.index").write_bytes(bytes(100))
+    assert only(tmp_path / "m-1").status == "error"
+    assert "does not end as a table" in only(tmp_path / "m-1").message
+
+
+def test_a_checkpoint_beside_its_graph(write, tmp_path):
+    write("graph.pb", GRAPH)
+    write_bundle(tmp_path / "m-1", {"v": entry(1, [2], bytes(8))}, bytes(8))
+    titles = [area.title for area in check_paths([tmp_path])]
+    assert titles == [str(tmp_path), str(tmp_path / "graph.pb")]
+
+
+def test_checkpoints_of_which_none_is_the_newest(tmp_path):
+    for name in ("a", "b"):
+        write_bundle(tmp_path / name, {"v": entry(1, [2], bytes(8))}, bytes(8))
+    found = only(tmp_path)
+    assert found.status == "note"
+    assert found.message.startswith(
+        "there are several checkpoints in this folder; give one of a, b"
+    )
+
+
+def test_a_checkpoint_of_nothing(tmp_path):
+    write_bundle(tmp_path / "m", {}, b"")
+    found = only(tmp_path / "m")
+    assert (found.status, found.message) == ("note", "TensorFlow checkpoint m: 0 variables")
+
+
+def test_the_variables_of_a_saved_model(write, tmp_path):
+    model = pb.SavedModel(meta_graphs=[pb.MetaGraphDef(graph_def=pb.GraphDef.FromString(GRAPH))])
+    write("model/saved_model.pb", model.SerializeToString())
+    prefix = tmp_path / "model" / "variables" / "variables"
+    prefix.parent.mkdir()
+    write_bundle(prefix, {"v": entry(1, [2], bytes(8))}, bytes(8))
+    prefix.with_name("variables.data-00000-of-00001").unlink()
+    found = [[check.status for check in area.checks] for area in check_paths([tmp_path / "model"])]
+    assert found == [["ok"], ["ok", "error"]]
 
 
 @pytest.mark.parametrize("logdir", ["log", "log/train/.."])
@@ -176,6 +241,8 @@ def test_a_log_folder(write, tmp_path, logdir):
     assert runs.checks[1].message == "2026_01_03: the run is empty: nothing was captured"
     assert newest.title.endswith("2026_01_02/worker0.xplane.pb.gz")
     assert newest.checks[0].message == "XSpace of worker0: 3 events, no device"
+    for inside in ("plugins", "plugins/profile"):
+        assert list(check_paths([tmp_path / below / inside])) == areas
 
 
 def test_an_empty_run(tmp_path):

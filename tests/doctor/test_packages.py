@@ -2,6 +2,7 @@ import pytest
 
 from tests.doctor.conftest import by_name
 from tfprof.doctor import packages
+from tfprof.doctor.environment import Environment
 
 
 def test_all_is_there(machine, facts):
@@ -36,6 +37,38 @@ def test_ranges_are_those_of_the_installed_tfprof(machine, facts):
     assert found["numpy"].command == "pip install 'numpy>=1.23'"
     assert found["click"].message == "click is not installed, and tfprof needs it"
     assert found["click"].command == "pip install 'click>=8.1'"
+
+
+def test_a_package_that_is_broken(machine, facts):
+    machine.core()
+    machine.import_problems["numpy"] = "ImportError: libopenblas.so.0: cannot open"
+    found = by_name(packages.check_core(facts()))
+    assert {name for name, check in found.items() if check.status == "error"} == {"numpy"}
+    assert found["numpy"].message.endswith(
+        " is installed, but can not be imported (ImportError: libopenblas.so.0: cannot open)"
+    )
+    assert found["numpy"].command == "pip install --force-reinstall numpy"
+
+
+def test_protobuf_that_can_not_be_imported_has_no_backend(machine, facts):
+    machine.protobuf = ""
+    assert list(packages.check_protobuf(facts())) == []
+
+
+def test_why_an_import_fails(tmp_path, monkeypatch):
+    for name, text in (
+        ("tfprof_broken_a", "try:\n    import no_such_library\nexcept ImportError as error:\n"
+         "    raise RuntimeError('a long story') from error\n"),
+        ("tfprof_broken_b", "raise ValueError()"),
+        ("tfprof_broken_c", "raise OSError('first\\nsecond')"),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    why = Environment.current().import_problem
+    assert why("tfprof_broken_a") == "ModuleNotFoundError: No module named 'no_such_library'"
+    assert why("tfprof_broken_b") == "ValueError"
+    assert why("tfprof_broken_c") == "OSError: first"
+    assert why("json") == ""
 
 
 def test_pure_python_protobuf(machine, facts):

@@ -8,8 +8,9 @@ import threading
 
 import pytest
 
-from tfprof.doctor.grpc_probe import probe
-from tfprof.doctor.servers import address_of, check_server
+from tfprof.doctor import servers
+from tfprof.doctor.grpc_probe import Answer, probe
+from tfprof.doctor.servers import address_of, check_server, check_servers
 from tfprof.errors import UsageError
 
 SETTINGS = bytes.fromhex("000006040000000000000300000064")
@@ -144,7 +145,20 @@ def test_what_it_says_is_shown_escaped():
 def test_tls_is_named():
     with answering(b"\x15\x03\x01\x00\x02\x02\x46") as port:
         (check,) = check_server(f"127.0.0.1:{port}", SHORT)
-    assert "it speaks TLS" in check.message
+    assert check.message.endswith("(TLS, which profiler servers do not speak)")
+
+
+def test_several_are_asked_at_once_and_told_in_order(monkeypatch):
+    ports = [5, 3, 4]
+    all_asked = threading.Barrier(len(ports))
+
+    def answer(host, port, timeout):
+        all_asked.wait(30)  # would break if they came one after the other
+        return Answer("refused")
+
+    monkeypatch.setattr(servers, "probe", answer)
+    checks = check_servers([f"localhost:{port}" for port in ports], SHORT)
+    assert [check.message.split(": ")[0] for check in checks] == [f"localhost:{p}" for p in ports]
 
 
 def test_a_closed_port():

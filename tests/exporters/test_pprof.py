@@ -120,7 +120,7 @@ def test_written_by_the_api_and_the_command_line(profiler, tmp_path, capsys):
     path = tmp_path / "a,b.pb.gz"
     profiler.profile_python({**options(step=4), "output": f"pprof:outfile={path}"})
     assert set(stacks(path.read_bytes())) == {"outer", "inner", "gradients/inner_grad/mul"}
-    assert f"<{path}>" in capsys.readouterr().out
+    assert capsys.readouterr().out == f"{path}: open it with pprof -http=: {path}\n"
 
     from click.testing import CliRunner
 

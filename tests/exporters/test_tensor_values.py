@@ -26,6 +26,9 @@ class Values:
         dtype, values = self.values[name]
         return VariableValue(name, dtype, NUMBERS[dtype], values, "m")
 
+    def names(self):
+        return list(self.values)
+
 
 def message(dtype, values, classic=False):
     profiler = tfprof.Profiler(graph(op("v")), classic=classic)

@@ -149,6 +149,11 @@ OTHERS = [
         Format.EVENTS,
     ),
     (b"\n<!DOCTYPE html><html></html>", "x", Format.HTML),
+    (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n",
+        "graph.pb",
+        Format.LFS_POINTER,
+    ),
     (b"just some words, nothing else", "x", Format.TEXT),
     ("Größe: unbekannt".encode(), "x", Format.TEXT),
     (b'{"a": 1}', "x", Format.TEXT),

@@ -114,8 +114,7 @@ def test_notices_are_at_the_end():
     profiler.add_step(0, run({"mm": stat(-5), "w": stat(-7)}))
     text = shown(profiler)
     assert text.endswith(
-        "\n\nnotice: node stats end before they start (clock skew); their time counts as 0 "
-        "(2 times)"
+        "\n\nnote: node stats end before they start (clock skew); their time counts as 0 (2 times)"
     )
 
 

@@ -150,3 +150,10 @@ def test_bytes():
     assert memory_number(0) == "0"
     assert memory_number(93_800_000) == "93.8 MB"
     assert memory_number(40 * Symbolic.named("B")) == "40·B bytes"
+
+
+def test_the_page_says_what_it_is():
+    page = summary_page(summary(two_layers()))
+    assert "<h1>Model summary</h1>" in page
+    assert "memory of each layer" in page or "memory of each scope" in page
+    assert "<h1>" not in summary_html(summary(two_layers()))

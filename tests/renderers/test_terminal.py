@@ -94,6 +94,13 @@ def test_grid_leaves_out_columns_by_priority():
     assert grid.left_out(15) == ["b"]
 
 
+def test_what_has_no_room_is_named_without_the_bars_beside_it():
+    bars = Column("", "bar", ["50 %"], [0.5], leave_out=1)
+    share = Column("share", "number", ["50 %"], leave_out=1)
+    grid = Grid([Column("op", "name", ["MatMul"]), share, bars])
+    assert grid.left_out(8) == ["share"]
+
+
 def test_markup_and_escapes_in_names_are_shown(tmp_path):
     graph = graph_of(tmp_path, (r"[red]x\033[1m", "NoOp"), (r"y", r"[bold]\342\200\256"))
     shown = text_of(ViewTable(view(graph, "scope")))
@@ -159,3 +166,35 @@ def test_deep_chain_is_shown_in_bounded_width(tmp_path):
     shown = text_of(ViewTable(tree), 120)
     assert "(200) " in shown
     assert max(map(len, shown.splitlines())) <= 120
+
+
+def test_a_list_that_is_cut_by_name_says_how_to_see_the_largest(demo):
+    hint = "--order_by micros lists the largest first"
+
+    def remarks(**options):
+        return text_of(ViewTable(view_of(demo, **{"max_depth": 10, **options}))).rpartition(
+            "total"
+        )[2]
+
+    assert "others: what --max_depth 10 cuts off, by name; " + hint in remarks()
+    for options in (
+        {"order_by": "micros"},
+        {"max_depth": 100},
+        {"show_name_regexes": ["Conv2D", "AddN"]},
+        {"max_depth": 25},  # up to Conv2DBackpropInput and others: more than half
+    ):
+        assert hint not in remarks(**options), options
+
+
+def test_a_view_without_rows_says_which_options_hide_them(demo):
+    def last_line(**options):
+        return text_of(ViewTable(view_of(demo, **options))).splitlines()[-1]
+
+    hidden = last_line(show_name_regexes=["None.*"], min_micros=1)
+    assert hidden == "no row is left by --min_micros, --show_name_regexes"
+    assert last_line(min_bytes=10**12) == "no row is left by --min_bytes"
+    assert last_line(show_name_regexes=["Conv2D"]).startswith("total")
+
+
+def view_of(profiler, **options):
+    return profiler.view("op", {**tfprof.ProfileOptionBuilder().build(), **options})

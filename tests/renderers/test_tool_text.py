@@ -1,6 +1,7 @@
 """Answers of tools for people."""
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -336,3 +337,32 @@ def test_the_same_result_gives_the_same_text():
     result = result_of(table, verdict=("v",))
     assert text_of(result) == text_of(result)
     assert text_of(result, glyphs=UNICODE) != text_of(result, glyphs=ASCII)
+
+
+def test_a_single_row_without_room_is_a_list():
+    columns = (NAME, TIME, SHARE, Column("idle", "Devices idle", unit="percent"),
+               Column("unknown", "Unknown"), Column("empty", "Empty", "string"))  # fmt: skip
+    table = Table("figures", columns, [("a/b", 1.5, 0.25, 7, None, "")], title="Figures")
+    assert text_of(result_of(table), width=100).splitlines()[2:4] == [
+        "Figures",
+        "op      time  self share                        devices idle  unknown  empty",
+    ]
+    assert text_of(result_of(table), width=30).splitlines()[2:] == [
+        "Figures",
+        "what          value",
+        "─────────────────────",
+        "op            a/b",
+        "time          1.50 µs",
+        "self share    25.0 %",
+        "devices idle  7.0 %",
+        "n/a: unknown",
+    ]
+
+
+@pytest.mark.parametrize("width", range(30, 60))
+def test_numbers_and_their_units_stay_together(width):
+    evidence = {"call_us": 1070, "peak_bytes": 1500, "wait_share": 0.311}
+    advice = Advice("x/y", "It reads 1.50 kB in 1.07 ms, 31.1 % of it at 2.00 GiB/s.", evidence)
+    lines = text_of(result_of(advice=(advice,)), width=width).splitlines()
+    assert not [line for line in lines if re.match(r" *(ms|kB|%|GiB/s)", line)]
+    assert "1.07 ms" in " ".join(lines)

@@ -1,3 +1,4 @@
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -6,7 +7,7 @@ import tfprof
 from tfprof.renderers.view_html import MAX_NESTING, view_page
 from tfprof.testing.builders import graph, op, run, stat
 
-VOID = {"meta", "br", "hr"}
+VOID = {"meta", "br", "hr", "wbr"}
 
 
 class Page(HTMLParser):
@@ -174,3 +175,14 @@ def test_row_limit(demo):
     page = Page(view_page(view(demo, "scope", max_depth=100, order_by="micros"), max_rows=50))
     assert len(page.rows) == 51
     assert "+n: children left out" in "".join(page.texts)
+
+
+def test_long_names_are_broken_and_not_cut():
+    name = "/".join(["ExponentialMovingAverage"] * 6) + "/x<y"
+    text = view_page(view(tfprof.Profiler(graph(op(name, "NoOp"))), "graph", select=["occurrence"]))
+    page = Page(text)
+    assert page.rows[-1][0] == name
+    assert page.tags.count("wbr") == 6
+    assert "x&lt;y" in text
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    assert re.findall(r"^([^{]*)\{[^}]*ellipsis", style, re.MULTILINE) == [".row>.t"]

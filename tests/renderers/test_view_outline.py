@@ -147,6 +147,9 @@ class Checkpoint:
         dtype, values = VALUES[name]
         return VariableValue(name, dtype, 0, values, "model.ckpt")
 
+    def names(self):
+        return list(VALUES)
+
 
 def test_values_of_variables():
     profiler = tfprof.Profiler(graph(*(op(name, "VariableV2") for name in [*VALUES, "x"])))

@@ -4,12 +4,13 @@ import pytest
 
 from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
+from tfprof.cli.main import COMMANDS
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.contents import tools_with_data
 
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
-    "op-profile", "hlo-stats", "roofline", "memory-viewer", "trace",
+    "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer", "monitor", "trace",
 ]  # fmt: skip
 
 
@@ -27,7 +28,12 @@ def with_data(*planes):
     return {data.tool for data in tools_with_data([space]) if not data.missing}
 
 
-ALWAYS = {"overview", "input-pipeline", "op-stats", "pod", "trace"}
+ALWAYS = {"overview", "input-pipeline", "op-stats", "pod", "monitor", "trace"}
+
+
+def test_every_command_for_captures_is_told():
+    sections = {name: entry.section for name, entry in COMMANDS.items()}
+    assert [name for name in sections if sections[name] == sections["tools"]] == ["tools", *ALL]
 
 
 def test_nothing_at_all():
@@ -49,7 +55,7 @@ def test_nothing_at_all():
         ),
         (
             [plane("/host:CPU", "MatMul"), plane("/host:metadata", "jit_f(1)", "Hlo Proto")],
-            {"memory-viewer"},
+            {"memory-viewer", "graph-viewer"},
         ),
     ],
 )

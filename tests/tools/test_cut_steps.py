@@ -22,7 +22,7 @@ from tfprof.tools.monitor_report import monitor
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
 from tfprof.tools.run import open_run
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 LENGTH = 1000
 

@@ -19,7 +19,7 @@ from tfprof.tools import (
     pod,
     roofline,
 )
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 DETAILS = "regs:32 shm:0 grid:1,1,1 block:32,1,1 occ_pct:50"
 AMPERE = {"device_vendor": "Nvidia", "compute_cap_major": 8, "compute_cap_minor": 0}

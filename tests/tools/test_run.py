@@ -10,7 +10,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.run import Memo, open_run
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 
 def capture(n_steps=3, *, machine="", first=0, length=1000):
@@ -43,15 +43,23 @@ def test_a_folder_of_several_hosts(tmp_path):
     assert run.notes == ()
 
 
-def test_other_runs_are_told(tmp_path):
-    for name in ("2024_1", "2024_2"):
-        folder = tmp_path / "plugins/profile" / name
+@pytest.mark.parametrize(
+    ("n_runs", "told"),
+    [
+        (2, "another run is in this folder: 1"),
+        (3, "2 other runs are in this folder: 1, 2"),
+        (7, "6 other runs are in this folder, the latest: 2, 3, 4, 5, 6"),
+    ],
+)
+def test_other_runs_are_told(tmp_path, n_runs, told):
+    for number in range(1, n_runs + 1):
+        folder = tmp_path / "plugins/profile" / str(number)
         folder.mkdir(parents=True)
         written(folder, w=capture())
     run = open_run(str(tmp_path))
-    assert run.name == "2024_2"
-    assert messages(run) == [("info", "", "1 other runs are in this folder, the latest 2024_1")]
-    assert open_run(tmp_path, run="2024_1").name == "2024_1"
+    assert run.name == str(n_runs)
+    assert messages(run) == [("info", "", told)]
+    assert open_run(tmp_path, run="1").name == "1"
 
 
 def test_files_bytes_and_messages(tmp_path):

@@ -18,6 +18,7 @@ from tfprof.tools.hlo_statistics import hlo_stats
 from tfprof.tools.input_pipeline_analyzer import input_pipeline
 from tfprof.tools.iterator_advice import suggestion
 from tfprof.tools.memory_profile import memory
+from tfprof.tools.op_profile_tree import op_profile
 from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
@@ -361,3 +362,14 @@ def test_what_limits_an_op(flops, traffic, name):
     assert bound_by(flops, traffic, 1_000_000, peaks) == name
     assert bound_by(flops, traffic, 0, peaks) == "Unknown"
     assert bound_by(flops, traffic, 1_000_000, Peaks()) == "Unknown"
+
+
+def test_an_op_profile_counts_runs_of_ops_only():
+    thunks = line(
+        event("dot.1", 0, 3 * MS, hlo_op="dot.1", hlo_module="jit_f"),
+        event("dot.1", 4 * MS, 2 * MS, hlo_op="dot.1", hlo_module="jit_f"),
+    )
+    rows = op_profile(opened(xspace(host(thunks)))).to_rows()
+    counted = {row["name"]: row["occurrences"] for row in rows}
+    assert counted["by_program"] is None
+    assert counted["dot.1"] == 2

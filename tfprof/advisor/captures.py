@@ -18,7 +18,7 @@ from tfprof.errors import UsageError
 from tfprof.tools.practices import PRACTICES, advice
 from tfprof.tools.result import Advice, Note
 from tfprof.tools.run import Run
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
 """Part of the step from which what can be gained is worth more than a remark."""

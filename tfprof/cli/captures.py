@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.inputs import names_input
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
+from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import is_folder
 
@@ -57,13 +59,65 @@ def question_options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
+class CapturedRuns:
+    """The runs that paths name, each of which is read once.
+
+    Args:
+        paths: A log folder, a run folder, or the files of a run.
+
+    Attributes:
+        paths: The same.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        self._read: dict[str | None, Run] = {}
+
+    def run(self, name: str | None = None) -> Run:
+        """One of them; None is the latest.
+
+        Raises:
+            UsageError: There is no such run.
+            InputError: It can not be read.
+        """
+        if name not in self._read:
+            self._read[name] = _read_run(self.paths, name)
+        return self._read[name]
+
+
+def capture_paths(given: dict[str, Any]) -> Sequence[str]:
+    """The paths that a command names; in a shell, if it names no input, those of the session."""
+    session = current_session()
+    if session is None or session.captures is None or names_input(given):
+        paths: Sequence[str] = given["paths"]
+        return paths
+    return session.captures.paths
+
+
+def only_captures(given: dict[str, Any]) -> Sequence[str]:
+    """The same, if they are captures and all that the command is about; else nothing."""
+    from tfprof.readers.run_folder import is_capture
+
+    paths = capture_paths(given)
+    names_more = names_input({**given, "paths": ()})
+    return () if names_more or not all(map(is_capture, paths)) else paths
+
+
 def open_captures(paths: Sequence[str], run: str | None) -> Run:
-    """Read the run that paths name.
+    """The run that paths name; that of the shell's session is not read again.
 
     Raises:
         UsageError: Nothing was named, or no such run.
         InputError: It can not be read.
     """
+    session = current_session()
+    captures = None if session is None else session.captures
+    if captures is not None and captures.paths == tuple(paths):
+        return captures.run(run)
+    return _read_run(paths, run)
+
+
+def _read_run(paths: Sequence[str], run: str | None) -> Run:
     if not paths:
         raise UsageError(
             "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
@@ -87,6 +141,7 @@ def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:
         UsageError: Options contradict what was named.
         InputError: It can not be read.
     """
+    given = {**given, "paths": capture_paths(given)}
     legacy = _legacy_result(tool, given)
     if legacy is not None:
         return legacy

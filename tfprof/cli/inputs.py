@@ -85,15 +85,7 @@ def input_options() -> list[click.Parameter]:
 
 def names_input(given: dict[str, Any]) -> bool:
     """Whether the options name anything to read."""
-    return bool(given["demo"] or given["paths"] or any(given[name] for name in PATH_OPTIONS))
-
-
-def names_only_captures(given: dict[str, Any]) -> bool:
-    """Whether the options name what the TensorFlow 2 profiler has captured, and nothing else."""
-    from tfprof.readers.run_folder import is_capture
-
-    paths = given["paths"]
-    return bool(paths) and all(map(is_capture, paths)) and not names_input({**given, "paths": ()})
+    return any(given.get(name) for name in ("demo", "paths", *PATH_OPTIONS))
 
 
 def named_paths(given: dict[str, Any]) -> list[str]:

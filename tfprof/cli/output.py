@@ -160,9 +160,10 @@ class Target:
                 _write_stdout(content)
 
     def _pager_colour(self) -> bool | None:
-        """Whether the pager gets colours; None lets click find out whether less would show them."""
+        """Whether the pager gets colours; None lets click ask less to show them, if it will."""
         pager = (os.environ.get("PAGER", "").split() or ["less"])[0]
-        is_left_to_click = self.in_colour and self.colour == "auto" and Path(pager).stem == "less"
+        is_insisted_on = self.colour == "always" and os.environ.get("LESS")
+        is_left_to_click = Path(pager).stem == "less" and self.in_colour and not is_insisted_on
         return None if is_left_to_click else self.in_colour
 
     def _wants_pages(self, content: str) -> bool:

@@ -16,7 +16,7 @@ from tfprof.errors import UsageError
 from tfprof.files import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from tfprof.model.notices import Notice
 
@@ -124,11 +124,24 @@ def target_of(given: dict[str, Any]) -> Target:
     return target
 
 
-def as_text(parts: Sequence[RenderableType], target: Target) -> str:
-    """What rich makes of things, without blanks at the ends of lines."""
-    console = target.console(PLAIN_WIDTH)
+def as_text(
+    parts: Sequence[RenderableType], target: Target, width: int | None = PLAIN_WIDTH
+) -> str:
+    """What rich makes of things, without blanks at the ends of lines.
+
+    Args:
+        parts: The things.
+        target: Where the text goes.
+        width: Cells there are if the target does not say; None is as many as are needed.
+    """
+    console = target.console(width)
     for part in parts:
         console.print(part, crop=False)
+    return printed(console)
+
+
+def printed(console: Console) -> str:
+    """What a console has kept, without blanks at the ends of lines."""
     text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     return "".join(f"{line.rstrip()}\n" for line in text.replace("\u00a0", " ").splitlines())
 

@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.cli.captures import CapturedRuns
 
 
 class Session:
@@ -18,15 +19,23 @@ class Session:
     Args:
         open_profiler: Makes the profiler; called when it is first needed.
         defaults: Values of options to start from, by name, as click takes them.
+        captures: What the TensorFlow 2 profiler has captured, if the session was opened with that.
 
     Attributes:
         defaults: Values of options that the user has set.
+        captures: The same.
         told: Remarks on the data that have been made.
     """
 
-    def __init__(self, open_profiler: Callable[[], Profiler], defaults: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        open_profiler: Callable[[], Profiler],
+        defaults: Mapping[str, Any],
+        captures: CapturedRuns | None = None,
+    ) -> None:
         self._open = open_profiler
         self.defaults = dict(defaults)
+        self.captures = captures
         self.told: set[str] = set()
 
     @cached_property

@@ -50,9 +50,11 @@ class Showcase:
         scopes = self.view("scope", _options(max_depth=3, select=shown))
         yield Text()
         yield from self._headline(ops)
-        yield from self._section("Time by op type", "tfprof op --demo", BLUE)
+        yield from self._section("Time by op type", "tfprof op --demo -order_by micros", BLUE)
         yield ViewTable(ops, N_OP_TYPES, self.glyphs, hint=False)
-        yield from self._section("Time by scope", "tfprof scope --demo", BLUE)
+        yield from self._section(
+            "Time by scope", "tfprof scope --demo -order_by micros -max_depth 3", BLUE
+        )
         yield ViewTable(scopes, N_SCOPES, self.glyphs, hint=False, own=False)
         yield from self._closing()
 
@@ -98,6 +100,8 @@ class Showcase:
         for command, about in (
             ("tfprof code --demo -order_by micros", "the Python lines that cost most"),
             ("tfprof graph --demo -order_by micros", "what the ops wait for"),
+            ("tfprof advise --demo", "what to look at first, and why"),
+            ("tfprof shell --demo", "all commands, with completion"),
             ("tfprof op --help", "every option, with examples"),
         ):
             line = Text("  ")

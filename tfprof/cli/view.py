@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, as_json, result_options, tell
+from tfprof.cli.results import SECTION, as_json, as_text, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from tfprof.outputs import OutputFile
     from tfprof.views.result import ViewTree
 
@@ -166,11 +164,11 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
     if name == "table":
         from tfprof.renderers.terminal import ViewTable
 
-        return _printed(ViewTable(tree, max_rows, target.glyphs()), target)
+        return as_text([ViewTable(tree, max_rows, target.glyphs())], target, width=None)
     if name == "tree":
         from tfprof.renderers.view_outline import ViewOutline
 
-        return _printed(ViewOutline(tree, max_rows, target.glyphs()), target)
+        return as_text([ViewOutline(tree, max_rows, target.glyphs())], target, width=None)
     if name == "html":
         from tfprof.renderers.view_html import view_page
 
@@ -186,12 +184,6 @@ def _default_rows(name: str, target: Target | None) -> int:
 
         return PAGE_ROWS
     return TERMINAL_ROWS if target is not None and target.is_terminal else 0
-
-
-def _printed(renderable: RenderableType, target: Target) -> str:
-    console = target.console()
-    console.print(renderable)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
 
 
 def _as_text(tree: ViewTree) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -25,10 +26,11 @@ class Environment:
         python: Version of Python.
         system: Name of the operating system, ``Linux``.
         machine: Type of the processor, ``x86_64``.
-        protobuf_implementation: ``upb``, ``cpp`` or ``python``.
+        protobuf_implementation: ``upb``, ``cpp`` or ``python``; empty if it can not be imported.
         has_native_reader: Whether tfprof's own compiled reader was built.
         run: Runs a program; what it prints, or None if it can not be run or fails.
         can_use: Whether this process may read and write a file.
+        import_problem: Imports a module; why that fails, or nothing.
         timeout_seconds: How long a server may take to answer.
     """
 
@@ -42,6 +44,7 @@ class Environment:
     run: Callable[[Sequence[str]], str | None]
     can_use: Callable[[Path], bool]
     has_native_reader: bool = True
+    import_problem: Callable[[str], str] = lambda module: ""
     timeout_seconds: float = 3.0
 
     @classmethod
@@ -49,10 +52,14 @@ class Environment:
         """This machine and this process."""
         import platform
 
-        from google.protobuf.internal import api_implementation
-
         from tfprof._wire.native import native
 
+        try:
+            from google.protobuf.internal import api_implementation
+
+            protobuf_implementation = api_implementation.Type()
+        except Exception:  # a check of its own tells of it
+            protobuf_implementation = ""
         return cls(
             root=Path("/"),
             variables=dict(os.environ),
@@ -60,10 +67,11 @@ class Environment:
             python=platform.python_version(),
             system=platform.system(),
             machine=platform.machine(),
-            protobuf_implementation=api_implementation.Type(),
+            protobuf_implementation=protobuf_implementation,
             run=_run,
             can_use=lambda path: os.access(path, os.R_OK | os.W_OK),
             has_native_reader=native is not None,
+            import_problem=_import_problem,
         )
 
     def path(self, name: str) -> Path:
@@ -95,6 +103,19 @@ class Environment:
     def program(self, name: str) -> str | None:
         """Path of a program."""
         return shutil.which(name, path=self.variables.get("PATH", os.defpath))
+
+
+def _import_problem(module: str) -> str:
+    """Why a module can not be imported: the first line of the error that began it all."""
+    try:
+        importlib.import_module(module)
+    except Exception as error:  # whatever a broken package raises
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        lines = str(first).strip().splitlines()
+        return f"{type(first).__name__}: {lines[0]}" if lines else type(first).__name__
+    return ""
 
 
 def _run(command: Sequence[str]) -> str | None:

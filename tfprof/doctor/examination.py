@@ -10,7 +10,7 @@ from tfprof.doctor import cupti, gpu, packages, privileges
 from tfprof.doctor.environment import Environment
 from tfprof.doctor.facts import Facts, gather
 from tfprof.doctor.report import Area, Check, Report
-from tfprof.doctor.servers import address_of, check_server
+from tfprof.doctor.servers import address_of, check_servers
 
 MachineCheck = Callable[[Facts], Iterator[Check]]
 
@@ -84,9 +84,7 @@ def _areas(
         if found:
             yield Area(title, found)
     if servers:
-        timeout = environment.timeout_seconds
-        answers = [answer for address in servers for answer in check_server(address, timeout)]
-        yield Area(SERVERS, tuple(answers))
+        yield Area(SERVERS, tuple(check_servers(servers, environment.timeout_seconds)))
     else:
         none = "none asked; tfprof doctor --server localhost:6009 asks one"
         yield Area(SERVERS, (Check("server", "not_applicable", none),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 
 from tfprof.advisor.wording import plural
 from tfprof.doctor.captures import check_capture
+from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.report import Area, Check, Status
 from tfprof.doctor.traces import (
     check_graph,
@@ -37,9 +39,12 @@ _GRAPHS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
 _CAPTURE_SUFFIXES = (".xplane.pb", *(f".xplane.pb{packed}" for packed in PACKED_SUFFIXES))
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _PROFILES = Path("plugins", "profile")
+_INDEX_SUFFIX = ".index"
+_CHECKPOINT_PART = re.compile(r"\.(index|data-\d{5}-of-\d{5})$|^checkpoint$")
 _MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFFIXES))
 _MAX_FILES = 200
 _SURE = 0.5
+_MOST_NAMED = 5
 """A file that nobody named must fit its format better than some other."""
 _LONGER_WINDOW = "Profile a longer window, while steps are running."
 
@@ -82,6 +87,8 @@ def _check_path(path: Path, sound: _Sound) -> Iterator[Area]:
     try:
         if path.is_dir():
             yield from _check_folder(path, sound)
+        elif _is_checkpoint(path):
+            yield Area(str(path), tuple(check_checkpoint(path)))
         else:
             yield _check_file(path, sound)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
@@ -89,6 +96,13 @@ def _check_path(path: Path, sound: _Sound) -> Iterator[Area]:
         yield Area(
             str(path), (Check("file", "error", f"can not be read: {reason}", "Check the path."),)
         )
+
+
+def _is_checkpoint(path: Path) -> bool:
+    """Whether a path is a checkpoint's prefix, or one of the files that stand for it."""
+    if path.is_file():
+        return bool(_CHECKPOINT_PART.search(path.name))
+    return path.with_name(path.name + _INDEX_SUFFIX).is_file()
 
 
 def _check_file(path: Path, sound: _Sound) -> Area:
@@ -108,6 +122,8 @@ def _check_bytes(data: bytes, path: Path, sound: _Sound) -> Iterator[Check]:
         yield from problems
         if not any(problem.status == "error" for problem in problems):
             sound.add(found.format, str(path))
+    elif found.format is Format.CHECKPOINT:
+        yield from check_checkpoint(path)
     elif found.format is Format.EMPTY:
         yield Check(
             "file",
@@ -123,7 +139,7 @@ def _check_bytes(data: bytes, path: Path, sound: _Sound) -> Iterator[Check]:
             "Check that it is the right file, and that it was copied in binary mode.",
         )
     else:
-        yield Check("file", "note", advice(found))
+        yield Check("file", "warning", advice(found))
 
 
 def _own_words(error: InputError, path: Path) -> str:
@@ -138,6 +154,9 @@ def _check_folder(folder: Path, sound: _Sound) -> Iterator[Area]:
     for name in _SAVED_MODELS:
         if (folder / name).is_file():
             yield _check_file(folder / name, sound)
+            variables = folder / "variables" / "variables"
+            if _is_checkpoint(variables):
+                yield Area(str(variables), tuple(check_checkpoint(variables)))
             return
     files = sorted(path for path in folder.iterdir() if path.is_file())
     captures = [path for path in files if path.name.endswith(_CAPTURE_SUFFIXES)]
@@ -158,6 +177,8 @@ def _profile_folders(folder: Path) -> list[Path]:
     """The folders of captured runs below a log folder, or this one if it is such."""
     if folder.name == "profile" and folder.parent.name == "plugins":
         return [folder]
+    if folder.name == "plugins" and (folder / "profile").is_dir():
+        return [folder / "profile"]
     candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     return [path / _PROFILES for path in candidates if (path / _PROFILES).is_dir()]
 
@@ -204,6 +225,9 @@ def _empty_run(files: Sequence[Path]) -> Check:
 def _check_files(folder: Path, files: Sequence[Path], sound: _Sound) -> Iterator[Area]:
     """A folder of plain files: those that tfprof reads, or would if they were whole."""
     n_checked = 0
+    if any(path.name.endswith(_INDEX_SUFFIX) for path in files):
+        n_checked += 1
+        yield Area(str(folder), tuple(check_checkpoint(folder)))
     for path in files[:_MAX_FILES]:
         if _is_of_a_run(path):
             n_checked += 1
@@ -227,11 +251,16 @@ def _is_of_a_run(path: Path) -> bool:
 
 
 def _wrong_folder(files: Sequence[Path]) -> Check:
-    what = f"none of {plural(len(files), 'file')} is something" if files else "nothing is here"
+    kinds = [
+        f"{path.name} ({look_at(str(path)).found.format.value})" for path in files[:_MOST_NAMED]
+    ]
+    more = f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else ""
+    holds = f"it holds {', '.join(kinds)}{more}" if files else "it is empty"
     return Check(
         "folder",
         "error",
-        f"{what} that tfprof reads: neither a graph, run metadata, an op log nor a profile",
+        "no graph, run metadata, op log, profile, capture or checkpoint is in this folder: "
+        f"{holds}",
         "Give the folder that holds them: a SavedModel, a log folder with plugins/profile, or the "
         "folder of a recorded run.",
     )

@@ -11,7 +11,16 @@ from tfprof.doctor.facts import Facts
 from tfprof.doctor.report import Check, Status
 from tfprof.doctor.versions import is_within
 
-_CORE = ("click", "jinja2", "numpy", "prompt-toolkit", "protobuf", "rich")
+_CORE = {
+    "click": "click",
+    "jinja2": "jinja2",
+    "numpy": "numpy",
+    "prompt-toolkit": "prompt_toolkit",
+    "protobuf": "google.protobuf.message",
+    "rich": "rich",
+}
+"""Packages that tfprof can not do without, and a module of each."""
+
 _SAME_MODULE_ON_WINDOWS = {"tensorflow", "tensorflow-intel"}
 
 
@@ -49,6 +58,16 @@ def check_core(facts: Facts) -> Iterator[Check]:
                 f"{name} is not installed, and tfprof needs it",
                 command=f"pip install {shlex.quote(wanted)}",
             )
+            continue
+        problem = facts.environment.import_problem(_CORE[name]) if name in _CORE else ""
+        if problem:
+            yield Check(
+                name,
+                "error",
+                f"{name} {version} is installed, but can not be imported ({problem})",
+                "Install it again.",
+                f"pip install --force-reinstall {shlex.quote(wanted)}",
+            )
         else:
             yield _in_range(name, version, ranges.get(name, ""), "error")
 
@@ -56,6 +75,8 @@ def check_core(facts: Facts) -> Iterator[Check]:
 def check_protobuf(facts: Facts) -> Iterator[Check]:
     """Whether protobuf runs compiled code."""
     kind = facts.environment.protobuf_implementation
+    if not kind:
+        return
     if kind != "python":
         yield Check("protobuf implementation", "ok", f"protobuf backend {kind}")
         return

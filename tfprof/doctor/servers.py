@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from tfprof.doctor.grpc_probe import Answer, probe
 from tfprof.doctor.report import Check
@@ -12,6 +13,8 @@ from tfprof.errors import UsageError
 _ADDRESS = re.compile(
     r"(?:grpc://)?(?:\[(?P<six>[^\]]+)\]|(?P<host>[^\[\]:/\s]+)):(?P<port>\d{1,5})"
 )
+
+_MOST_AT_ONCE = 32
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -22,8 +25,18 @@ def address_of(text: str) -> tuple[str, int]:
     """
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or not 0 < int(found["port"]) < 1 << 16:
-        raise UsageError(f"server {text!r} is no address; write it as HOST:PORT, localhost:6009")
+        raise UsageError(
+            f"server {text!r} is no address; write it as HOST:PORT, such as localhost:6009"
+        )
     return found["six"] or found["host"], int(found["port"])
+
+
+def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[Check]:
+    """Ask servers, all at once, and tell of them in their order. Errors as in asking one."""
+    with ThreadPoolExecutor(_MOST_AT_ONCE, "tfprof") as pool:
+        answers = pool.map(lambda address: list(check_server(address, timeout_seconds)), addresses)
+        for checks in answers:
+            yield from checks
 
 
 def check_server(address: str, timeout_seconds: float) -> Iterator[Check]:
@@ -65,11 +78,11 @@ def _http2(address: str, host: str, port: int, answer: Answer) -> Check:
 
 
 def _other(address: str, host: str, port: int, answer: Answer) -> Check:
-    hint = "it speaks TLS, which profiler servers do not. " if answer.detail[:4] == r"\x15" else ""
+    tls = " (TLS, which profiler servers do not speak)" if answer.detail[:4] == r"\x15" else ""
     return Check(
         "server",
         "error",
-        f'{address}: something else listens there; {hint}it says "{answer.detail}"',
+        f'{address}: something else listens there; it says "{answer.detail}"{tls}',
         "Give the profiler server's own port; TensorBoard's is another one.",
     )
 

@@ -87,7 +87,8 @@ class ReportText:
     def _verdict(self) -> Text:
         worst = self.report.worst
         if worst not in _TROUBLE:
-            return Text("All is well.", style=f"bold {GREEN}")
+            limit = ", as far as could be found out" if self.report.count("unknown") else ""
+            return Text(f"All is well{limit}.", style=f"bold {GREEN}")
         counts = [(self.report.count(status), status) for status in _TROUBLE]
         found = listing([plural(count, status) for count, status in counts if count])
         return Text(f"{found}; see the remedies above.", style=f"bold {_STYLES[worst]}")

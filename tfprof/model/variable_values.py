@@ -45,3 +45,6 @@ class VariableValues(Protocol):
         Raises:
             InputError: It can not be read.
         """
+
+    def names(self) -> list[str]:
+        """Names that its variables may have in a program."""

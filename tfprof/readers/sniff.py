@@ -46,6 +46,7 @@ class Format(enum.Enum):
     CHROME_TRACE = "Chrome trace"
     EVENTS = "TensorFlow events file"
     HTML = "HTML page"
+    LFS_POINTER = "Git LFS pointer"
     TEXT = "text file"
     EMPTY = "empty file"
     UNKNOWN = "unknown format"
@@ -111,6 +112,7 @@ _REMEDIES: Final = {
     Format.CHROME_TRACE: "open it in a trace viewer, and give tfprof the files it was made from",
     Format.EVENTS: "save the graph or run metadata it contains to a file of their own",
     Format.HTML: "if it should have been a download, fetch the file itself",
+    Format.LFS_POINTER: "git lfs pull fetches the file itself",
 }
 
 _PACKED: Final = (
@@ -120,6 +122,7 @@ _PACKED: Final = (
     (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Format.ZSTD),
 )
 _PACKED_MAGIC_BYTES: Final = 6
+_LFS_START: Final = re.compile(r"version \S+/spec/v1\noid sha256:")
 _HDF5_MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 _ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
@@ -293,6 +296,8 @@ def _sniff_text(text: str) -> Sniffed | None:
         return Sniffed(Format.CHROME_TRACE, is_text=True, certainty=0.9) if is_trace else None
     if re.match(r"<(!doctype html|html|head|body)\b", start, re.IGNORECASE):
         return Sniffed(Format.HTML, is_text=True, certainty=1.0)
+    if _LFS_START.match(start):
+        return Sniffed(Format.LFS_POINTER, is_text=True, certainty=1.0)
     names = _top_level_names(text)
     if not names:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,15 +13,13 @@ from rich.text import Text
 from tfprof.advisor.finding import SEVERITIES, Finding, Gain, Severity
 from tfprof.advisor.wording import listing, memory_text, plural, time_text
 from tfprof.renderers.metrics import BLUE, ORANGE
-from tfprof.renderers.tables import UNICODE, Glyphs, escaped
+from tfprof.renderers.tables import UNICODE, Glyphs, escaped, glued, unglued
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Severity, str] = {"critical": _RED, "warning": ORANGE, "info": BLUE}
 _MARGIN = "  "
 _LABEL = 6
 _LEAST_WIDTH = 20
-_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µum]?s|[kMGTP]?B)(?!\w))")
-_GLUE = "\ue000"  # one cell wide, and no blank
 _MAX_WIDTH = 100
 """Wider prose is hard to read."""
 
@@ -92,9 +89,9 @@ def _wrapped(
     text: str, console: Console, width: int, margin: str = "", style: str = ""
 ) -> Iterator[Text]:
     """Lines of a text; a number and its unit stay together."""
-    whole = Text(_NUMBER_AND_UNIT.sub(_GLUE, text))
+    whole = Text(glued(text))
     for line in whole.wrap(console, max(width - len(margin), _LEAST_WIDTH)):
-        plain = margin + line.plain.rstrip().replace(_GLUE, " ")
+        plain = margin + unglued(line.plain.rstrip())
         yield Text(plain, style=style, no_wrap=True, overflow="ignore")
 
 

@@ -55,7 +55,12 @@ def summary_html(summary: Summary) -> str:
 
 def summary_page(summary: Summary) -> str:
     """The same as a page of its own."""
-    return html_page("tfprof: model summary", "", Markup(summary_html(summary)))
+    about = (
+        f"Float operations, parameters and memory of each {header_of(summary.rows)}. Hold the "
+        "pointer over a number to see all its digits, over a name to see all of it."
+    )
+    above = f'<h1>Model summary</h1>\n<p class="quiet">{about}</p>\n'
+    return html_page("tfprof: model summary", "", Markup(above + summary_html(summary)))
 
 
 def _row(summary: Summary, row: LayerRow) -> str:

@@ -7,6 +7,7 @@ are plain text: rich markup in them means nothing.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ GAP = 2
 _MIN_NAME = 24
 _MIN_TEXT = 12
 _BAR_WIDTHS = (6, 20)
+
+_GLUE = "\ue000"  # one cell wide, and no blank
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µunpm]?s|(?:[kMGTP]i?)?(?:B|FLOP))(?!\w))")
 
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
@@ -112,12 +116,12 @@ class Grid:
         return self._layouts[width]
 
     def left_out(self, width: int) -> list[str]:
-        """What does not fit into a width."""
+        """What does not fit into a width; bars without a name go with the column before them."""
         shown = {column.header + column.about for column, _ in self.layout(width)}
         return [
             column.about or column.header
             for column in self.columns
-            if column.header + column.about not in shown
+            if column.header + column.about not in {*shown, ""}
         ]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -151,6 +155,16 @@ class Grid:
                 for (column, width), style in zip(layout, styles, strict=True)
             )
             yield newline
+
+
+def glued(text: str) -> str:
+    """The text with each number and its unit as one word, to be wrapped; then ``unglued``."""
+    return _NUMBER_AND_UNIT.sub(_GLUE, text)
+
+
+def unglued(text: str) -> str:
+    """The text as it was before ``glued``."""
+    return text.replace(_GLUE, " ")
 
 
 def escaped(text: str, keep: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from tfprof.renderers import tables as grids
-from tfprof.renderers.metrics import BLUE, ORANGE, PINK
+from tfprof.renderers.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
 from tfprof.renderers.tables import GAP, UNICODE, Glyphs, Grid, escaped
 from tfprof.renderers.tool_values import cell_text, header_of
 from tfprof.tools.table import Cell, Table
@@ -111,8 +111,28 @@ def _tool_grid(title: str, table: Table, top: int, width: int, glyphs: Glyphs) -
         alike = {p: value for p, value in alike.items() if table.columns[p].id != _GROUP}
     shown = _name_first(table, shown)
     columns, left_out = _fitting(list(_columns(table, n_rows, shown, glyphs)), width, glyphs)
+    if left_out and len(table) == 1:
+        return _pairs(title, table, shown, glyphs)
     remarks = tuple(_remarks(table, n_rows, alike, left_out))
     return ToolGrid(title, Grid(columns, glyphs), remarks)
+
+
+def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> ToolGrid:
+    """The only row of a table that is too wide: a line for each column that says something."""
+    known: list[tuple[str, str]] = []
+    unknown = []
+    for place in places:
+        column, cell = table.columns[place], table.rows[0][place]
+        header, text = glyphs.text(header_of(column)), cell_text(cell, column)
+        if text == NOT_AVAILABLE:
+            unknown.append(header)
+        elif text:
+            known.append((header, text if column.type == "string" else glyphs.text(text)))
+    names, values = zip(*known, strict=True) if known else ((), ())
+    columns = [grids.Column("what", "name", names), grids.Column("value", "text", values)]
+    grid = Grid(columns, glyphs)
+    remark = f"{NOT_AVAILABLE}: {', '.join(unknown)}"
+    return ToolGrid(title, grid if known else None, (remark,) if unknown else ())
 
 
 def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:

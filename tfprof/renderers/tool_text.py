@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tfprof.renderers.metrics import BLUE, ORANGE
-from tfprof.renderers.tables import UNICODE, Glyphs, escaped
+from tfprof.renderers.tables import UNICODE, Glyphs, escaped, glued, unglued
 from tfprof.renderers.tool_charts import chart_lines
 from tfprof.renderers.tool_tables import tool_grids
 from tfprof.renderers.tool_values import evidence_text, number_text
@@ -130,7 +130,8 @@ class ToolText:
 
 def _filled(text: str, width: int) -> list[str]:
     """Lines that are not wider, but for single words such as paths."""
-    return wrap(text, width, break_on_hyphens=False, break_long_words=False) or [""]
+    lines = wrap(glued(text), width, break_on_hyphens=False, break_long_words=False)
+    return [unglued(line) for line in lines] or [""]
 
 
 def _variants(tables: Collection[str]) -> list[str]:

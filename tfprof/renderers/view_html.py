@@ -15,12 +15,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from tfprof.analysis.accounting import METRIC_ROW
-from tfprof.options.spec import OPTIONS
 from tfprof.renderers.html_page import html_page, template
 from tfprof.renderers.metrics import Metric
 from tfprof.renderers.tables import escaped
 from tfprof.renderers.view_html_template import BODY, STYLE
-from tfprof.renderers.view_rows import Numbers, ViewRows
+from tfprof.renderers.view_rows import Numbers, ViewRows, options_that_are_set
 from tfprof.units import human_share
 from tfprof.views.result import ViewTree
 
@@ -88,7 +87,7 @@ class _Row:
     """One row.
 
     Attributes:
-        name: Its name.
+        name: Its name, which may be broken after each scope.
         full_name: Its whole name.
         depth: Levels to indent it.
         level: Its level, if it is not indented so far; else 0.
@@ -100,7 +99,7 @@ class _Row:
         is_total: It is a sum in a list.
     """
 
-    name: str
+    name: Markup
     full_name: str
     depth: int
     level: int
@@ -185,14 +184,11 @@ def _figures(rows: ViewRows) -> Iterator[_Figure]:
 
 
 def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:
-    """Options that are not the builder's defaults."""
-    for option in OPTIONS:
-        value, default = tree.options.values[option.name], option.builder_default
-        if isinstance(default, list):
-            value, default = list(value), list(default)
-        if value != default and option.name != "output":
+    """Options that are set, as texts."""
+    for name, value in options_that_are_set(tree):
+        if name != "output":
             text = ", ".join(value) if isinstance(value, list) else str(value)
-            yield option.name, escaped(text) or "(none)"
+            yield name, escaped(text) or "(none)"
 
 
 def _legend(rows: ViewRows) -> Iterator[tuple[str, str]]:
@@ -287,7 +283,7 @@ def _rows(rows: ViewRows, columns: Sequence[_Column]) -> Iterator[_Row]:
         while around and around[-1] >= next_depth:
             around.pop()
         yield _Row(
-            name=line.name,
+            name=Markup("/<wbr>").join(line.name.split("/")),
             full_name=escaped(line.full_name) if line.row > 0 else "",
             depth=min(line.depth, _INDENTED),
             level=line.depth if line.depth > _INDENTED else 0,

@@ -13,16 +13,18 @@ STYLE = """\
 border-bottom:1px solid var(--line);grid-template-columns:var(--columns)}
 .row:hover{background:var(--soft)}
 .row>*{white-space:nowrap;text-align:right}
-.row>.n,.row>.t{text-align:left;overflow:hidden;text-overflow:ellipsis}
-.head{font-weight:bold;position:sticky;top:0;background:Canvas;z-index:1}
+.row>.t{text-align:left;overflow:hidden;text-overflow:ellipsis}
+.row>.n{text-align:left;white-space:normal;overflow-wrap:anywhere}
+.head{font-weight:bold;position:sticky;top:0;background:Canvas;z-index:2}
 .total{font-weight:bold}
 summary{list-style:none;cursor:pointer}
 summary::-webkit-details-marker{display:none}
 summary:focus-visible{outline:2px solid #56b4e9;outline-offset:-2px}
-.n{padding-left:calc(var(--d,0)*.9em)}
-.n::before{content:"";display:inline-block;width:1.1em}
+.n{position:relative;padding-left:calc(1.1em + var(--d,0)*.9em)}
+.n::before{position:absolute;left:calc(var(--d,0)*.9em)}
 summary .n::before{content:"\\25b8"}
 details[open]>summary .n::before{content:"\\25be"}
+@media (min-width:45em){.row>.n{position:sticky;left:0;background:Canvas;z-index:1}}
 .q{opacity:.6}
 .bar{position:relative;height:.8em;background:var(--soft)}
 .bar::before,.bar::after{content:"";position:absolute;inset:0 auto 0 0;background:var(--c)}

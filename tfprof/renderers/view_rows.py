@@ -14,6 +14,7 @@ import numpy as np
 
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.model.columns import Int64Array
+from tfprof.options.spec import OPTIONS
 from tfprof.renderers.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped
 from tfprof.renderers.view_texts import TEXTS, ops_of_row, values_text
@@ -149,8 +150,30 @@ class ViewRows:
             yield (
                 f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
             )
+        if len(self.tree) == 1 and (filters := [*self._filters()]):
+            yield f"no row is left by {', '.join(filters)}"
+        if self._cuts_the_largest():
+            yield (
+                f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
+                f"--order_by {self.primary.select if self.primary else ''} lists the largest first"
+            )
         if not self.has_runs and any(metric.needs_run for metric in self.metrics):
             yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
+
+    def _filters(self) -> Iterator[str]:
+        """Options that are set and hide rows."""
+        for name, _ in options_that_are_set(self.tree):
+            if name.startswith("min_") or name.endswith("_regexes"):
+                yield f"--{name}"
+
+    def _cuts_the_largest(self) -> bool:
+        """Whether a list by name ends where it is cut, and most comes after that."""
+        options = self.tree.options
+        is_cut = self.is_list and not self.n_left_out and len(self.tree) - 2 == options.max_depth
+        if not is_cut or self.primary is None or options.order_by != "name":
+            return False
+        shown = int(self.weights()[1:].sum())
+        return 2 * shown < int(self.tree.total[METRIC_ROW[self.primary.metric], 0])
 
     # Which lines
 
@@ -310,6 +333,16 @@ class ViewRows:
         texts = [human_count(count) for count in counts]
         nothing = [None] * len(counts)
         return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)
+
+
+def options_that_are_set(tree: ViewTree) -> Iterator[tuple[str, object]]:
+    """Options that are not the builder's defaults, and their values; sequences are lists."""
+    for option in OPTIONS:
+        value, default = tree.options.values[option.name], option.builder_default
+        if isinstance(default, list):
+            value = list(value)
+        if value != default:
+            yield option.name, value
 
 
 def selected_metrics(tree: ViewTree) -> list[Metric]:

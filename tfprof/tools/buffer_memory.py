@@ -91,7 +91,12 @@ def memory_viewer(
         return no_programs(TOOL, TITLE, run)
     module, use = chosen.program.module(), uses[chosen]
     tables = (
-        Table("programs", PROGRAMS, [_program_row(each, uses[each]) for each in programs]),
+        Table(
+            "programs",
+            PROGRAMS,
+            [_program_row(each, uses[each]) for each in programs],
+            title="Programs",
+        ),
         Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
         Table("buffers", BUFFERS, _buffer_rows(module, use), title="In use at the peak"),
     )

@@ -87,6 +87,7 @@ def _has_stat(plane: Plane, name: str) -> bool:
 
 
 _NOTHING: Final = "there are no events"
+_NO_PROGRAMS: Final = "there are no XLA programs; jit_compile=True makes some"
 _NO_XLA: Final = "there are no ops of a device or of XLA"
 _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "overview": (_has_events, _NOTHING),
@@ -102,7 +103,9 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "op-profile": (_has_xla, _NO_XLA),
     "hlo-stats": (_has_xla, _NO_XLA),
     "roofline": (_has_xla, _NO_XLA),
-    "memory-viewer": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
+    "memory-viewer": (_has_programs, _NO_PROGRAMS),
+    "graph-viewer": (_has_programs, _NO_PROGRAMS),
+    "monitor": (_has_events, _NOTHING),
     "trace": (_has_events, _NOTHING),
 }
 """Of each tool: whether a host has data for it, and what to say if none has."""

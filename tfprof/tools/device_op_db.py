@@ -96,7 +96,7 @@ NO_OPS = Note(
 CPU_ONLY = Note(
     "info",
     "no device in this capture: these are the ops of XLA's programs on threads of the host, whose "
-    "times add up. What the CPU can do is not known, so rates have no utilisation",
+    "times add up. What the CPU can do is not known, so rates have no utilization",
 )
 
 

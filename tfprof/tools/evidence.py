@@ -16,7 +16,8 @@ from tfprof.tools.gpu_kernels import host_kernels
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
 from tfprof.tools.run import Host, Run
-from tfprof.tools.steps import CATEGORIES, RunSteps, host_steps, run_steps
+from tfprof.tools.run_steps import host_steps, run_steps
+from tfprof.tools.steps import CATEGORIES, RunSteps
 from tfprof.tools.tpu_steps import TpuRunSteps, tpu_run_steps
 
 

@@ -89,7 +89,10 @@ def graph_viewer(
         notes = (Note("warning", text, chosen.host.name), *notes)
     costs = costs_of(module)
     rows = [_node_row(module, each, costs[each.instruction]) for each in graph.nodes]
-    tables = {"nodes": Table("nodes", NODES, rows), "edges": Table("edges", EDGES, _edges(graph))}
+    tables = {
+        "nodes": Table("nodes", NODES, rows, title="Instructions"),
+        "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
+    }
     data = _data(chosen, center, graph, rows)
     return ToolResult(TOOL, TITLE, (_verdict(graph),), tables, notes=notes, data=data)
 

@@ -13,8 +13,9 @@ from tfprof.tools.environment import environment
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Advice, Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.statistics import one_digit, summary
-from tfprof.tools.steps import CATEGORIES, RunSteps, run_steps
+from tfprof.tools.steps import CATEGORIES, RunSteps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.tools.tpu_steps import (

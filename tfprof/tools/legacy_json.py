@@ -49,7 +49,7 @@ _OP_PROFILE: Final = (
     Column("level", "Level"),
     Column("name", "Name", "string"),
     Column("time_share", "Share of the time", unit="fraction"),
-    Column("flops_utilization", "FLOPS utilisation", unit="fraction"),
+    Column("flops_utilization", "FLOPS utilization", unit="fraction"),
     Column("category", "Category", "string"),
     Column("provenance", "Framework op", "string"),
     Column("expression", "HLO text", "string"),

@@ -19,8 +19,9 @@ from tfprof.tools.device_op_db import device_ops
 from tfprof.tools.environment import environment
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.statistics import Summary, summary
-from tfprof.tools.steps import CATEGORIES, RunSteps, run_steps
+from tfprof.tools.steps import CATEGORIES, RunSteps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_steps import tpu_run_steps
 from tfprof.tools.tpu_use import tpu_use

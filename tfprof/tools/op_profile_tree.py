@@ -37,8 +37,8 @@ COLUMNS = (
     Column("name", "Name", "string"),
     Column("time_us", "Time", unit="us"),
     Column("time_share", "Share of the time", unit="fraction"),
-    Column("flops_utilization", "FLOPS utilisation", unit="fraction"),
-    Column("hbm_utilization", "HBM utilisation", unit="fraction"),
+    Column("flops_utilization", "FLOPS utilization", unit="fraction"),
+    Column("hbm_utilization", "HBM utilization", unit="fraction"),
     Column("wasted_share", "Time that neither uses", unit="fraction"),
     Column("occurrences", "Occurrences"),
     Column("category", "Category", "string"),
@@ -179,8 +179,9 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
         wasted = None
         if used is not None or memory is not None:
             wasted = share * (1.0 - max(used or 0.0, memory or 0.0))
+        runs = node.occurrences or None  # of programs nobody counts them
         rows.append((
-            level, node.name, node.time_ps / 1e6, share, used, memory, wasted, node.occurrences,
+            level, node.name, node.time_ps / 1e6, share, used, memory, wasted, runs,
             node.op.category if node.op else "", node.op.provenance if node.op else "",
         ))  # fmt: skip
     return rows
@@ -211,7 +212,7 @@ def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:
         root: The tree.
         peaks: What the device can do.
         has_clock: The device tells its clock; without, the reference has no normalized time,
-            and no utilisation that it is needed for.
+            and no utilization that it is needed for.
     """
     made: dict[int, dict[str, Any]] = {}
     for _, node in reversed(list(root.walk())):

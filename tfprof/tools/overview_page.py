@@ -34,8 +34,9 @@ from tfprof.tools.practices import advice
 from tfprof.tools.recommendations import recommendations_json
 from tfprof.tools.result import Advice, Chart, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.statistics import percent, summary
-from tfprof.tools.steps import CATEGORIES, run_steps
+from tfprof.tools.steps import CATEGORIES
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_steps import active_ms
 from tfprof.tools.tpu_use import TpuUse, tpu_use

@@ -9,7 +9,8 @@ import numpy as np
 from tfprof.tools.environment import environment
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Run
-from tfprof.tools.steps import CATEGORIES, HostSteps, RunSteps, run_steps
+from tfprof.tools.run_steps import run_steps
+from tfprof.tools.steps import CATEGORIES, HostSteps, RunSteps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_pod import TpuPod
 

@@ -28,7 +28,7 @@ from tfprof.tools.roofline_table import (
 )
 from tfprof.tools.roofline_words import charts_of, remarks_on, verdict_of
 from tfprof.tools.run import Host, Run
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.table import Table
 
 TOOL = "roofline"

@@ -106,5 +106,5 @@ def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
                  "than is touched")
         )  # fmt: skip
     if device.hardware != "CPU_ONLY" and not (device.peaks.gflops and device.peaks.hbm_gb):
-        found.append(Note("info", "what the device can do is not known: rates have no utilisation"))
+        found.append(Note("info", "what the device can do is not known: rates have no utilization"))
     return found

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_NAMED = 5
+
 
 class Memo:
     """Answers that are worked out once, also when several threads ask."""
@@ -165,14 +167,18 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         name, found, others = run_files(Path(folders[0]), run)
         files = list(found)
         if others:
-            latest = ", ".join(others[-5:])
-            notes.append(
-                Note("info", f"{len(others)} other runs are in this folder, the latest {latest}")
-            )
+            notes.append(Note("info", _others(others)))
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
     hosts, damage = _hosts(files)
     return Run(name, tuple(hosts), (*notes, *damage), Memo())
+
+
+def _others(runs: Sequence[str]) -> str:
+    """That there are other runs in a folder, and the latest of them."""
+    count = "another run is" if len(runs) == 1 else f"{len(runs)} other runs are"
+    latest = ", the latest" if len(runs) > _MOST_NAMED else ""
+    return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
 def _remarks(host: Host) -> list[Note]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from tfprof.analysis.xspace.clocks import MOST_NS
 from tfprof.analysis.xspace.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.model.columns import Int64Array
 from tfprof.tools.result import Note
-
-if TYPE_CHECKING:
-    from tfprof.tools.steps import HostSteps
+from tfprof.tools.steps import HostSteps
 
 
 def matched(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.model.columns import Int64Array
 from tfprof.tools.host_devices import uses_gpu
 from tfprof.tools.result import Note, listed
-
-if TYPE_CHECKING:
-    from tfprof.tools.steps import HostSteps, RunSteps
+from tfprof.tools.steps import HostSteps, RunSteps
 
 
 def step_notes(found: Sequence[HostSteps]) -> list[Note]:

@@ -14,7 +14,8 @@ from tfprof.errors import UsageError
 from tfprof.model.columns import Int64Array
 from tfprof.tools.result import ToolResult
 from tfprof.tools.run import Host, Run
-from tfprof.tools.steps import HostSteps, run_steps
+from tfprof.tools.run_steps import run_steps
+from tfprof.tools.steps import HostSteps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.trace_counters import Window
 from tfprof.tools.trace_text import HostTrace, trace_chunks

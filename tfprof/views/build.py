@@ -27,6 +27,7 @@ from tfprof.views.result import (
     ViewTree,
 )
 from tfprof.views.scope import OpTree, build_scope_tree
+from tfprof.views.variable_values import note_strange_values
 
 Structure = OpTree | OpTypes | CodeTree
 
@@ -90,9 +91,11 @@ class ViewBuilder:
             if not profile.has_traces:
                 raise EmptyProfileError(
                     "the code view needs call stacks, and this profile has none: give a live "
-                    "graph, or an op log written with add_trace=True"
+                    "graph, an op log written with add_trace=True, or a capture made with "
+                    "python_tracer_level=1"
                 )
             return self._code(structure, options, metrics)
+        note_strange_values(profile, options, structure.names)
         if kind == "scope":
             return self._scope(structure, options, metrics)
         return self._graph(structure, options, metrics)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tfprof.model.profile import Profile
 from tfprof.model.variable_values import VariableValue
+from tfprof.options.parse import ProfileOptions
 from tfprof.views.result import ViewTree
 
 SELECT = "tensor_value"
@@ -33,3 +37,22 @@ def value_of_row(tree: ViewTree, row: int) -> VariableValue | None:
         known[name] = source.value(name)
     value: VariableValue | None = known[name]
     return value
+
+
+def note_strange_values(profile: Profile, options: ProfileOptions, names: Sequence[str]) -> None:
+    """Remark that values are wanted, and no row that a view can have is of such a variable.
+
+    Args:
+        profile: Gets a notice.
+        options: The options of the view.
+        names: Names of all rows, shown or not.
+    """
+    source = profile.variable_values
+    if options.classic or source is None or SELECT not in options.select:
+        return
+    profile.notices.set(
+        "values-of-others",
+        "no op has the name of a variable of the checkpoint, so there are no values to show; "
+        "tfprof checkpoint lists its variables",
+        count=int(set(source.names()).isdisjoint(names)),
+    )

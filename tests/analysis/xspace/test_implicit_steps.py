@@ -2,7 +2,7 @@
 
 from tfprof.analysis.xspace.implicit_steps import implicit_steps
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
-from tfprof.tools.steps import run_steps
+from tfprof.tools.run_steps import run_steps
 
 
 def steps(*planes):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tfprof.analysis.xspace.step_events import Markers, Spent, StepEvents
 from tfprof.analysis.xspace.step_times import step_times, union_lengths
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
-from tfprof.tools.steps import host_steps
+from tfprof.tools.run_steps import host_steps
 
 
 def columns(rows, width):

@@ -23,7 +23,7 @@ NAMES = ["conv1/weights", "conv1/bias", "conv1/bn/gamma", "conv1-x", "conv2/w", 
 class Known:
     names = Vocabulary(NAMES)
     segments = Vocabulary({part for name in NAMES for part in name.split("/")})
-    types = Vocabulary(["Conv2D", "MatMul", "_trainable_variables"])
+    types = Vocabulary(["Conv2D", "MatMul", "_trainable_variables", "/device:cpu:0"])
     lines = Vocabulary(["train.py:3:main"])
     steps = (0, 10)
 
@@ -33,12 +33,20 @@ def files(typed):
 
 
 COMPLETER = Completer(
-    {"scope": "Scopes.", "op": "Ops.", "code": "Lines.", "set": "Set.", "help": "Help."},
+    {
+        "scope": "Scopes.",
+        "op": "Ops.",
+        "code": "Lines.",
+        "flops": "Counts.",
+        "set": "Set.",
+        "help": "Help.",
+    },
     {
         "scope": CommandFacts(BY_NAME, "file", "scope"),
         "op": CommandFacts(BY_NAME, "file", "op"),
+        "flops": CommandFacts({"force": BY_NAME["force"], "outfile": BY_NAME["outfile"]}, "files"),
         "code": CommandFacts(BY_NAME, "file", "code"),
-        "set": CommandFacts(BY_NAME),
+        "set": CommandFacts(BY_NAME, "setting"),
         "help": CommandFacts(arguments="command"),
     }.__getitem__,
     Known(),
@@ -58,7 +66,7 @@ def lines(text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ["scope", "op", "code", "set", "help"]),
+        ("", ["scope", "op", "code", "flops", "set", "help"]),
         ("s", ["scope", "set"]),
         ("help c", ["code"]),
         ("nosuch -", []),
@@ -74,7 +82,23 @@ def lines(text):
         ("op -max_depth ", []),
         ("op -force ", ["out.txt", "runs/", "my file"]),
         ("op r", ["runs/"]),
+        ("op ", ["out.txt", "runs/", "my file"]),
+        ("flops ", ["-force", "-outfile", "out.txt", "runs/", "my file"]),
+        ("flops r", ["runs/"]),
         ("set r", []),
+        ("set or", ["order_by"]),
+        ("set order_by m", ["micros"]),
+        ("set order_by=m", ["micros"]),
+        ("set order_by micros s", ["select", "step", "show_name_regexes"]),
+        ("or", ["order_by="]),
+        ("order_by=m", ["micros"]),
+        ("nosuch=m", []),
+        ("op order_by=m", []),
+        ("op -select micros,mi", []),
+        ("op -select=micros,", ["bytes", "params"]),
+        ("op -show_name_regexes .*Mul", [".*Mul"]),
+        ("scope -account_type_regexes .*cpu", [".*cpu:0"]),
+        ("code -show_name_regexes .*:3", [".*:3:main"]),
         ("op -output ", ["none", "stdout", "timeline:outfile="]),
         ("op -output timeline:outfile=o", ["timeline:outfile=out.txt"]),
         ("op -outfile o", ["out.txt"]),
@@ -109,6 +133,8 @@ def test_what_needs_quotes_gets_them():
 def test_the_last_element_of_a_list_is_completed_and_the_others_stay():
     assert lines("op -select micros,p") == ["op -select micros,params"]
     assert lines("op -select=micros,p") == ["op -select=micros,params"]
+    assert lines("set select=micros,p") == ["set select=micros,params"]
+    assert lines("select='micros,p") == ["select=micros,params"]
 
 
 @pytest.mark.parametrize("text", ["op -outfile m", "scope -show_name_regexes x", "op >m"])
@@ -119,6 +145,7 @@ def test_what_is_suggested_can_be_read(text):
 
 def test_what_is_offered_says_what_it_is():
     assert [found.about for found in COMPLETER.complete("sc")] == ["Scopes."]
+    assert [found.about for found in COMPLETER.complete("help sc")] == ["Scopes."]
 
 
 def test_many_names_cost_no_more_than_what_is_offered():

@@ -6,6 +6,7 @@ import pytest
 
 from tfprof.cli.shell.history import history_file
 from tfprof.cli.shell.prompt import open_history
+from tfprof.errors import UsageError
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the folders of POSIX")
@@ -38,3 +39,9 @@ def test_only_the_user_may_read_it(tmp_path):
 def test_a_place_that_can_not_be_written_is_none(tmp_path):
     (tmp_path / "file").touch()
     assert open_history(tmp_path / "file" / "history") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the homes of POSIX")
+def test_a_home_that_does_not_exist_is_said():
+    with pytest.raises(UsageError, match="TFPROF_HISTORY=~no_such_user_/h: there is no such home"):
+        history_file({"TFPROF_HISTORY": "~no_such_user_/h"})

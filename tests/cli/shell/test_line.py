@@ -19,6 +19,8 @@ from tfprof.errors import UsageError
         (r"""'a\'b "say \"hi\" \d" """, ("a\\b", r'say "hi" \d')),
         ("conv|bn a>b", ("conv|bn", "a>b")),
         ("x '>' \\| ", ("x", ">", "\\|")),
+        ("op -x # note > out.txt", ("op", "-x")),
+        ("op a#b '#c' \\#", ("op", "a#b", "#c", "\\#")),
     ],
 )  # fmt: skip
 def test_words(text, words):
@@ -29,6 +31,8 @@ def test_a_file_or_a_program_takes_the_result():
     assert parse_line("op > out.txt") == Line(("op",), outfile="out.txt")
     assert parse_line("op >'my file'") == Line(("op",), outfile="my file")
     assert parse_line("op | grep 'a b' | wc -l") == Line(("op",), program="grep 'a b' | wc -l")
+    assert parse_line("op > out.txt # note") == Line(("op",), outfile="out.txt")
+    assert parse_line("op | grep -v '#' # note").program == "grep -v '#' # note"
     assert parse_line("op |sort") == Line(("op",), program="sort")
 
 
@@ -38,6 +42,8 @@ def test_a_file_or_a_program_takes_the_result():
         ("op 'abc", "quote ' at column 4 is not closed"),
         ("op >", "> needs the name of a file"),
         ("op > | x", "> needs the name of a file"),
+        ("op > # x", "> needs the name of a file"),
+        ("op > a --force", "put options before >"),
         ("op > a b", "nothing can follow > a"),
         ("op > 'a", "is not closed"),
         ("op >> a", ">> is not there"),

@@ -1,5 +1,6 @@
 """Lines as they are typed, and what they print."""
 
+import errno
 import json
 import os
 import sys
@@ -11,6 +12,8 @@ from tfprof.cli.options import CLI_DEFAULTS
 from tfprof.errors import InputError
 from tfprof.options.parse import parse_options
 from tfprof.renderers.tfprof_text import render_options
+
+from ..conftest import GRAPH
 
 INCOMPLETE = (
     "note: ops have no float operations in this report, because a shape they depend on is not "
@@ -47,8 +50,10 @@ def test_options_are_for_one_command_unless_they_are_set(told):
 
 
 @pytest.mark.parametrize(
-    "line", ["step=1", " --step = 1", "-step=1", "set -step 1", "set --step=1"]
-)
+    "line",
+    ["step=1", " --step = 1", "-step=1", "set -step 1", "set --step=1", "set step 1", "set step=1",
+     "set max_rows=3 step 1 color never", "step=1 # the second"],
+)  # fmt: skip
 def test_all_ways_to_set(told, line):
     assert told(line) == ("", "", 0)
     assert micros(told) == 30
@@ -77,7 +82,12 @@ def test_an_empty_line_shows_the_options(told):
         ("set -select micros,nope", "unknown select attribute 'nope'"),
         ("set -show_name_regexes (", "regular expression '('"),
         ("set -outfile x", "unknown option '-outfile'"),
-        ("set step", "unexpected extra argument (step)"),
+        ("set step", "option --step needs a value"),
+        ("set stepp 1", "there is no option 'stepp' to set; did you mean step?"),
+        ("stepp=1", "there is no option 'stepp' to set; did you mean step?"),
+        ("set xyzzy", "there is no option 'xyzzy' to set; help set lists them all"),
+        ("set step 1 2", "there is no option '2' to set"),
+        ("reset stepp", "there is no option 'stepp' to reset; did you mean step?"),
         ("reset nope", "there is no option 'nope'"),
         ("opp", "no such command: 'opp'; did you mean 'op'?"),
         ("shell", "no such command: 'shell'"),
@@ -103,6 +113,21 @@ def test_what_is_wrong_is_said_and_nothing_changes(told, shell, line, message):
 
 def test_lines_that_do_nothing(told):
     assert told("# op") == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [("pager=no", "false"), ("set pager 0", "false"), ("set no_pager", "false"),
+     ("set --no-pager", "false"), ("set pager", "true"), ("pager=true", "true"),
+     ("static_float_ops=yes", None), ("set static_float_ops max_depth 3", None)],
+)  # fmt: skip
+def test_switches_are_set_by_words(told, line, shown):
+    assert told(line) == ("", "", 0)
+    options = told("set")[0]
+    if shown is None:
+        assert f"{'-static_float_ops':<28}true\n" in options
+    else:
+        assert f"{'-pager':<28}{shown}\n" in options
 
 
 def test_help_lists_everything(told):
@@ -136,6 +161,19 @@ def test_results_go_to_files(told, tmp_path):
     assert (tmp_path / "other.txt").exists()
 
 
+def test_a_tilde_is_the_home_of_the_user(told, tmp_path, monkeypatch):
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    (tmp_path / "g.pbtxt").write_text(GRAPH)
+    assert told("op -select params > ~/a.txt")[2] == 0
+    assert told("scope ~/g.pbtxt -select params -o ~/b.txt")[2] == 0
+    assert told("scope --graph_path=~/g.pbtxt -select params -outfile=~/c.txt")[2] == 0
+    assert (tmp_path / "a.txt").exists()
+    assert "layer/y" in (tmp_path / "b.txt").read_text()
+    assert (tmp_path / "b.txt").read_bytes() == (tmp_path / "c.txt").read_bytes()
+    assert "~no_such_user_/a.txt: cannot be written" in told("op > ~no_such_user_/a.txt")[1]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the programs are those of POSIX")
 def test_results_go_to_programs(told):
     assert told("op | grep -c MatMul")[0] == "1\n"
@@ -143,6 +181,9 @@ def test_results_go_to_programs(told):
     assert told("op | false")[2] == 1
     assert told("op -max_depth 3 | head -1")[2] == 0
     assert told("op | nosuchprogram_")[2] == 127
+    out, err, code = told("op | cat \0")
+    assert (out, code) == ("", 2)
+    assert err.startswith("error: | cat \\x00: cannot be started: ")
 
 
 def test_a_redirected_result_is_plain_text(told, tmp_path, monkeypatch):
@@ -192,6 +233,38 @@ def test_a_mistake_of_tfprofs_own_ends_the_command_only(told, shell, monkeypatch
     assert not shell.is_over
 
 
+def test_a_lack_of_memory_ends_the_command_only(told, shell, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("tfprof.api.Profiler._view", fail)
+    out, err, code = told("op")
+    assert (out, code) == ("", 1)
+    assert err.startswith("error: out of memory; show less")
+    assert not shell.is_over
+
+
+def test_a_session_goes_on_when_the_reader_of_its_output_has_gone(shell, monkeypatch, tmp_path):
+    class Gone:
+        def write(self, text):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        def flush(self):
+            pass
+
+        def isatty(self):
+            return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Gone())
+        assert shell.run("op") == 0
+        assert shell.run("help op") == 0
+        assert shell.run("set") == 0
+        assert shell.run("op > there.txt") == 0
+    assert (tmp_path / "there.txt").read_text().endswith("\n")
+    assert not shell.is_over
+
+
 def test_completion_knows_commands_options_and_the_profile(shell):
     def shown(text):
         return [found.shown for found in shell.completer().complete(text)]
@@ -204,6 +277,10 @@ def test_completion_knows_commands_options_and_the_profile(shell):
     assert shown("op -show_name_regexes M") == ["MatMul"]
     assert shown("op -step ") == ["-1", "0", "1"]
     assert shown("set -max") == ["-max_depth", "-max_rows"]
+    assert shown("max") == ["max_depth=", "max_rows="]
+    assert shown("op ")[0] == "-max_depth"
+    assert "-graph_path" in shown("op ")
+    assert not any(option.startswith("-") for option in shown("checkpoint "))
     assert shown("reset max") == ["max_depth", "max_rows"]
     assert "flops" in shown("help ")
     assert shown("quit ") == []

@@ -1,9 +1,12 @@
 """The real shell in a pseudo-terminal: typing, keys, sizes, ways to end."""
 
 import os
+import shutil
 import sys
 
 import pytest
+
+from ..conftest import GRAPH
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")
 
@@ -100,6 +103,56 @@ def test_the_size_may_change(screen):
     assert max(map(len, shell.lines)) <= 60
 
 
+def test_remarks_on_what_is_read_stand_above_the_prompt(screen, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "graph.pbtxt").write_text(GRAPH)
+    (run / "notes.txt").write_text("Batch of 8.")
+    shell = screen("run").wait_for("note: not read").wait_for_prompt()
+    assert shell.lines == [
+        "help lists the commands, Tab completes, Ctrl-D ends.",
+        "note: not read, as no part of a profile: run/notes.txt (text file)",
+        "tfprof>",
+    ]
+
+
+def test_lines_that_are_pasted_together_run_one_by_one(screen):
+    shell = screen("--demo").wait_for_prompt()
+    shell.type("\x1b[200~set -max_depth 7\nset -step 0\n\x1b[201~").wait_for("set -step 0")
+    shell.type("\r").wait_for_prompt().type("\r")
+    shell.wait_for("-max_depth                  7", "-step                       0")
+    assert "error" not in shell.text
+
+
+def test_up_looks_for_lines_that_begin_like_this_one(screen):
+    shell = screen("--demo").wait_for_prompt()
+    for line in ("set -max_depth 7", "nonsense"):
+        shell.type(f"{line}\r").wait_for_prompt()
+    shell.type("se" + UP).wait_for_prompt("tfprof> set -max_depth 7")
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="needs less")
+def test_less_shows_colours_and_pages_help(screen):
+    shell = screen("--demo", rows=12, PAGER="less", LESS="").wait_for_prompt()
+    shell.type("scope -max_depth 3\r").wait_for("ExponentialMovingAverage", "\n:")
+    assert "ESC" not in shell.text
+    shell.type("q").wait_for_prompt()
+    shell.type("help\r").wait_for("Commands:\n  op ", "\n:")
+    shell.type("q").wait_for_prompt()
+    shell.type("help op\r").wait_for("Usage: op", "\n:")
+    shell.type("q").wait_for_prompt()
+    shell.type("pager=no\r").wait_for_prompt()
+    shell.type("help\r").wait_for("names of the profile.").wait_for_prompt()
+
+
+def test_ctrl_z_stops_the_program_and_fg_goes_on(screen):
+    shell = screen("--demo", through="bash --norc -i -s", PS1="$ ").wait_for_prompt("$")
+    shell.type('"$@"\r').wait_for_prompt()
+    shell.type("op -max").wait_for("tfprof> op -max").type("\x1a").wait_for("Stopped")
+    shell.wait_for_prompt("$").type("fg\r").wait_for_prompt("tfprof> op -max")
+    shell.type(CTRL_C).wait_for_prompt().type("quit\r").wait_for_prompt("$")
+
+
 def test_a_dumb_terminal(screen):
     shell = screen("--demo", TERM="dumb").wait_for_prompt()
     shell.type("op -order_by micros\n").wait_for("Conv2DBackpropFilter").wait_for_prompt()
@@ -128,11 +181,11 @@ def test_scripts_are_piped_in(tmp_path):
 
     from ..conftest import environment
 
-    script = "# costs\nop -max_depth 2 -select occurrence\nxyzzy\n\nset -step 0\nquit\nop\n"
+    script = "\ufeff# costs\nop -max_depth 2 -select occurrence\nxyzzy\n\nset -step 0\nquit\nop\n"
     done = subprocess.run(
         [sys.executable, "-m", "tfprof", "--demo"],
-        input=script, capture_output=True, text=True, env=environment(), cwd=tmp_path,
-        timeout=60, check=False,
+        input=script, capture_output=True, text=True, encoding="utf-8", env=environment(),
+        cwd=tmp_path, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == "error: no such command: 'xyzzy'; help lists them\n"

@@ -71,12 +71,20 @@ def test_the_state_file(tmp_path):
     for number in (1, 2):
         copied(folder, "objects", f"m-{number}")
     state = folder / "checkpoint"
-    for text in ('"m-1"', f'"{folder}/m-1"', '"/on/another/machine/m-1"'):
+    windows = r'"C:\\on\\another\\machine\\m-1"'
+    for text in ('"m-1"', f'"{folder}/m-1"', '"/on/another/machine/m-1"', windows):
         state.write_text(f"model_checkpoint_path: {text}\nall_model_checkpoint_paths: 'm-2'\n")
         assert path_of(folder) == path_of(state) == folder / "m-1"
-    state.write_text('model_checkpoint_path: "gone-3"\n')
-    with pytest.raises(InputError, match=r"gone-3: there is no such checkpoint"):
+    state.write_text('model_checkpoint_path: "run/gone-3"\n')
+    said = r"f/checkpoint: .* not there: run/gone-3\. Give one that is: m-1, m-2$"
+    with pytest.raises(InputError, match=said):
         path_of(folder)
+
+
+def test_the_state_file_alone(tmp_path):
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "gone-3"\n')
+    with pytest.raises(InputError, match=r"not there: gone-3\. Give the checkpoint itself$"):
+        path_of(tmp_path)
 
 
 def test_the_state_file_of_shards_of_the_first_format(tmp_path):
@@ -114,8 +122,20 @@ def test_a_saved_model(tmp_path):
 def test_shards_without_an_index(tmp_path):
     folder = copied(tmp_path / "f", "objects")
     (folder / "objects.index").unlink()
-    with pytest.raises(InputError, match=r"there is no objects\.index beside it"):
-        path_of(folder / "objects.data-00000-of-00001")
+    shard = folder / "objects.data-00000-of-00001"
+    for path in (shard, folder / "objects"):
+        with pytest.raises(InputError, match=f"{shard.name}: .* no objects.index beside it"):
+            path_of(path)
+
+
+def test_a_name_without_its_number(tmp_path):
+    for number in range(10, 17):
+        copied(tmp_path, "objects", f"model.ckpt-{number}")
+    said = r"no such checkpoint.*Did you mean model\.ckpt-10, .*, model\.ckpt-14, …\?$"
+    with pytest.raises(InputError, match=said):
+        path_of(tmp_path / "model.ckpt")
+    with pytest.raises(InputError, match=r"Did you mean model\.ckpt-12\?$"):
+        path_of(tmp_path / "modle.ckpt-12")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.readers.checkpoint.tables import MAGIC, block, literal, table, varint
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
 from tfprof.readers.checkpoint.crc32c import crc32c, masked
-from tfprof.readers.checkpoint.table import Table
+from tfprof.readers.checkpoint.table import File, Table
 
 ENTRIES = [(b"", b"header"), (b"layer/a", b"1"), (b"layer/b", b"22" * 500), (b"layer/bc", b""),
            *((f"layer/x{number}".encode(), bytes([number])) for number in range(40))]  # fmt: skip
@@ -30,6 +30,29 @@ def test_entries_in_order_and_by_key(path, compress, entries_per_block):
         assert made.get(key) == value
     for key in (b"layer", b"layer/bb", b"z"):
         assert made.get(key) is None
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_small_values_of_a_block_are_read_once(path, monkeypatch, verify):
+    entries = [*ENTRIES, (b"m/large", b"3" * (1 << 18))]
+    made = opened(path, table(entries, entries_per_block=100))
+    reads = []
+    read = File.read
+    monkeypatch.setattr(File, "read", lambda *given: reads.append(given[1:]) or read(*given))
+    for _ in range(2):
+        assert [made.get(key, verify=verify) for key, _ in ENTRIES] == [v for _, v in ENTRIES]
+    assert len(reads) == 1
+    assert made.get(b"m/large", verify=verify) == entries[-1][1]
+    assert len(reads) == 2
+
+
+def test_what_was_read_unverified_is_verified_when_that_is_asked_for(path):
+    data = bytearray(table(ENTRIES, entries_per_block=100))
+    data[data.index(b"22" * 9)] ^= 1
+    made = opened(path, bytes(data))
+    assert made.get(b"layer/a", verify=False) == b"1"
+    with pytest.raises(MalformedProfileError, match="has the checksum"):
+        made.get(b"layer/a", verify=True)
 
 
 def test_a_table_of_nothing(path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import open_captures
-from tfprof.cli.inputs import input_options, names_only_captures, open_profiler
+from tfprof.cli.captures import only_captures, open_captures
+from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import PLAIN_WIDTH, result_options, target_of, tell
+from tfprof.cli.results import as_text, result_options, target_of, tell
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -24,8 +25,9 @@ def run(**given: Any) -> None:
     names = split_list(given["checkers"]) if given["checkers"] else None
     if names == []:
         raise UsageError("--checkers names no checker; leave it out to run all of them")
-    if names_only_captures(given):
-        target.write(_of_capture(names, given, target))
+    captures = only_captures(given)
+    if captures:
+        target.write(_of_capture(captures, names, given, target))
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
@@ -53,7 +55,9 @@ def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any])
     return printed.getvalue()
 
 
-def _of_capture(names: list[str] | None, given: dict[str, Any], target: Target) -> str:
+def _of_capture(
+    captures: Sequence[str], names: list[str] | None, given: dict[str, Any], target: Target
+) -> str:
     """What the practices say about what the TensorFlow 2 profiler has captured."""
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.options.parse import is_classic
@@ -65,7 +69,7 @@ def _of_capture(names: list[str] | None, given: dict[str, Any], target: Target) 
             "--classic out"
         )
     with warnings_as_notes():
-        run = open_captures(given["paths"], None)
+        run = open_captures(captures, None)
         found = capture_findings(run, names)
         for notice in capture_notes(run):
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
@@ -88,9 +92,7 @@ def _report(
 
     if given["format"] == "json":
         return findings_json(found, checkers)
-    console = target.console(PLAIN_WIDTH)
-    console.print(FindingsReport(found, checkers, target.glyphs()), crop=False)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]  # a StringIO
+    return as_text([FindingsReport(found, checkers, target.glyphs())], target)
 
 
 def _options() -> list[CommandOption]:

@@ -44,9 +44,13 @@ def run(**given: Any) -> None:
         target.write(_list(checkpoint, variables, given, target))
     missing = checkpoint.missing_files
     if missing:
+        one = len(missing) == 1
+        gone = "a file of the checkpoint is not there:"
+        if not one:
+            gone = f"{len(missing)} files of the checkpoint are not there, such as"
         note(
-            f"{len(missing)} of the checkpoint's files are not there, such as {missing[0]}; values "
-            "in them can not be read, and names that programs gave to variables may be missing"
+            f"{gone} {missing[0]}. Values in {'it' if one else 'them'} can not be read, and names "
+            "that programs gave to variables may be missing"
         )
 
 
@@ -89,7 +93,7 @@ def _list(
     from tfprof.renderers.checkpoint import VariableTable, plain_rows, shape_text
 
     with_statistics = given["stats"]
-    rows = _rows(checkpoint, variables, with_statistics)
+    rows = _rows(checkpoint, variables, with_statistics, recover=given["recover"])
     if given["format"] == "text":
         n_all = len(checkpoint.variables)
         return as_text([VariableTable(rows, with_statistics, n_all, target.glyphs())], target)
@@ -111,7 +115,11 @@ def _head(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def _rows(
-    checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], with_statistics: bool
+    checkpoint: Checkpoint,
+    variables: Sequence[CheckpointVariable],
+    with_statistics: bool,
+    *,
+    recover: bool,
 ) -> list[VariableRow]:
     from tfprof.renderers.checkpoint import VariableRow
 
@@ -133,20 +141,28 @@ def _rows(
         watch.stage(f"reading {checkpoint.path}")
         watch.expect(sum(variable.n_bytes or 0 for variable in variables))
         for place, variable in enumerate(variables):
-            statistics = _statistics(checkpoint, variable)
+            statistics = _statistics(checkpoint, variable, recover=recover)
             rows[place] = replace(rows[place], statistics=statistics)
             watch.advance(variable.n_bytes or 0)
     return rows
 
 
-def _statistics(checkpoint: Checkpoint, variable: CheckpointVariable) -> ValueStatistics | None:
-    """Statistics of values, as far as they are there; damage is an error."""
+def _statistics(
+    checkpoint: Checkpoint, variable: CheckpointVariable, *, recover: bool
+) -> ValueStatistics | None:
+    """Statistics of values, as far as they are there; damage is an error, or else a note."""
     from tfprof.analysis.value_statistics import statistics_of
 
     try:
         return statistics_of(checkpoint.read(variable.name))
-    except MalformedProfileError:
-        raise
+    except MalformedProfileError as error:
+        if not recover:
+            raise MalformedProfileError(
+                f"{variable.name}: {error}. --recover shows the other variables, --no-stats reads "
+                "no values"
+            ) from error
+        note(f"{variable.name}: left out: {error}")
+        return None
     except InputError:  # a note, or the type, tells why
         return None
 
@@ -201,6 +217,10 @@ command = Command(
             help="Read all values and show their minimum, maximum, mean, standard deviation and "
             "how many are 0; and how many are NaN or infinite, which are left out of the others. "
             "Checksums are verified. [default: --stats]",
+        ),
+        CommandOption(
+            ["--recover"], is_flag=True, section=_SECTION,
+            help="Go on where values are damaged; notes say which are left out.",
         ),
         CommandOption(
             ["--values"], is_flag=True, section=_SECTION,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.options import Command
-from tfprof.cli.results import PLAIN_WIDTH, color_option, pager_option, target_of
+from tfprof.cli.results import PLAIN_WIDTH, color_option, pager_option, printed, target_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,7 +49,7 @@ def run(**given: Any) -> None:
     target = target_of(given)
     console = target.console(PLAIN_WIDTH)
     print_demo(console, target.glyphs())
-    target.write(console.file.getvalue())  # type: ignore[attr-defined]  # a StringIO
+    target.write(printed(console))
 
 
 command = Command(

@@ -26,7 +26,8 @@ class _Paths(click.Argument):
         """Its line in the help text."""
         return "PATH", (
             "Graph, run metadata, op log, saved profile or capture (*.xplane.pb), also .gz, .xz "
-            "or .zst; or a folder of such, such as a log folder with plugins/profile."
+            "or .zst; a checkpoint; or a folder of such, such as a log folder with "
+            "plugins/profile."
         )
 
 
@@ -35,8 +36,9 @@ def run(**given: Any) -> int:
     target = target_of(given)
     from tfprof.doctor import examine
 
+    servers = [address for listed in given["server"] for address in listed.split(",")]
     with warnings_as_notes():
-        report = examine(given["paths"], given["server"])
+        report = examine(given["paths"], servers)
     if given["format"] == "json":
         data = report.to_dict()
         text = as_json(data, data.pop("rows"))
@@ -53,8 +55,8 @@ def _options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--server"], metavar="HOST:PORT", multiple=True, section=_Paths.section,
-            help="Ask whether a profiler server answers there. May be given several times; no "
-            "other address is connected to.",
+            help="Ask whether a profiler server answers there; several are separated by commas. "
+            "No other address is connected to.",
         ),
         CommandOption(
             ["--strict"], is_flag=True, section=SECTION,

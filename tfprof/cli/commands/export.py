@@ -28,7 +28,7 @@ def run(**given: Any) -> None:
     """Read a profile and write one of its tables."""
     target = target_of(given)
     if given["list"]:
-        target.write(tables_text())
+        target.write(tables_text(min(_WIDTH, target.console().width)))
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
@@ -53,17 +53,21 @@ def _write(chunks: Iterable[bytes], target: Target) -> None:
         target.write(harmless(text) if target.is_terminal else text)
 
 
-def tables_text() -> str:
-    """All tables with their columns."""
+def tables_text(width: int = _WIDTH) -> str:
+    """All tables with their columns.
+
+    Args:
+        width: Where to wrap.
+    """
     from tfprof.exporters.tables import TABLES
 
     parts = []
     for table in TABLES:
-        parts.append(f"{table.name}: {table.about}\n")
+        parts += [line + "\n" for line in wrap(f"{table.name}: {table.about}", width)]
         column = max(len(field.name) for field in table.fields) + 4
         for field in table.fields:
             unit = f" [{field.unit}]" if field.unit else ""
-            lines = wrap(field.meaning + unit, _WIDTH - column)
+            lines = wrap(field.meaning + unit, max(20, width - column))
             parts.append(f"  {field.name:<{column - 2}}{lines[0]}\n")
             parts += [" " * column + line + "\n" for line in lines[1:]]
         parts.append("\n")

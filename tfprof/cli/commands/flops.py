@@ -60,24 +60,29 @@ def _text(found: Counted, by: str, target: Target) -> str:
     from rich.text import Text
 
     from tfprof.analysis.roofline import roofline
-    from tfprof.renderers.flops_text import explanation, headline, note_lines, type_lines
+    from tfprof.renderers.flops_text import WIDTH, explanation, headline, note_lines, type_lines
     from tfprof.renderers.summary import SummaryTable
 
     report, glyphs = found.report, target.glyphs()
+    width = min(WIDTH, target.console().width)
 
     def lines(text: str) -> Text:
         return Text(glyphs.text(text), no_wrap=True, overflow="ignore")
 
     if by == "op":
-        parts: list[Any] = [lines(explanation(report, found.given["top"]))]
+        parts: list[Any] = [lines(explanation(report, found.given["top"], width))]
     elif by == "type":
-        parts = [lines(headline(report, most_types=0)), Text()]
+        parts = [lines(headline(report, width, most_types=0)), Text()]
         parts += map(lines, type_lines(report, found.given["top"] or len(report.by_type)))
     else:
         summary = found.summary()
-        parts = [lines(headline(report)), Text(), SummaryTable(summary, glyphs, totals=False)]
+        parts = [
+            lines(headline(report, width)),
+            Text(),
+            SummaryTable(summary, glyphs, totals=False),
+        ]
         more = [note for note in summary.notes if note not in report.notes]
-        parts += map(lines, note_lines(more))
+        parts += map(lines, note_lines(more, width))
     if found.device is not None:
         parts += [Text(), lines(str(roofline(report.ops, found.device)))]
     return as_text(parts, target)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import input_options, names_only_captures, open_profiler
+from tfprof.cli.captures import only_captures
+from tfprof.cli.inputs import input_options, open_profiler
 from tfprof.cli.options import Command
 from tfprof.cli.output import Target
 from tfprof.cli.results import as_json, as_text, result_options, target_of
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 def run(**given: Any) -> None:
     """Read, look, write."""
     target = target_of(given)
-    if names_only_captures(given):
+    captures = only_captures(given)
+    if captures:
         from tfprof.cli.commands.tools import show_contents
 
-        show_contents(given["paths"], None, given["format"], target)
+        show_contents(captures, None, given["format"], target)
         return
     with warnings_as_notes():
         profiler = open_profiler(given)

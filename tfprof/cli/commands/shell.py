@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tfprof.cli.inputs import input_options, named_files, read_files
+from tfprof.cli.captures import CapturedRuns
+from tfprof.cli.inputs import input_options, named_files, names_input, read_files
 from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.readers.run_files import RunFiles
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
@@ -29,24 +31,55 @@ def run(**given: Any) -> int:
     from tfprof.cli.shell.loops import run_shell
     from tfprof.cli.shell.shell import Shell
 
-    with progress() as watch:
-        files = named_files(given, watch)
+    captures, files = _inputs(given)
 
     def open_profiler() -> Profiler:
-        with warnings_as_notes(), progress() as watch:
-            return read_files(files, given, watch)
+        with warnings_as_notes():
+            return _profiler(captures, files, given)
 
-    shell = Shell(open_profiler, _commands(), _find, _given_options(given))
+    shell = Shell(open_profiler, _commands(), _find, _given_options(given), captures)
     path = history_file(os.environ) if given["history"] else None
-    return run_shell(shell, path, read_first=files.n_bytes > _READ_BEHIND_PROMPT_BYTES)
+    read_first = files is None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
+    return run_shell(shell, path, read_first=read_first or captures is not None)
 
 
-def _commands() -> dict[str, str]:
+def _inputs(given: dict[str, Any]) -> tuple[CapturedRuns | None, RunFiles | None]:
+    """Captures, and the files of a run; one of them may be missing."""
+    from tfprof.readers.run_folder import is_capture
+
+    captures = [path for path in given["paths"] if is_capture(path)]
+    beside = {**given, "paths": [path for path in given["paths"] if path not in captures]}
+    if captures and not names_input(beside):
+        return CapturedRuns(captures), None
+    with progress() as watch:
+        return CapturedRuns(captures) if captures else None, named_files(beside, watch)
+
+
+def _profiler(
+    captures: CapturedRuns | None, files: RunFiles | None, given: dict[str, Any]
+) -> Profiler:
+    if captures is None:
+        assert files is not None
+        with progress() as watch:
+            return read_files(files, given, watch)
+    from tfprof.profile_files import profiler_of_captures
+
+    run = captures.run()
+    with progress() as watch:
+        return profiler_of_captures(
+            captures.paths, files, classic=given["classic"], watch=watch, run=run
+        )
+
+
+def _commands() -> dict[str, dict[str, str]]:
+    """What each command does, by section and name."""
     from tfprof.cli.main import COMMANDS
 
-    return {
-        name: entry.short_help for name, entry in COMMANDS.items() if name not in _NOT_IN_A_SHELL
-    }
+    sections: dict[str, dict[str, str]] = {}
+    for name, entry in COMMANDS.items():
+        if name not in _NOT_IN_A_SHELL:
+            sections.setdefault(entry.section, {})[name] = entry.short_help
+    return sections
 
 
 def _find(name: str) -> click.Command | None:
@@ -83,7 +116,23 @@ command = Command(
     ],
     help="Read a profile once, then answer commands that are typed: every command of tfprof, "
     "with options for this command or, by set, for all that follow. Lines can come from a file "
-    "or a pipe, too. The same as tfprof without a command.",
+    "or a pipe, too. The same as tfprof without a command.\n\n"
+    "\b\n"
+    "COMMAND -max_depth 3         a command, with options for itself only\n"
+    "set -max_depth 3             an option for all commands that follow\n"
+    "max_depth=3                  the same\n"
+    "set, or an empty line        show what is set\n"
+    "reset, reset max_depth       back to what it was at the start\n"
+    "help, help COMMAND           the commands; the options of one\n"
+    "COMMAND > FILE               write to a file\n"
+    "COMMAND | PROGRAM            hand the result to a program\n"
+    "# words                      nothing, also behind a command\n"
+    "quit, exit, Ctrl-D           end\n\n"
+    "Quotes of either kind keep blanks together; a backslash before a quote or a blank makes it "
+    "ordinary, before anything else it belongs to the regex. Tab completes commands, options, "
+    "values, files, and names of the profile; Up and Ctrl-R search the history. Errors never end "
+    "the session, and Ctrl-C ends a command only. Without a terminal, the exit code is that of "
+    "the first line that failed, or 0.",
     examples=["tfprof shell --demo", "tfprof run/ -order_by micros", "tfprof --demo < script.txt"],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

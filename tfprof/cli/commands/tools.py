@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import open_captures, path_argument, run_option
+from tfprof.cli.captures import capture_paths, open_captures, path_argument, run_option
 from tfprof.cli.commands.tool import tell_notes
 from tfprof.cli.options import Command
 from tfprof.cli.output import Target
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def run(**given: Any) -> None:
     """Read, look, write."""
-    show_contents(given["paths"], given["run"], given["format"], target_of(given))
+    show_contents(capture_paths(given), given["run"], given["format"], target_of(given))
 
 
 def show_contents(paths: Sequence[str], name: str | None, form: str, target: Target) -> None:

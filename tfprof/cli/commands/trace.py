@@ -29,7 +29,7 @@ def run(**given: Any) -> None:
     from tfprof.exporters.compression import packed
 
     target.write_chunks(packed(chunks, target.path.name))
-    note(f"open {target.path} in Perfetto (ui.perfetto.dev) or in chrome:tracing")
+    note(f"{target.path}: open it in chrome://tracing or Perfetto")
 
 
 def _chunks(result: ToolResult) -> Iterable[bytes]:

@@ -14,6 +14,9 @@ from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, key_of
 MOST_SUGGESTIONS = 200
 """More than this nobody reads."""
 
+SETTING = "set"
+"""The command that takes settings; ``name=value`` does the same without it."""
+
 _METACHARACTERS = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _LITERAL = re.compile(r"(?:\\[^\w\s]|[^\\.+*?()|\[\]{}^$])*\\?")
 _LAST_COMMA = re.compile(r"(?:\\.|[^\\])*(?<!\\),", re.DOTALL)
@@ -62,7 +65,9 @@ class CommandFacts:
 
     Attributes:
         options: Its options by name.
-        arguments: Of what kind its arguments are: ``file``, ``command``, ``option`` or nothing.
+        arguments: Of what kind its arguments are: ``file``, ``files`` for those that can be left
+            out, ``command``, ``option``, ``setting``, which is an option without dashes, or
+            nothing.
         view: Kind of its rows: ``op``, ``code`` or others, whose rows are names of ops.
     """
 
@@ -79,6 +84,9 @@ class Words(Protocol):
 
     def next_levels(self, prefix: str) -> Iterator[str]:
         """The same, cut at the next slash."""
+
+    def containing(self, part: str) -> Iterator[str]:
+        """Words from where they contain a text on."""
 
 
 class KnownWords(Protocol):
@@ -143,9 +151,10 @@ class Completer:
 
     def _suggestions(self, before: list[str], word: Word) -> Iterator[Suggestion]:
         if not before:
-            for name, about in self.commands.items():
-                if name.startswith(word.text):
-                    yield Suggestion(name, word.start, name, about)
+            names = list(self._command_names(word))
+            yield from names
+            if not names and SETTING in self.commands:
+                yield from self._settings(self.facts_of(SETTING), word, "=")
             return
         if before[0] not in self.commands:
             return
@@ -159,20 +168,42 @@ class Completer:
             elif not equals:
                 yield from _option_names(command, dashes, key_of(spelling), word.start)
             return
+        takes_settings = command.arguments == "setting"
+        if takes_settings and "=" in word.text:
+            yield from self._settings(command, word)
+            return
         previous = before[-1] if len(before) > 1 else ""
-        option = command.options.get(key_of(previous)) if previous.startswith("-") else None
+        is_name = previous.startswith("-") or takes_settings
+        option = command.options.get(key_of(previous)) if is_name else None
         if option is not None and "=" not in previous and option.values:
             yield from self._values(option, command, word.text, word.start)
         if option is None or not option.takes_value:
             yield from self._arguments(command, word)
 
+    def _command_names(self, word: Word) -> Iterator[Suggestion]:
+        for name, about in self.commands.items():
+            if name.startswith(word.text):
+                yield Suggestion(name, word.start, name, about)
+
+    def _settings(
+        self, command: CommandFacts, word: Word, behind: str = ""
+    ) -> Iterator[Suggestion]:
+        """``name=value``, or names with what is to stand behind them."""
+        name, equals, typed = word.text.partition("=")
+        option = command.options.get(key_of(name))
+        if not equals:
+            yield from _option_names(command, "", key_of(name), word.start, behind)
+        elif option is not None:
+            yield from self._values(option, command, typed, word.start, f"{name}=")
+
     def _arguments(self, command: CommandFacts, word: Word) -> Iterator[Suggestion]:
-        if command.arguments == "file":
+        if command.arguments in ("files", "") and not word.text:
+            yield from _option_names(command, "-", "", word.start)
+        if command.arguments in ("file", "files"):
             yield from _offered(self.files(word.text), word.start)
         elif command.arguments == "command":
-            names = [name for name in self.commands if name.startswith(word.text)]
-            yield from _offered(names, word.start)
-        elif command.arguments == "option":
+            yield from self._command_names(word)
+        elif command.arguments in ("option", "setting"):
             yield from _option_names(command, "", key_of(word.text), word.start)
 
     def _values(
@@ -183,7 +214,9 @@ class Completer:
             head += kept[0] if kept else ""
             typed = typed[kept.end() :] if kept else typed
         if option.values in ("choice", "choices"):
-            found: Iterable[str] = (c for c in option.choices if c.startswith(typed))
+            chosen = head.rpartition("=")[2].split(",")
+            choices = (choice for choice in option.choices if choice not in chosen)
+            found: Iterable[str] = (choice for choice in choices if choice.startswith(typed))
         elif option.values == "bool":
             words = (TRUE_WORDS[0], FALSE_WORDS[0])
             found = (word for word in words if word.startswith(typed.lower()))
@@ -214,10 +247,13 @@ class Completer:
         if not _LITERAL.fullmatch(literal):
             return
         prefix = re.sub(r"\\(.)", r"\1", literal.removesuffix("\\"))
+        words = None
         if option.values == "types" or command.view == "op":
-            found = self.words.types.starting_with(prefix)
+            words = self.words.types
         elif command.view == "code":
-            found = self.words.lines.starting_with(prefix)
+            words = self.words.lines
+        if words is not None:
+            found = words.containing(prefix) if anywhere else words.starting_with(prefix)
         elif anywhere and "/" not in prefix:
             found = self.words.segments.starting_with(prefix)
         else:
@@ -227,10 +263,12 @@ class Completer:
             yield f"{'.*' if anywhere else ''}{escaped}"
 
 
-def _option_names(command: CommandFacts, dashes: str, key: str, start: int) -> Iterator[Suggestion]:
+def _option_names(
+    command: CommandFacts, dashes: str, key: str, start: int, behind: str = ""
+) -> Iterator[Suggestion]:
     for option in command.options.values():
         if option.name.startswith(key):
-            name = dashes + option.name
+            name = f"{dashes}{option.name}{behind}"
             yield Suggestion(name, start, name, option.about)
 
 
@@ -242,7 +280,7 @@ def _offered(values: Iterable[str], start: int, head: str = "") -> Iterator[Sugg
 def _quoted_behind(head: str, value: str) -> str:
     """``-option=value`` with quotes around the value only."""
     spelling, equals, start = head.partition("=")
-    if equals and spelling.startswith("-"):
+    if equals and (spelling.startswith("-") or spelling.isidentifier()):
         return f"{spelling}={quoted(start + value)}"
     return quoted(head + value)
 

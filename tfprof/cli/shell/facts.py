@@ -13,13 +13,19 @@ from tfprof.options.spec import BY_NAME, OUTPUT_TYPES
 def facts_of(command: click.Command) -> CommandFacts:
     """Options and arguments of a command."""
     options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    options.sort(key=_names_input)  # last: a session has its input
     facts = [_option_facts(option) for option in options]
-    takes_files = any(isinstance(parameter, click.Argument) for parameter in command.params)
+    arguments = [p for p in command.params if isinstance(p, click.Argument)]
+    needs_file = any(argument.required for argument in arguments)
     return CommandFacts(
         {fact.name: fact for fact in facts},
-        arguments="file" if takes_files else "",
+        arguments="file" if needs_file else "files" if arguments else "",
         view=command.name or "",
     )
+
+
+def _names_input(option: click.Option) -> bool:
+    return getattr(option, "section", "") == "Input"
 
 
 def _option_facts(option: click.Option) -> OptionFacts:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tfprof.errors import UsageError
+
 VARIABLE = "TFPROF_HISTORY"
 
 
@@ -19,10 +21,19 @@ def history_file(environ: Mapping[str, str], home: Path | None = None) -> Path |
     Args:
         environ: The environment.
         home: The user's home folder, if it is not the usual one.
+
+    Raises:
+        UsageError: ``TFPROF_HISTORY`` lies in the home of a user that there is not.
     """
     chosen = environ.get(VARIABLE)
     if chosen is not None:
-        return Path(chosen).expanduser() if chosen else None
+        try:
+            return Path(chosen).expanduser() if chosen else None
+        except RuntimeError as error:
+            raise UsageError(
+                f"{VARIABLE}={chosen}: there is no such home; name another file, or leave it empty "
+                "to remember nothing"
+            ) from error
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
     state = environ.get(variable, "")
     if os.path.isabs(state):  # noqa: PTH117 - of a text that may be empty

@@ -44,14 +44,20 @@ class Word:
     open_quote: str
     bare: bool
 
+    @property
+    def is_comment(self) -> bool:
+        """Whether it starts a comment."""
+        return self.bare and self.text.startswith("#")
+
 
 def parse_line(text: str) -> Line:
     r"""Take a line apart.
 
     Blanks separate words. Quotes of either kind keep blanks together; between single quotes
     everything stands for itself. A backslash takes the meaning from a quote or a blank, and is
-    an ordinary character before anything else, so that regexes need no second backslash. ``>``
-    and ``|`` mean something at the beginning of a word only: ``a|b`` is a regex.
+    an ordinary character before anything else, so that regexes need no second backslash. ``>``,
+    ``|`` and ``#`` mean something at the beginning of a word only: ``a|b`` is a regex. What
+    follows ``#`` is a comment.
 
     >>> parse_line(r"scope -show_name_regexes '.* conv\d' > out.txt")
     Line(words=('scope', '-show_name_regexes', '.* conv\\d'), outfile='out.txt', program=None)
@@ -62,6 +68,8 @@ def parse_line(text: str) -> Line:
     words: list[str] = []
     position = 0
     while (word := next_word(text, position)) is not None:
+        if word.is_comment:
+            break
         if word.bare and text[word.start] == "|":
             return Line(tuple(words), program=_program(text[word.start + 1 :]))
         if word.bare and text[word.start] == ">":
@@ -114,14 +122,17 @@ def _outfile(text: str, position: int) -> str:
     if text[position : position + 1] == ">":
         raise UsageError(">> is not there; write > FILE, with --force to overwrite")
     word = next_word(text, position)
-    if word is None or (word.bare and text[word.start] in "|>"):
+    if word is None or (word.bare and text[word.start] in "|>#"):
         raise UsageError("> needs the name of a file, such as > report.txt")
     if word.open_quote:
         raise UsageError(f"the quote {word.open_quote} behind > is not closed")
     after = next_word(text, word.end)
-    if after is None:
+    if after is None or after.is_comment:
         return word.text
-    raise UsageError(f"nothing can follow > {word.text}, but there is {text[after.start :]!r}")
+    raise UsageError(
+        f"nothing can follow > {word.text}, but there is {text[after.start :]!r}; put options "
+        "before >, and quotes around a name with blanks"
+    )
 
 
 def _program(text: str) -> str:

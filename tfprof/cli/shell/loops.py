@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import threading
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from tfprof.cli.output import is_terminal, note
 from tfprof.cli.shell.shell import Shell
-from tfprof.errors import TfprofError
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -52,8 +53,9 @@ def run_shell(shell: Shell, history: Path | None, *, read_first: bool) -> int:
 
 def run_lines(shell: Shell, lines: Iterable[str]) -> None:
     """Run the lines of a script; one that fails does not end it."""
-    for line in lines:
-        shell.run(line)
+    for number, line in enumerate(lines):
+        # Editors of Windows put a mark in front of UTF-8.
+        shell.run(line if number else line.removeprefix("\ufeff"))
         if shell.is_over:
             return
 
@@ -84,21 +86,28 @@ def _run_terminal(shell: Shell, history: Path | None, *, is_read: bool) -> None:
             return
         finally:
             is_read = True
-        shell.run(line)
+        run_lines(shell, line.splitlines() or [""])  # several, if they were pasted
 
 
 def _read_behind_prompt(shell: Shell) -> None:
-    """Read the profile once the prompt stands; what is typed meanwhile waits in the terminal."""
-    from prompt_toolkit.application import get_app
+    """Read the profile once the prompt stands; what is typed meanwhile waits in the terminal.
+
+    What reading has to say is held back, or it would be written into the line of the prompt.
+    """
+    from prompt_toolkit.application import get_app, run_in_terminal
 
     app = get_app()
 
     async def read() -> None:
         try:
-            shell.read()
+            with contextlib.redirect_stderr(io.StringIO()) as told:
+                shell.read()
             _prepare_words(shell)
-        except (TfprofError, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt) as error:
             app.exit(exception=error)
+            return
+        if told.getvalue():
+            await run_in_terminal(lambda: sys.stderr.write(told.getvalue()))
 
     app.create_background_task(read())
 
@@ -125,5 +134,7 @@ def _prompt_session(shell: Shell, history: Path | None) -> PromptSession[str]:
         completer=LineCompleter(shell.completer()),
         complete_in_thread=True,
         complete_while_typing=False,
+        enable_history_search=True,
         enable_open_in_editor=False,
+        enable_suspend=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from tfprof.cli.options import Command, chosen_options, view_options
-from tfprof.cli.spelling import key_of
+from tfprof.cli.spelling import FALSE_WORDS, Flag, is_bool_word, key_of
 from tfprof.cli.view import view_result_options
 from tfprof.errors import UsageError
 from tfprof.options.spec import OPTIONS
@@ -36,9 +37,7 @@ def set_command() -> Command:
 def as_set(text: str) -> str:
     """``name=value`` as a ``set`` line; other lines stay as they are."""
     match = _ASSIGNMENT.fullmatch(text)
-    if match is None or key_of(match[1]) not in _settable():
-        return text
-    return f"set --{key_of(match[1])}={match[2].strip()}"
+    return text if match is None else f"set {match[1]}={match[2].strip()}"
 
 
 def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
@@ -46,13 +45,14 @@ def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
 
     Args:
         defaults: Values by option, before.
-        words: What follows ``set``.
+        words: What follows ``set``: options, which need no dashes here.
 
     Raises:
         UsageError: An option or a value is wrong; then nothing is set.
     """
     command = set_command()
-    with command.make_context("set", list(words)) as context:
+    flags = command.flags(click.Context(command))
+    with command.make_context("set", _with_dashes(words, flags)) as context:
         given = {
             name: value
             for name, value in context.params.items()
@@ -76,7 +76,7 @@ def reset(
     names = [key_of(word) for word in words]
     for name in names:
         if name not in _settable():
-            raise UsageError(f"there is no option {name!r} to reset; help set lists them all")
+            raise UsageError(f"there is no option {name!r} to reset{_hint(name)}")
     again = {name: at_start[name] for name in names if name in at_start}
     kept = {name: value for name, value in defaults.items() if name not in names}
     return {**kept, **again}
@@ -104,12 +104,39 @@ def defaults_for(command: click.Command, defaults: Mapping[str, Any]) -> dict[st
     }
 
 
+def _with_dashes(words: Sequence[str], flags: Mapping[str, Flag]) -> list[str]:
+    """``order_by micros`` and ``order_by=micros`` as ``--order_by micros``; ``pager=no``, too."""
+    found: list[str] = []
+    rest = list(words)
+    while rest:
+        spelling, equals, value = rest.pop(0).partition("=")
+        flag = flags.get(key_of(spelling))
+        option = spelling if spelling.startswith("-") else f"--{key_of(spelling)}"
+        if flag is None and not spelling.startswith("-"):
+            raise UsageError(f"there is no option {spelling!r} to set{_hint(spelling)}")
+        if flag is None or flag.name == "--help":  # whoever reads the options says what is wrong
+            return [*found, f"{spelling}{equals}{value}", *rest]
+        if not equals and rest and (flag.arity == "value" or is_bool_word(rest[0])):
+            equals, value = "=", rest.pop(0)
+        if flag.arity == "flag" and is_bool_word(value):
+            no = "no-" if value.lower() in FALSE_WORDS else ""
+            found.append(f"--{no}{flag.name.lstrip('-')}")
+        else:
+            found.append(f"{option}{equals}{value}")
+    return found
+
+
+def _hint(name: str) -> str:
+    close = difflib.get_close_matches(key_of(name), _settable(), n=1)
+    return f"; did you mean {close[0]}?" if close else "; help set lists them all"
+
+
 def _takes(parameter: click.Parameter, value: Any) -> bool:
     return not isinstance(parameter.type, click.Choice) or value in parameter.type.choices
 
 
-def _settable() -> set[str]:
-    return {*(option.name for option in OPTIONS), *_SHOWN}
+def _settable() -> list[str]:
+    return [*(option.name for option in OPTIONS), *_SHOWN]
 
 
 def _params(defaults: Mapping[str, Any]) -> dict[str, Any]:

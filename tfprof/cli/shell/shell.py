@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import os
+import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tfprof.cli.output import deliver_quietly, note
+from tfprof.cli.output import Target, deliver_quietly, note
 from tfprof.cli.session import Session
 from tfprof.cli.shell.completion import CommandFacts, Completer
 from tfprof.cli.shell.facts import facts_of
@@ -34,6 +36,7 @@ from tfprof.files import write_file
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
+    from tfprof.cli.captures import CapturedRuns
 
 EXIT_INTERRUPTED = 130
 
@@ -48,15 +51,12 @@ _BUILT_IN = {
 _LEAVING = ("quit", "exit")
 
 _HELP = """\
-Commands; help COMMAND tells all about one:
-
-{commands}
-
-Options behind a command are for that command. set -order_by micros, or order_by=micros, is for
-all that follow; an empty line shows what is set. Quotes keep blanks in regexes together; \\, is a
-comma in one. COMMAND > FILE writes to a file, COMMAND | PROGRAM to a program. Tab completes
-commands, options, values and names of the profile.
+help COMMAND tells all about one. Options behind a command are for that command. set -order_by
+micros, or order_by=micros, is for all that follow; an empty line shows what is set. Quotes keep
+blanks in regexes together; \\, is a comma in one. COMMAND > FILE writes to a file, COMMAND |
+PROGRAM to a program. Tab completes commands, options, values and names of the profile.
 """
+_HELP_WIDTH = 100
 
 
 class Shell:
@@ -64,22 +64,27 @@ class Shell:
 
     Args:
         open_profiler: Makes what the commands look at; called when it is first needed.
-        commands: What each command does, by name.
+        commands: What each command does, by name, in the sections of the help.
         find: Finds a command by its name.
         defaults: Options to start from, as click takes them.
+        captures: What the session looks at, if it was captured by the TensorFlow 2 profiler.
     """
 
     def __init__(
         self,
         open_profiler: Callable[[], Profiler],
-        commands: dict[str, str],
+        commands: Mapping[str, Mapping[str, str]],
         find: Find,
         defaults: dict[str, object] | None = None,
+        captures: CapturedRuns | None = None,
     ) -> None:
-        self._session = Session(open_profiler, defaults or {})
+        self._session = Session(open_profiler, defaults or {}, captures)
         self._at_start = dict(self._session.defaults)
         self._find = find
-        self._commands = {**commands, **_BUILT_IN}
+        self._sections = {**commands, "Session": _BUILT_IN}
+        self._commands = {
+            name: about for section in self._sections.values() for name, about in section.items()
+        }
         self.words = ProfileWords(lambda: self._session.profiler._profile)
         self.is_over = False
         self.exit_code = 0
@@ -117,8 +122,12 @@ class Shell:
             note(str(error), "error")
             code = error.exit_code
         except (KeyboardInterrupt, click.Abort):
+            click.echo(file=sys.stderr)  # the terminal has shown ^C
             note("interrupted", "tfprof")
             code = EXIT_INTERRUPTED
+        except MemoryError:
+            note("out of memory; show less, such as with -max_depth or -min_micros", "error")
+            code = 1
         except Exception as error:
             # A mistake of tfprof's own should not cost the user what is loaded and set.
             note(traceback.format_exc().rstrip(), "error")
@@ -132,18 +141,20 @@ class Shell:
             raise UsageError(f"a command is missing in {text.strip()!r}; help lists them")
         if line.outfile is not None:
             return self._into_file(line)
+        words = [_at_home(word) for word in line.words]
         if line.program is not None:
-            output, code = self._captured(line.words)
+            output, code = self._captured(words)
             return code or _pipe(output, line.program)
-        result = deliver_quietly(lambda: self._dispatch(line.words))
+        result = deliver_quietly(lambda: self._dispatch(words))
         return result if isinstance(result, int) else 0
 
     def _into_file(self, line: Line) -> int:
-        force = "--force" in line.words
-        path = Path(str(line.outfile)).expanduser()
+        words = [_at_home(word) for word in line.words]
+        force = "--force" in words
+        path = Path(_at_home(str(line.outfile)))
         if path.is_file() and not force:
             raise UsageError(f"{path}: exists already; --force overwrites it")
-        output, code = self._captured([word for word in line.words if word != "--force"])
+        output, code = self._captured([word for word in words if word != "--force"])
         write_file(path, [output.encode()], overwrite=force)
         return code
 
@@ -172,14 +183,24 @@ class Shell:
 
     def _command(self, name: str, words: list[str]) -> int:
         command = self._known(name)
-        done = command.main(
-            words,
-            prog_name=name,
-            standalone_mode=False,
-            obj=self._session,
-            default_map=defaults_for(command, self._session.defaults),
-        )
+        try:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                context = command.make_context(
+                    name,
+                    words,
+                    obj=self._session,
+                    default_map=defaults_for(command, self._session.defaults),
+                )
+        except click.exceptions.Exit as end:  # the help was asked for
+            self._show(printed.getvalue())
+            return end.exit_code
+        with context:
+            done = command.invoke(context)
         return done if isinstance(done, int) else 0
+
+    def _show(self, text: str) -> None:
+        """Print a text, page by page if it is longer than the terminal."""
+        Target(pager=self._session.defaults.get("pager", True)).write(text)
 
     def _set(self, words: list[str]) -> None:
         if "-h" in words or "--help" in words:
@@ -194,11 +215,16 @@ class Shell:
             command = self._known(words[0])
             settings = command.context_settings
             with click.Context(command, info_name=words[0], **settings) as context:
-                sys.stdout.write(f"{command.get_help(context)}\n")
+                self._show(f"{command.get_help(context)}\n")
             return
-        width = max(map(len, self._commands)) + 2
-        listed = "\n".join(f"  {name:<{width}}{about}" for name, about in self._commands.items())
-        sys.stdout.write(_HELP.format(commands=listed))
+        width = shutil.get_terminal_size((_HELP_WIDTH, 0)).columns
+        formatter = click.HelpFormatter(width=min(width, _HELP_WIDTH))
+        for title, commands in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+        formatter.write_paragraph()
+        formatter.write_text(_HELP)
+        self._show(formatter.getvalue().lstrip("\n"))
 
     def _known(self, name: str) -> click.Command:
         """A command by its name.
@@ -222,8 +248,16 @@ class Shell:
             return CommandFacts(arguments="command")
         if name in ("set", "reset"):
             facts = facts_of(set_command())
-            return CommandFacts(facts.options, "option" if name == "reset" else "")
+            return CommandFacts(facts.options, "option" if name == "reset" else "setting")
         return CommandFacts() if name in _BUILT_IN else facts_of(self._known(name))
+
+
+def _at_home(word: str) -> str:
+    """A word whose ``~/`` has become the user's home, also behind ``-option=``."""
+    head, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    if not value.startswith("~/"):
+        return word
+    return f"{head}{equals}{os.path.expanduser(value)}"  # noqa: PTH111 - Path may raise
 
 
 def _pipe(output: str, program: str) -> int:
@@ -233,6 +267,7 @@ def _pipe(output: str, program: str) -> int:
         done = subprocess.run(
             program, shell=True, input=output, text=True, encoding="utf-8", check=False
         )
-    except OSError as error:
-        raise UsageError(f"| {program}: cannot be started: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a zero character
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"| {program}: cannot be started: {reason}") from error
     return done.returncode

@@ -30,6 +30,11 @@ class Vocabulary:
                 return
             yield self._words[place]
 
+    def containing(self, part: str) -> Iterator[str]:
+        """Words from where they contain a text on, each once."""
+        found = (word[word.find(part) :] for word in self._words if part in word)
+        yield from dict.fromkeys(found)
+
     def next_levels(self, prefix: str) -> Iterator[str]:
         """The same, but of names of one scope below the prefix only the scope: ``conv1/``.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PureWindowsPath
 from typing import Final
 
 from tfprof._wire import messages as pb
@@ -63,10 +64,11 @@ def _open(path: Path) -> tuple[Path, Store]:
     prefix = path.with_name(data_name[1]) if data_name else path
     if _index_of(prefix).is_file():
         return prefix, Bundle(prefix)
-    if data_name and path.is_file():
+    part = path if data_name and path.is_file() else _data_of(prefix)
+    if part is not None:
         raise InputError(
-            f"{path}: a part of a checkpoint, but there is no {_index_of(prefix).name} beside it, "
-            "which tells what is in it"
+            f"{part}: a part of a checkpoint, but there is no {_index_of(prefix).name} beside it, "
+            "which tells what is in it. Copy it, too"
         )
     shards = _shards(path)
     if shards is not None:
@@ -76,8 +78,24 @@ def _open(path: Path) -> tuple[Path, Store]:
         return path, SavedSlices([path])
     raise InputError(
         f"{path}: there is no such checkpoint: neither a file of that name nor "
-        f"{_index_of(path).name}. Check the path"
+        f"{_index_of(path).name}. {_hint(path)}"
     )
+
+
+def _hint(path: Path) -> str:
+    """What to do about a checkpoint that is not there: often only its number is missing."""
+    known = _prefixes_in(path.parent) if path.parent.is_dir() else []
+    longer = [name for name in known if name.startswith(path.name)]
+    close = longer or difflib.get_close_matches(path.name, known, n=1)
+    return f"Did you mean {_some(close)}?" if close else "Check the path"
+
+
+def _data_of(prefix: Path) -> Path | None:
+    """A shard of the second format, if there is one."""
+    if not prefix.parent.is_dir():
+        return None
+    names = ((path, _DATA_NAME.fullmatch(path.name)) for path in prefix.parent.iterdir())
+    return min((path for path, match in names if match and match[1] == prefix.name), default=None)
 
 
 def _index_of(prefix: Path) -> Path:
@@ -131,9 +149,9 @@ def _in_folder(folder: Path) -> Path:
     variables = folder / "variables" / "variables"  # of a SavedModel
     if _index_of(variables).is_file():
         return variables
-    names = sorted(file.name for file in folder.iterdir() if file.is_file())
-    prefixes = [name[: -len(INDEX_SUFFIX)] for name in names if name.endswith(INDEX_SUFFIX)]
+    prefixes = _prefixes_in(folder)
     if not prefixes:
+        names = sorted(file.name for file in folder.iterdir() if file.is_file())
         prefixes = [name for name in names if is_table(File(folder / name))]
     if not prefixes:
         raise InputError(
@@ -143,14 +161,22 @@ def _in_folder(folder: Path) -> Path:
     return folder / _newest(folder, prefixes)
 
 
-def _newest(folder: Path, prefixes: Iterable[str]) -> str:
+def _prefixes_in(folder: Path) -> list[str]:
+    """Prefixes of the checkpoints of the second format in a folder."""
+    files = sorted(folder.glob(f"*{INDEX_SUFFIX}"))
+    return [file.name.removesuffix(INDEX_SUFFIX) for file in files if file.is_file()]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _newest(folder: Path, known: Sequence[str]) -> str:
     """The only one, or the one with the highest number where they differ in nothing else."""
-    known = list(prefixes)
     matches = [_NUMBERED.fullmatch(name) for name in known]
     if len(known) > 1 and len({match and match[1] for match in matches} - {None}) != 1:
-        some = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
         raise UsageError(
-            f"{folder}: there are several checkpoints in this folder; give one of {some}"
+            f"{folder}: there are several checkpoints in this folder; give one of {_some(known)}"
         )
     numbered = [(int(match[2][-18:]), match[0]) for match in matches if match]
     return max(numbered)[1] if numbered else known[0]
@@ -175,13 +201,19 @@ def _of_state(path: Path) -> Path:
             f"{path}: not the state of checkpoints, as TensorFlow writes it: {error}. Give the "
             "checkpoint itself"
         ) from error
-    named = Path(state.model_checkpoint_path)
-    if not named.name:
+    named = state.model_checkpoint_path
+    name = PureWindowsPath(named).name  # of either system's paths
+    if not name:
         raise InputError(f"{path}: tells of no checkpoint. Give the checkpoint itself")
-    beside = path.parent / named.name
     # A relative name starts from the file; an absolute one may be of another machine.
-    first = path.parent / named
-    return beside if _is_there(beside) and not _is_there(first) else first
+    for place in (path.parent / named, path.parent / name):
+        if _is_there(place):
+            return place
+    known = _some(_prefixes_in(path.parent))
+    raise InputError(
+        f"{path}: the checkpoint that it tells of is not there: {named}. Give "
+        + (f"one that is: {known}" if known else "the checkpoint itself")
+    )
 
 
 def _is_there(path: Path) -> bool:

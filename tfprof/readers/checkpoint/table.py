@@ -29,6 +29,9 @@ _PLAIN, _SNAPPY = 0, 1
 _MOST_KEY_GROWTH: Final = 32
 """How much longer keys may be than their block. Writers spell one in 16 out."""
 
+_MOST_KEPT_BYTES: Final = 1 << 18
+"""Writers end a block here: values below share theirs with others, often with thousands."""
+
 
 class File:
     """A file, of which parts are read; it is open only meanwhile.
@@ -113,6 +116,7 @@ class Table:
         index, _ = self._handle(footer, place)
         self._last_keys: list[bytes] = []
         self._handles: list[_Handle] = []
+        self._kept: tuple[tuple[int, bool], dict[bytes, bytes]] = ((-1, False), {})
         end = 0
         for key, value in self._entries(index, verify=True):
             handle, _ = self._handle(value, 0)
@@ -136,6 +140,8 @@ class Table:
     def get(self, key: bytes, *, verify: bool = True) -> bytes | None:
         """The value of a key, or None. Errors as in iteration.
 
+        Small values of the block are kept, so that asking for them one by one reads it once.
+
         Args:
             key: The key.
             verify: Compare checksums.
@@ -143,8 +149,13 @@ class Table:
         place = bisect_left(self._last_keys, key)
         if place == len(self._last_keys):
             return None
-        entries = self._entries(self._handles[place], verify=verify)
-        return next((value for found, value in entries if found == key), None)
+        block, kept = self._kept
+        if block != (place, verify) or key not in kept:
+            values = dict(self._entries(self._handles[place], verify=verify))
+            small = {name: value for name, value in values.items() if len(value) < _MOST_KEPT_BYTES}
+            self._kept = ((place, verify), small)
+            return values.get(key)
+        return kept[key]
 
     def _entries(self, handle: _Handle, *, verify: bool) -> Iterator[Entry]:
         block = self._block(handle, verify=verify)

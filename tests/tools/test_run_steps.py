@@ -9,7 +9,8 @@ from tfprof.analysis.xspace.step_events import Spent
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, xspace
 from tfprof.tools.pod_viewer import pod
-from tfprof.tools.steps import CATEGORIES, kinds_of, run_steps
+from tfprof.tools.run_steps import run_steps
+from tfprof.tools.steps import CATEGORIES, kinds_of
 
 
 def notes(run, **how):

@@ -1,0 +1,30 @@
+import re
+
+import pytest
+
+
+def first_words(lines):
+    """What stands first in each row of the first table, without tree lines."""
+    start = next(place for place, line in enumerate(lines) if set(line) == {"─"})
+    rows = [re.sub(r"^[├└│ ]+", "", line) for line in lines[start + 1 :]]
+    found = []
+    for row in rows:
+        if not row or set(row) == {"─"}:
+            break
+        time = re.search(r"[\d.]+ [mµ]?s\b", row)
+        if time is not None:
+            found.append((row.split()[0], time[0]))
+    return found
+
+
+@pytest.mark.parametrize("title", ["Time by op type", "Time by scope"])
+def test_the_commands_above_the_tables_show_the_same_rows(call, title):
+    lines = call("demo", COLUMNS="110").stdout.splitlines()
+    (place,) = [place for place, line in enumerate(lines) if line.startswith(title)]
+    words = lines[place].removeprefix(title).split()
+    assert words[0] == "tfprof"
+    answer = call(*words[1:], "--format", "table", COLUMNS="110").stdout.splitlines()
+    told = first_words(answer)
+    shown = [row for row in first_words(lines[place:]) if row[0] != "others"]
+    assert len(shown) > 10
+    assert [row for row in shown[:11] if row not in told] == []

@@ -1,0 +1,43 @@
+"""Checks of checkpoints: is there all of it?
+
+Values are not read, which may take long: ``tfprof checkpoint`` does, and verifies their checksums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tfprof.advisor.wording import plural
+from tfprof.doctor.report import Check
+from tfprof.errors import InputError, UsageError
+from tfprof.readers.checkpoint import open_checkpoint
+from tfprof.units import human_memory
+
+
+def check_checkpoint(path: Path) -> Iterator[Check]:
+    """A checkpoint: its prefix, one of its files or its folder."""
+    try:
+        checkpoint = open_checkpoint(path)
+        variables = checkpoint.variables
+    except UsageError as error:  # several are in the folder
+        yield Check("checkpoint", "note", str(error).removeprefix(f"{path}: "))
+        return
+    except InputError as error:
+        yield Check("checkpoint", "error", str(error).removeprefix(f"{path}: "))
+        return
+    found = f"TensorFlow checkpoint {checkpoint.path.name}: {plural(len(variables), 'variable')}"
+    if not variables:
+        yield Check("checkpoint", "note", found)
+        return
+    size = human_memory(sum(variable.n_bytes or 0 for variable in variables))
+    yield Check("checkpoint", "ok", f"{found}, {size}")
+    missing = checkpoint.missing_files
+    if missing:
+        names = ", ".join(file.name for file in missing[:3]) + (", …" if len(missing) > 3 else "")
+        yield Check(
+            "checkpoint files",
+            "error",
+            f"{plural(len(missing), 'file')} not there: {names}; some values can not be read",
+            "Copy all files whose names begin with the checkpoint's.",
+        )
