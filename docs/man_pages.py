@@ -41,6 +41,7 @@ ENVIRONMENT = {
     "FORCE_COLOR": "If not empty or 0, colour even where the output is no terminal.",
     "COLUMNS": "The width of tables in cells, instead of that of the terminal.",
     "PAGER": "The program that shows what is longer than the terminal, instead of less or more.",
+    "LESS": "Options of less; if there are none, colours are shown (-R).",
     "TERM": "If dumb, no colours, no progress line and a plain shell.",
     "CUDA_HOME": "A CUDA toolkit, where tfprof doctor looks for CUPTI.",
     "CUDA_PATH": "The same, in the spelling of Windows.",

@@ -21,8 +21,9 @@ from pathlib import Path
 from click.testing import CliRunner
 
 import tfprof
-from tfprof.cli.commands.shell import _commands, _find
+from tfprof.cli.commands.shell import NOT_IN_A_SHELL
 from tfprof.cli.main import cli
+from tfprof.cli.registry import find_command, sections
 from tfprof.cli.shell.shell import Shell
 
 ROOT = Path(__file__).parents[1]
@@ -163,7 +164,7 @@ def _in_bash(line, folder, exit_codes):
 def _run_session(code, capfd):
     files = tfprof.demo_files()
     profiler = tfprof.open_profile(files.graph, files.run_meta, files.op_log)
-    shell = Shell(lambda: profiler, _commands(), _find)
+    shell = Shell(lambda: profiler, sections(without=NOT_IN_A_SHELL), find_command)
     lines = re.split(rf"^{PROMPT.rstrip()}", code, flags=re.MULTILINE)[1:]
     for typed, _, quoted in (line.partition("\n") for line in lines):
         capfd.readouterr()

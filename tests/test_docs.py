@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import tfprof
-from tfprof.cli.main import COMMANDS
+from tfprof.cli.registry import COMMANDS
 from tfprof.options.spec import OPTIONS
 
 from .doc_pages import ROOT, is_quotation, page_blocks, page_commands, run_page

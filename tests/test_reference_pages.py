@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfprof.errors
-from tfprof.cli.main import COMMANDS, EXIT_INTERRUPTED, EXIT_USAGE
+from tfprof.cli.main import EXIT_INTERRUPTED, EXIT_USAGE
 from tfprof.cli.reference import (
     ArgumentReference,
     CommandReference,
@@ -20,6 +20,7 @@ from tfprof.cli.reference import (
     ProgramReference,
     program_reference,
 )
+from tfprof.cli.registry import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

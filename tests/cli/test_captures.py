@@ -12,7 +12,7 @@ import pytest
 from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
 from tfprof.cli.commands.tool import TOOLS, commands
-from tfprof.cli.main import COMMANDS
+from tfprof.cli.registry import COMMANDS
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.table import Column, Table
 from tfprof.tools.trace_events import TraceResult

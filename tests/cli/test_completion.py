@@ -8,7 +8,6 @@ import pytest
 
 from tfprof.cli.commands.completion import SHELLS
 from tfprof.cli.completion_scripts import SCRIPTS
-from tfprof.cli.main import COMMANDS
 from tfprof.cli.reference import (
     ArgumentReference,
     CommandReference,
@@ -16,6 +15,7 @@ from tfprof.cli.reference import (
     ProgramReference,
     program_reference,
 )
+from tfprof.cli.registry import COMMANDS
 
 from .conftest import environment
 from .shells import inserted, need, offers

@@ -3,7 +3,6 @@
 import click
 import pytest
 
-from tfprof.cli.main import COMMANDS
 from tfprof.cli.options import BoolType, Command, CommandOption, view_options
 from tfprof.cli.reference import (
     OptionReference,
@@ -12,6 +11,7 @@ from tfprof.cli.reference import (
     output_values,
     program_reference,
 )
+from tfprof.cli.registry import COMMANDS
 
 
 class Fruit(click.Argument):

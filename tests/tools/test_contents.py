@@ -4,7 +4,7 @@ import pytest
 
 from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
-from tfprof.cli.main import COMMANDS
+from tfprof.cli.registry import COMMANDS
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.contents import tools_with_data
 

@@ -1,7 +1,8 @@
 import pytest
 
 import tfprof
-from tfprof.cli.commands.shell import _commands, _find
+from tfprof.cli.commands.shell import NOT_IN_A_SHELL
+from tfprof.cli.registry import find_command, sections
 from tfprof.cli.shell.shell import Shell
 
 from ..conftest import GRAPH, RUN
@@ -19,7 +20,7 @@ def small_profiler(tmp_path_factory):
 @pytest.fixture
 def shell(small_profiler, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return Shell(lambda: small_profiler, _commands(), _find)
+    return Shell(lambda: small_profiler, sections(without=NOT_IN_A_SHELL), find_command)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tfprof.cli.main import COMMANDS
 from tfprof.cli.options import CLI_DEFAULTS
+from tfprof.cli.registry import COMMANDS
 from tfprof.errors import InputError
 from tfprof.options.parse import parse_options
 from tfprof.renderers.tfprof_text import render_options

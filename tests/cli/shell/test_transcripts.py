@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import tfprof
-from tfprof.cli.commands.shell import _commands, _find
+from tfprof.cli.commands.shell import NOT_IN_A_SHELL
+from tfprof.cli.registry import find_command, sections
 from tfprof.cli.shell.shell import Shell
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
@@ -28,7 +29,7 @@ def profiler():
 def test_transcript(path, profiler, tmp_path, monkeypatch, capfd, request):
     monkeypatch.chdir(tmp_path)
     recorded = path.read_text("utf-8")
-    shell = Shell(lambda: profiler, _commands(), _find)
+    shell = Shell(lambda: profiler, sections(without=NOT_IN_A_SHELL), find_command)
     answered = recorded.partition("\n")[0] + "\n"
     for line in recorded.splitlines():
         if line.startswith(PROMPT.rstrip()):
@@ -48,7 +49,9 @@ def test_there_are_transcripts_of_every_view():
 
 
 def test_flops_in_a_session_are_those_of_the_file(profiler, capfd, call):
-    Shell(lambda: profiler, _commands(), _find).run("flops --format json --by type")
+    Shell(lambda: profiler, sections(without=NOT_IN_A_SHELL), find_command).run(
+        "flops --format json --by type"
+    )
     session = json.loads(capfd.readouterr().out)
     once = json.loads(call("flops", "--demo", "--format", "json", "--by", "type").stdout)
     assert {name: session[name] for name in ("flops", "macs")} == {

@@ -11,6 +11,7 @@ from tfprof.cli.captures import CapturedRuns
 from tfprof.cli.inputs import input_options, named_files, names_input, read_files
 from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.progress import progress
+from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
 
-_NOT_IN_A_SHELL = ("shell", "completion")
+NOT_IN_A_SHELL = ("shell", "completion")
 
 
 def run(**given: Any) -> int:
@@ -37,7 +38,9 @@ def run(**given: Any) -> int:
         with warnings_as_notes():
             return _profiler(captures, files, given)
 
-    shell = Shell(open_profiler, _commands(), _find, _given_options(given), captures)
+    shell = Shell(
+        open_profiler, sections(NOT_IN_A_SHELL), find_command, _given_options(given), captures
+    )
     path = history_file(os.environ) if given["history"] else None
     read_first = files is None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
     return run_shell(shell, path, read_first=read_first or captures is not None)
@@ -69,23 +72,6 @@ def _profiler(
         return profiler_of_captures(
             captures.paths, files, classic=given["classic"], watch=watch, run=run
         )
-
-
-def _commands() -> dict[str, dict[str, str]]:
-    """What each command does, by section and name."""
-    from tfprof.cli.main import COMMANDS
-
-    sections: dict[str, dict[str, str]] = {}
-    for name, entry in COMMANDS.items():
-        if name not in _NOT_IN_A_SHELL:
-            sections.setdefault(entry.section, {})[name] = entry.short_help
-    return sections
-
-
-def _find(name: str) -> click.Command | None:
-    from tfprof.cli.main import cli
-
-    return cli.get_command(click.Context(cli), name)
 
 
 def _given_options(given: dict[str, Any]) -> dict[str, Any]:
