@@ -5,7 +5,7 @@ import pytest
 import tfprof
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.finding import Finding
-from tfprof.advisor.registry import BUILT_IN
+from tfprof.advisor.registry import BY_DEFAULT
 from tfprof.testing.builders import graph, op, run
 
 from .checking import assert_explained
@@ -29,9 +29,9 @@ def demo():
 
 def test_all_checkers_run_by_default_in_a_fixed_order(capsys):
     result = tfprof.advise(graph(op("a")))
-    assert sorted(result.checkers) == sorted(BUILT_IN)
+    assert sorted(result.checkers) == sorted(BY_DEFAULT)
     printed = capsys.readouterr().out
-    assert [line[:-1] for line in printed.splitlines() if line[:-1] in BUILT_IN] == list(BUILT_IN)
+    assert [line[:-1] for line in printed.splitlines() if line[:-1] in BY_DEFAULT] == list(BY_DEFAULT)
 
 
 def test_the_argument_may_have_tensorflows_name():
@@ -39,7 +39,7 @@ def test_the_argument_may_have_tensorflows_name():
     profiler = tfprof.Profiler(graph(op("a")))
     assert list(profiler.advise(options=chosen).checkers) == list(chosen)
     assert list(tfprof.advise(graph(op("a")), options=chosen).checkers) == list(chosen)
-    assert len(tfprof.advise(graph(op("a")), options=0).checkers) == len(BUILT_IN)
+    assert len(tfprof.advise(graph(op("a")), options=0).checkers) == len(BY_DEFAULT)
     with pytest.raises(tfprof.UsageError, match="not both"):
         profiler.advise(chosen, options=chosen)
 
@@ -64,7 +64,7 @@ def test_findings_are_objects_and_nothing_is_printed(capsys):
     findings = advice().findings()
     assert {type(finding) for finding in findings} == {tfprof.Finding} == {Finding}
     rules = [finding.rule for finding in findings]
-    assert rules == sorted(rules, key=list(BUILT_IN).index)
+    assert rules == sorted(rules, key=list(BY_DEFAULT).index)
     assert capsys.readouterr().out == ""
 
 
@@ -124,7 +124,7 @@ def test_compat_reads_its_options_as_tensorflow_does():
 
 def test_a_number_is_no_list_of_checkers():
     every = sorted(tfprof.advise(graph(op("a")), checkers=0).checkers)  # TensorFlow's default
-    assert every == sorted(BUILT_IN)
+    assert every == sorted(BY_DEFAULT)
     with pytest.raises(tfprof.UsageError, match="checkers=7 must be"):
         tfprof.advise(graph(op("a")), checkers=7)
 
@@ -133,7 +133,6 @@ def test_the_recorded_step_raises_no_alarm(demo):
     findings = demo.findings()
     assert {(finding.rule, finding.severity) for finding in findings} == {
         ("ExpensiveOperationChecker", "info"),
-        ("JobChecker", "info"),
         ("PeakMemoryChecker", "info"),
     }
     for finding in findings:

@@ -6,7 +6,7 @@ import tfprof
 from tfprof.advisor.advice import run_checkers
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.finding import Finding
-from tfprof.advisor.registry import BUILT_IN, select_checkers
+from tfprof.advisor.registry import BUILT_IN, BY_DEFAULT, select_checkers
 from tfprof.testing.builders import op
 
 from .checking import context
@@ -55,8 +55,9 @@ def test_the_originals_checkers_are_among_ours_and_come_first():
     assert list(BUILT_IN)[:4] == sorted([*CLASSIC_CHECKERS, "JobChecker"])
 
 
-def test_all_by_default_in_a_fixed_order():
-    assert list(select_checkers(None)) == list(BUILT_IN)
+def test_all_that_can_find_something_by_default_in_a_fixed_order():
+    assert list(select_checkers(None)) == list(BY_DEFAULT)
+    assert list(BY_DEFAULT) == [name for name in BUILT_IN if name != "JobChecker"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_an_error_in_a_callable_is_the_callers():
 
 def test_packages_bring_checkers(install):
     install("good", GOOD, "Good = good_checks:check")
-    assert list(select_checkers(None)) == [*BUILT_IN, "Good"]
+    assert list(select_checkers(None)) == [*BY_DEFAULT, "Good"]
     assert messages(["Good"]) == {"Good": ["From a package."]}
     assert "Good" not in select_checkers(["JobChecker"])
     with pytest.raises(tfprof.UsageError, match=r"StragglerChecker, Good$"):

@@ -60,6 +60,9 @@ BUILT_IN: Mapping[str, Checker] = {
 }
 """tfprof's checkers by name, in the order in which they run; TensorFlow's come first."""
 
+BY_DEFAULT = tuple(name for name in BUILT_IN if name != "JobChecker")
+"""Those that run if none is named; ``JobChecker`` can only say why it has nothing to check."""
+
 Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
 """Checkers as a caller gives them: names, callables, TensorFlow's dict, one name, None for all."""
 
@@ -80,7 +83,8 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
 
     Args:
         wanted: Names as a list, as TensorFlow's dict (whose values mean nothing) or as one
-            text, and callables; None is all of tfprof's and of installed packages.
+            text, and callables; None is all of tfprof's but ``JobChecker``, and of installed
+            packages.
 
     Raises:
         UsageError: There is no checker of that name, or two have the same name.
@@ -94,9 +98,8 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
     for name in names:
         if name not in BUILT_IN and name not in plugins:
             raise UsageError(unknown_checker(name, (*BUILT_IN, *plugins)))
-    chosen = {
-        name: checker for name, checker in BUILT_IN.items() if wanted is None or name in names
-    }
+    ours = BY_DEFAULT if wanted is None else names
+    chosen = {name: checker for name, checker in BUILT_IN.items() if name in ours}
     for name, plugin in sorted(plugins.items()):
         if wanted is None or name in names:
             chosen[name] = _Plugin(plugin)
