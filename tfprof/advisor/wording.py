@@ -46,5 +46,5 @@ def listing(items: Sequence[str]) -> str:
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
-    """``1 op``, ``3 ops``; ``nouns`` is for plurals with more than an s."""
-    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
+    """``1 op``, ``3,000 ops``; ``nouns`` is for plurals with more than an s."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"

@@ -39,8 +39,8 @@ def check_graph(data: bytes) -> Iterator[Check]:
     graphs = _graph_defs(opened.format, opened.message)
     functions = [function.node_def for graph in graphs for function in graph.library.function]
     nodes = [node for graph in graphs for node in graph.node]
-    n_nodes = len(nodes) + sum(map(len, functions))
-    if not n_nodes:
+    n_inside = sum(map(len, functions))
+    if not nodes and not n_inside:
         yield Check(
             "graph",
             "error",
@@ -48,8 +48,8 @@ def check_graph(data: bytes) -> Iterator[Check]:
             "Save the graph after building it.",
         )
         return
-    inside = f", {plural(len(functions), 'function')}" if functions else ""
-    yield Check("graph", "ok", f"{opened.format.value}: {plural(n_nodes, 'op')}{inside}")
+    inside = f", {n_inside:,} more in {plural(len(functions), 'function')}" if functions else ""
+    yield Check("graph", "ok", f"{opened.format.value}: {plural(len(nodes), 'op')}{inside}")
     inputs = [node.name for node in nodes if _is_open_input(node)]
     if inputs:
         yield Check(
@@ -276,7 +276,7 @@ def _check_coverage(n_ops: int, n_strangers: int, n_covered: float) -> Iterator[
         return
     status: Status = "warning" if n_strangers > n_ran else "ok"
     also = f", and {n_strangers} that it does not have" if n_strangers else ""
-    yield Check("coverage", status, f"{n_ran} of the graph's {plural(n_ops, 'op')} ran{also}")
+    yield Check("coverage", status, f"{n_ran:,} of the graph's {plural(n_ops, 'op')} ran{also}")
 
 
 def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
