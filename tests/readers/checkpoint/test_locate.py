@@ -135,7 +135,7 @@ def test_a_name_without_its_number(tmp_path):
     with pytest.raises(InputError, match=said):
         path_of(tmp_path / "model.ckpt")
     with pytest.raises(InputError, match=r"Did you mean model\.ckpt-12\?$"):
-        path_of(tmp_path / "modle.ckpt-12")
+        path_of(tmp_path / "modl.ckpt-12")
 
 
 @pytest.mark.parametrize(
