@@ -21,6 +21,7 @@ import tfprof
 from fuzz.targets import RECORDED, TARGETS
 from fuzz.tools_target import small_captures
 from tests._wire.random_messages import MESSAGES, odd_message, random_message, random_plan
+from tests.readers.event_files import event_file, graph_event, run_event
 from tfprof._wire import messages as pb
 from tfprof.demo import demo_files
 
@@ -73,6 +74,8 @@ def _recorded_step() -> Iterator[tuple[str, str, bytes]]:
         yield "xz", target, lzma.compress(binary)
         yield "zst", target, zstandard.compress(binary)
     yield "binary", "profile", profile
+    parts = [message.SerializeToString(deterministic=True) for message in (small_graph, small_run)]
+    yield "log", "events", event_file(graph_event(parts[0]), run_event("step1", parts[1], step=1))
     meta_graph = pb.MetaGraphDef(graph_def=small_graph)
     yield "meta", "graph", meta_graph.SerializeToString(deterministic=True)
     saved = pb.SavedModel(meta_graphs=[meta_graph])

@@ -25,6 +25,7 @@ from tfprof.model.runs import KnownNames
 from tfprof.model.xspace import Plane
 from tfprof.readers import xspace, xspace_plane
 from tfprof.readers.checkpoint import open_checkpoint
+from tfprof.readers.events import read_events
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.profile_proto import read_profile
@@ -164,5 +165,6 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "xspace": _xspace,
     "xspace_engines": _xspace_engines,
     "tools": every_tool,
+    "events": read_events,
 }
 """By name; inputs know them by their place here."""

@@ -31,7 +31,9 @@ def test_all_checkers_run_by_default_in_a_fixed_order(capsys):
     result = tfprof.advise(graph(op("a")))
     assert sorted(result.checkers) == sorted(BY_DEFAULT)
     printed = capsys.readouterr().out
-    assert [line[:-1] for line in printed.splitlines() if line[:-1] in BY_DEFAULT] == list(BY_DEFAULT)
+    assert [line[:-1] for line in printed.splitlines() if line[:-1] in BY_DEFAULT] == list(
+        BY_DEFAULT
+    )
 
 
 def test_the_argument_may_have_tensorflows_name():

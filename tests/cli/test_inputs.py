@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf import text_format
 
 import tfprof
+from tests.readers.event_files import event_file, graph_event, run_event
+from tfprof._wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 from .conftest import environment
@@ -197,3 +200,18 @@ def test_of_a_damaged_profile_the_rest_can_be_read(call, graph, runs, folder):
     assert "the profile is cut off or broken" in rest.stderr
     (folder / "cut").write_bytes(b"\x0a\x05")
     assert "--recover" not in call("op", "--graph_path", "cut").stderr
+
+
+def test_event_files_are_read_by_every_command(call, folder, graph, runs):
+    run = text_format.Parse(Path(runs[0]).read_text(), pb.RunMetadata()).SerializeToString()
+    message = text_format.Parse(Path(graph).read_text(), pb.GraphDef()).SerializeToString()
+    Path("events").write_bytes(event_file(graph_event(message), run_event("t", run, step=7)))
+    assert json.loads(call("op", "events", "--format", "json").stdout)["steps"] == [7]
+    assert "layer/y" in call("scope", "events").stdout
+    assert call("convert", "events", "-o", "saved").exit_code == 0
+    assert json.loads(call("op", "saved", "--format", "json").stdout)["steps"] == [7]
+    assert call("flops", "events").stdout == call("flops", graph).stdout
+    assert "1 traced run and a graph" in call("doctor", "events").stdout
+    wrong = call("op", "--graph_path", "events")
+    assert wrong.exit_code == 3
+    assert "is read if the file is given without a flag" in wrong.stderr

@@ -5,10 +5,12 @@ import shutil
 import pytest
 
 import tfprof
+from tfprof._wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.readers.run_files import find_run_files, look_at, step_in_name
 from tfprof.readers.sniff import Format
 
+from .event_files import event_file, graph_event, meta_graph_event, run_event
 from .packed import zst_compress
 
 GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
@@ -181,3 +183,78 @@ def test_a_damaged_archive_in_a_folder_is_left_out_and_named_otherwise(run):
     assert [file.path for file in find_run_files([run]).unused] == [str(run / "broken.gz")]
     with pytest.raises(InputError, match=r"broken\.gz: the compressed data are damaged"):
         find_run_files([run / "broken.gz"])
+
+
+def binary(message, text):
+    from google.protobuf import text_format
+
+    return text_format.Parse(text, message).SerializeToString()
+
+
+@pytest.fixture
+def logged():
+    """What a FileWriter writes: a graph twice, and two traced steps."""
+    graph, run = binary(pb.GraphDef(), GRAPH), binary(pb.RunMetadata(), RUN)
+    meta_graph = pb.MetaGraphDef(graph_def=pb.GraphDef.FromString(graph)).SerializeToString()
+    return event_file(
+        graph_event(graph), meta_graph_event(meta_graph),
+        run_event("step50", run, step=50), run_event("step100", run, step=100),
+    )  # fmt: skip
+
+
+def test_event_files_hold_a_graph_and_runs(tmp_path, logged):
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(logged)
+    expected = {
+        "graph": "events.out.tfevents.1#graph",
+        "runs": {50: "events.out.tfevents.1#step50", 100: "events.out.tfevents.1#step100"},
+        "op_log": None,
+        "profile": None,
+    }
+    assert names(find_run_files([tmp_path])) == expected
+    assert names(find_run_files([path])) == expected
+    profiler = tfprof.open_profile(path)
+    assert profiler.steps == [50, 100]
+    assert profiler.view("scope").children[0].exec_micros == 2
+
+
+def test_event_files_may_be_packed(tmp_path, logged):
+    path = tmp_path / "events.gz"
+    path.write_bytes(gzip.compress(logged))
+    assert list(find_run_files([path]).runs) == [50, 100]
+
+
+def test_of_several_event_files_the_last_graph_counts(tmp_path, logged):
+    other = binary(pb.GraphDef(), 'node { name: "last" op: "NoOp" }')
+    for name, content in (("e.1", logged), ("e.2", event_file(graph_event(other)))):
+        (tmp_path / name).write_bytes(content)
+    files = find_run_files([tmp_path])
+    assert files.graph.path.endswith("e.2#graph")
+    assert list(files.runs) == [50, 100]
+
+
+def test_files_of_their_own_count_more_than_event_files(run, logged):
+    (run / "events").write_bytes(logged)
+    assert names(find_run_files([run])) == {
+        "graph": "graph.pbtxt",
+        "runs": {9: "run_meta_9", 10: "run_meta_10"},
+        "op_log": "tfprof_log",
+        "profile": None,
+    }
+
+
+def test_a_damaged_event_file_is_read_so_far(tmp_path, logged):
+    (tmp_path / "events").write_bytes(logged[:-3])
+    files = find_run_files([tmp_path])
+    assert list(files.runs) == [50]
+    (file,) = files.unused
+    assert file.trouble.endswith("is cut off; what comes after it was left out")
+
+
+def test_an_event_file_with_nothing_to_profile(tmp_path):
+    path = tmp_path / "events"
+    path.write_bytes(event_file())
+    with pytest.raises(EmptyProfileError, match=r"holds events \(TensorFlow events file\)"):
+        find_run_files([tmp_path])
+    with pytest.raises(UnknownFormatError, match=r"looks like a TensorFlow events file; what File"):
+        find_run_files([path])

@@ -193,7 +193,7 @@ def _target(given: dict[str, Any]) -> str | Profiler:
 
 
 def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
-    """The profile of a run's folder or of a saved profile; a graph is read by who counts it."""
+    """The profile of a run's files or of a saved profile; a graph is read by who counts it."""
     from tfprof.profile_files import profiler_of
     from tfprof.readers.run_files import find_run_files, is_run_folder, look_at, refuse_empty
     from tfprof.readers.run_folder import is_capture
@@ -202,8 +202,9 @@ def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
     if not isinstance(target, str) or is_capture(target):
         return target
     refuse_empty(target)
-    is_profile = is_ordinary_file(target) and look_at(target).found.format is Format.PROFILE
-    if is_profile or is_run_folder(target):
+    formats = (Format.PROFILE, Format.EVENTS)
+    is_of_a_run = is_ordinary_file(target) and look_at(target).found.format in formats
+    if is_of_a_run or is_run_folder(target):
         return profiler_of(find_run_files([target]), watch=watch)
     return target
 

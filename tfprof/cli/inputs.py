@@ -38,9 +38,10 @@ def input_options() -> list[click.Parameter]:
     return [
         HelpedArgument(
             "paths", "PATH...",
-            "Files and folders of a run: graph, run metadata, op log, checkpoint, or a saved "
-            "profile, which holds all of these; or what the TensorFlow 2 profiler has captured, "
-            "alone or with a graph. What each is, is told from its content.",
+            "Files and folders of a run: graph, run metadata, op log, checkpoint; a saved "
+            "profile, which holds all of these; an event file of TensorFlow 1; or what the "
+            "TensorFlow 2 profiler has captured, alone or with a graph. What each is, is told from "
+            "its content.",
             metavar="[PATH]...", nargs=-1, type=InputPath(),
         ),
         CommandOption(

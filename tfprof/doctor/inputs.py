@@ -12,6 +12,7 @@ from typing import Final
 from tfprof.advisor.wording import plural
 from tfprof.doctor.captures import check_capture
 from tfprof.doctor.checkpoints import check_checkpoint
+from tfprof.doctor.events import check_events
 from tfprof.doctor.report import Area, Check, Status
 from tfprof.doctor.traces import (
     check_graph,
@@ -34,6 +35,7 @@ _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.OP_LOG: check_op_log,
     Format.PROFILE: check_profile,
     Format.XSPACE: check_capture,
+    Format.EVENTS: check_events,
 }
 _GRAPHS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
 _CAPTURE_SUFFIXES = (".xplane.pb", *(f".xplane.pb{packed}" for packed in PACKED_SUFFIXES))
@@ -43,8 +45,8 @@ _INDEX_SUFFIX = ".index"
 _CHECKPOINT_PART = re.compile(r"\.(index|data-\d{5}-of-\d{5})$|^checkpoint$")
 _MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFFIXES))
 _MAX_FILES = 200
-_SURE = 0.5
 _MOST_NAMED = 5
+_SURE = 0.5
 """A file that nobody named must fit its format better than some other."""
 _LONGER_WINDOW = "Profile a longer window, while steps are running."
 

@@ -46,12 +46,14 @@ class RunFile:
         found: What it looks like.
         data: Its content, if it had to be read to look at it, and small.
         trouble: Why it could not be looked at; empty if it could.
+        step: The step that a run in an event file is of.
     """
 
     path: str
     found: Sniffed
     data: bytes | None = field(default=None, repr=False)
     trouble: str = ""
+    step: int | None = None
 
     def load(self, watch: Watch | None = None) -> LoadedFile:
         """Read it.
@@ -112,7 +114,7 @@ def find_run_files(
 
     Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
     run metadata end in a number of their own; else they are counted from 0. In a folder, files
-    with numbers come in the order of these.
+    with numbers come in the order of these. Event files stand for the graph and the runs in them.
 
     Args:
         paths: Files, SavedModel folders, and folders that hold files of a run.
@@ -133,7 +135,12 @@ def find_run_files(
         watch.stage(f"looking at {path}")
         if not is_run_folder(path):
             file = look_at(path)
-            found += [_usable(file)]
+            if file.found.format is Format.EVENTS:
+                logged, troubles = _of_events([file])
+                found += logged or [_usable(file)]
+                unused += troubles
+            else:
+                found += [_usable(file)]
             continue
         usable, others = _look_into(path)
         if not usable:
@@ -155,9 +162,9 @@ def look_at(path: str) -> RunFile:
         MalformedProfileError: It is compressed and damaged.
     """
     if is_folder(path):
-        return RunFile(path, Sniffed(Format.SAVED_MODEL, is_text=False, certainty=1.0))
+        return RunFile(path, _surely(Format.SAVED_MODEL))
     if is_ordinary_file(f"{path}.index") and not Path(path).exists():
-        return RunFile(path, Sniffed(Format.CHECKPOINT, is_text=False, certainty=1.0))
+        return RunFile(path, _surely(Format.CHECKPOINT))
     name = _unpacked_name(path)
     with opened(path) as stream:
         if not stream.seekable():
@@ -196,11 +203,47 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
             file = RunFile(str(path), unknown, trouble=str(error))
         is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
         (usable if is_usable else others).append(file)
+    logs = [file for file in others if file.found.format is Format.EVENTS]
+    if logs:
+        logged, troubles = _of_events(logs)
+        known = {_role(file) for file in usable}
+        usable += [file for file in logged if _role(file) not in known]
+        others = [file for file in others if not (logged and file in logs)] + troubles
     plain = [file for file in usable if _role(file) == "graph" and not file.path.endswith(".meta")]
     if plain:  # a Saver writes a .meta file, the graph once more, for each checkpoint
         others += [file for file in usable if _role(file) == "graph" and file not in plain]
         usable = [file for file in usable if _role(file) != "graph" or file in plain]
     return usable, others
+
+
+def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
+    """The graph and the runs in event files of one log folder, and files that are damaged.
+
+    Of several graphs the last one counts, as in TensorBoard.
+    """
+    from tfprof.readers.events import read_events
+
+    graph: list[RunFile] = []
+    runs: list[RunFile] = []
+    damaged: list[RunFile] = []
+    for file in files:
+        log = read_events(file.load().data)
+        message, format_ = log.graph, Format.GRAPH_DEF
+        if message is None:
+            message, format_ = log.meta_graph, Format.META_GRAPH_DEF
+        if message is not None:
+            graph = [RunFile(f"{file.path}#graph", _surely(format_), message)]
+        for run in log.runs:
+            path = f"{file.path}#{run.tag}"
+            runs.append(RunFile(path, _surely(Format.RUN_METADATA), run.data, step=run.step))
+        if log.damage:
+            trouble = f"{file.path}: {log.damage}; what comes after it was left out"
+            damaged.append(RunFile(file.path, file.found, trouble=trouble))
+    return [*graph, *runs], damaged
+
+
+def _surely(format_: Format) -> Sniffed:
+    return Sniffed(format_, is_text=False, certainty=1.0)
 
 
 _ROLES: dict[Format, Role] = {
@@ -278,8 +321,8 @@ def _only(role: Role, files: Sequence[RunFile]) -> RunFile | None:
 
 
 def by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
-    """Run metadata by step: by the numbers in the names, else in order from 0."""
-    numbers = [step_in_name(file.path) for file in files]
+    """Run metadata by step: by the numbers in the names or events, else in order from 0."""
+    numbers = [step_in_name(file.path) if file.step is None else file.step for file in files]
     steps = [number for number in numbers if number is not None]
     if len(set(steps)) != len(files):
         return dict(enumerate(files))
@@ -316,7 +359,9 @@ def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
     seen = ", ".join(f"{Path(file.path).name} ({file.found.format.value})" for file in others[:5])
     more = f" and {len(others) - 5} more" if len(others) > 5 else ""
     holds = f"it holds {seen}{more}" if others else "it is empty"
-    remedy = " ".join({advice(file.found).partition("; ")[2] for file in others[:1]})
+    remedy = ""
+    if others and others[0].found.format is not Format.EVENTS:  # these have been looked into
+        remedy = advice(others[0].found).partition("; ")[2]
     return (
         f"{folder}: no file of a run: {holds}. Give the folder or the files with the graph, the "
         f"run metadata, the op log or the profile{'; or ' + remedy if remedy else ''}"

@@ -110,7 +110,8 @@ _REMEDIES: Final = {
     Format.HDF5: _KERAS_REMEDY,
     Format.CHECKPOINT: "use --checkpoint_path, and give the graph that its variables belong to",
     Format.CHROME_TRACE: "open it in a trace viewer, and give tfprof the files it was made from",
-    Format.EVENTS: "save the graph or run metadata it contains to a file of their own",
+    Format.EVENTS: "what FileWriter.add_graph and add_run_metadata wrote into it is read if the "
+    "file is given without a flag",
     Format.HTML: "if it should have been a download, fetch the file itself",
     Format.LFS_POINTER: "git lfs pull fetches the file itself",
 }

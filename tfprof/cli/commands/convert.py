@@ -44,9 +44,13 @@ def run(**given: Any) -> None:
 
 def _kind(name: str, named: Sequence[str]) -> str:
     """What to write if nobody says: one message stays what it is, all else becomes a profile."""
+    from tfprof.readers.run_files import look_at
     from tfprof.readers.run_folder import is_capture
+    from tfprof.readers.sniff import Format
 
     if len(named) != 1 or is_folder(named[0]) or is_capture(named[0]):
+        return "profile"
+    if look_at(named[0]).found.format is Format.EVENTS:
         return "profile"
     return "text" if _is_text(name) else "binary"
 
