@@ -116,6 +116,15 @@ def test_only_the_code_view_has_call_stacks(profiler, tmp_path):
     assert not (tmp_path / "p").exists()
 
 
+def test_classic_tells_of_the_file_as_the_original_does(tmp_path, capsys):
+    path = tmp_path / "p.pb.gz"
+    files = tfprof.demo_files()
+    classic = tfprof.Profiler(files.graph, files.op_log, classic=True)
+    classic.profile_python({**options(), "output": f"pprof:outfile={path}"})
+    said = f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
+    assert capsys.readouterr().out.endswith(said)
+
+
 def test_written_by_the_api_and_the_command_line(profiler, tmp_path, capsys):
     path = tmp_path / "a,b.pb.gz"
     profiler.profile_python({**options(step=4), "output": f"pprof:outfile={path}"})
