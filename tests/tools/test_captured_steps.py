@@ -254,6 +254,35 @@ def test_the_python_tracer_feeds_the_code_view():
     assert rows[0]["total_exec_micros"] == pytest.approx(whole, rel=0.1)
 
 
+def test_a_thread_that_the_end_of_the_capture_has_cut_counts_for_its_step():
+    """The executor's event and the end of the region were not recorded: TensorFlow's threads had
+    not left them when the capture ended."""
+    run = xspace(
+        host(
+            line(
+                event("train", 0, 900, step_num=12, _r=1),
+                event("FunctionRun", 100, 700, _r=1, _pt=2, _p=21, id=5),
+                id=1,
+            ),
+            line(
+                event("ExecutorState::Process", 200, 90, _ct=2, _c=21, id=5, iter_num=0),
+                event("ThreadpoolListener::Record", 220, 0, _pt=15, _p=71),
+                id=2,
+            ),
+            line(
+                event("ThreadpoolListener::StartRegion", 250, 0, _ct=15, _c=71),
+                event("layer/MatMul:MatMul", 300, 200),
+                event("layer/Sum:Sum", 500, 10),
+                id=3,
+            ),
+        )
+    )
+    profiler = tfprof.Profiler.from_xspace(run.SerializeToString())
+    assert profiler.steps == [12]
+    names = [row["name"] for row in profiler.view("op").to_rows()]
+    assert {"MatMul", "Sum"} <= set(names)
+
+
 @pytest.mark.tensorflow
 def test_a_function_that_tensorflow_ran(tmp_path):
     """With the graph, 2 x 64 x 128 x 256 float operations of the product are known."""

@@ -24,7 +24,7 @@ from tfprof.analysis.xspace.names import (
 )
 from tfprof.analysis.xspace.nesting import Nesting, nest
 from tfprof.analysis.xspace.sparse_stat import SparseStat
-from tfprof.analysis.xspace.threadpool import Regions
+from tfprof.analysis.xspace.threadpool import Regions, cut_regions
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.analysis.xspace.tpu_groups import group_tpus
 from tfprof.model.columns import BoolArray, Int64Array
@@ -134,11 +134,21 @@ class Groups:
 
 
 def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
-    """Nest events, and link threads. Asynchronous events enclose nothing and are in nothing."""
+    """Nest events, and link threads. Asynchronous events enclose nothing and are in nothing.
+
+    Args:
+        timeline: The events.
+        regions: Regions of thread pools, to be linked; one that the end of the capture has cut
+            encloses what follows on its thread. The reference knows neither.
+    """
     asynchronous = timeline.stat("_a")
     is_alone = np.zeros(len(timeline), np.bool_)
     is_alone[asynchronous.events] = asynchronous.values != 0
-    nesting = nest(timeline.first, timeline.starts_ps, timeline.ends_ps, is_alone)
+    ends_ps = timeline.ends_ps
+    if regions is not None:
+        starts, ends = cut_regions(timeline)
+        ends_ps[starts] = ends
+    nesting = nest(timeline.first, timeline.starts_ps, ends_ps, is_alone)
     return Forest(timeline, nesting, find_links(timeline, regions))
 
 

@@ -61,6 +61,29 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     )
 
 
+def cut_regions(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+    """Regions of a host's threads that the end of the capture has cut.
+
+    A stop is recorded when a thread leaves the region, which it may do after the capture ended,
+    as late as a busy machine lets it run again. So if no stop follows the last start on a
+    thread, all that does follow belongs to the region.
+
+    Returns:
+        Their starts, and when the last event of their thread ended, ps; shape (n,) each.
+    """
+    starts, stops = (
+        np.flatnonzero(timeline.named(name.__eq__) & timeline.on_host) for name in (START, STOP)
+    )
+    lines = timeline.lines_of(starts)
+    is_last = np.append(lines[1:] != lines[:-1], True)[: len(lines)]
+    starts, lines = starts[is_last], lines[is_last]
+    after = np.searchsorted(stops, timeline.first[lines + 1])
+    is_cut = np.searchsorted(stops, starts) == after
+    starts, lines = starts[is_cut], lines[is_cut]
+    ends = [timeline.ends_of(timeline.events_of(line)).max() for line in lines.tolist()]
+    return starts, np.array(ends, np.int64)
+
+
 def _insertion_places(
     timeline: Timeline, lines: Int64Array, begin: Int64Array, duration: Int64Array
 ) -> Int64Array:
