@@ -373,8 +373,8 @@ complete -c tfprof -n '__tfprof_in snake checkpoint' -l no-stats -d 'The opposit
 complete -c tfprof -n '__tfprof_in single checkpoint' -o no-stats -d 'The opposite of --stats'
 complete -c tfprof -n '__tfprof_in kebab checkpoint' -l no-stats -d 'The opposite of --stats'
 
-complete -c tfprof -n '__tfprof_in snake checkpoint' -l recover -d 'Go on where values are damaged; notes say which are left out'
-complete -c tfprof -n '__tfprof_in single checkpoint' -o recover -d 'Go on where values are damaged; notes say which are left out'
+complete -c tfprof -n '__tfprof_in snake checkpoint' -l recover -d 'Go on where values or names are damaged; notes say what is left out'
+complete -c tfprof -n '__tfprof_in single checkpoint' -o recover -d 'Go on where values or names are damaged; notes say what is left out'
 
 complete -c tfprof -n '__tfprof_in snake checkpoint' -l values -d 'Show the values of the named variables, all of them, in full precision'
 complete -c tfprof -n '__tfprof_in single checkpoint' -o values -d 'Show the values of the named variables, all of them, in full precision'

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from tests.readers.checkpoint.recorded.make import FOLDER, NUMBERS
-from tests.readers.checkpoint.tables import entry, write_bundle
+from tests.readers.checkpoint.tables import entry, strings, write_bundle
 from tfprof.cli.commands.checkpoint import command
 from tfprof.errors import InputError, MalformedProfileError, UsageError
+from tfprof.readers.checkpoint.checkpoint import OBJECT_GRAPH
 
 
 def run(*words):
@@ -71,6 +72,18 @@ def test_damage_is_an_error_or_else_a_note(tmp_path, capsys):
     shown, told = capsys.readouterr()
     assert [row["maximum"] for row in json.loads(shown)["rows"]] == [1.0, None]
     assert "b: left out: " in told
+
+
+def test_damaged_names_are_an_error_or_else_a_note(tmp_path, capsys):
+    stored, checked = strings(b"\xff\xff")
+    names = entry(7, [], stored, checked=checked)
+    write_bundle(tmp_path / "m", {"a": entry(1, [], b"", len(stored)), OBJECT_GRAPH: names}, stored)
+    with pytest.raises(MalformedProfileError, match=r"OBJECT_GRAPH.*--recover shows the variables"):
+        run(tmp_path / "m")
+    command.main([str(tmp_path / "m"), "--recover", "--no-stats"], standalone_mode=False)
+    shown, told = capsys.readouterr()
+    assert shown.splitlines()[2].split()[:2] == ["a", "float32"]
+    assert "names that programs gave to variables are not known: " in told
 
 
 def test_names_and_expressions():

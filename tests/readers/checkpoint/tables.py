@@ -1,5 +1,7 @@
 """Writes tables and checkpoints by hand; nothing here uses what it tests but checksums."""
 
+import struct
+
 from tfprof._wire import messages as pb
 from tfprof.readers.checkpoint.crc32c import crc32c, masked
 
@@ -64,6 +66,13 @@ def entry(dtype, shape, data, offset=0, slices=(), shard=0, checked=None):
         crc32c=masked(crc32c(data if checked is None else checked)),
         slices=slices,
     )
+
+
+def strings(*texts, order="<"):
+    """Texts as they are stored, and what their checksum is about."""
+    lengths = b"".join(struct.pack(order + "I", len(text)) for text in texts)
+    checksum = struct.pack(order + "I", masked(crc32c(lengths)))
+    return bytes(map(len, texts)) + checksum + b"".join(texts), lengths + checksum + b"".join(texts)
 
 
 def write_bundle(prefix, entries, *shards, header=None):

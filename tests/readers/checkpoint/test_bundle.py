@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from tests.readers.checkpoint.tables import entry, table, write_bundle
+from tests.readers.checkpoint.tables import entry, strings, table, write_bundle
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.readers.checkpoint.bundle import Bundle
@@ -20,13 +20,6 @@ def prefix(tmp_path):
 
 def read(prefix, name, verify=True):
     return Bundle(prefix).read(name, verify=verify)
-
-
-def strings(*texts, order="<"):
-    """Texts as they are stored, and what their checksum is about."""
-    lengths = b"".join(struct.pack(order + "I", len(text)) for text in texts)
-    checksum = struct.pack(order + "I", masked(crc32c(lengths)))
-    return bytes(map(len, texts)) + checksum + b"".join(texts), lengths + checksum + b"".join(texts)
 
 
 def test_values_are_found_in_their_shards(prefix):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tests.readers.checkpoint.recorded.make import FOLDER, IN_V1, NUMBERS, PARTS, TEXTS
-from tests.readers.checkpoint.tables import entry, write_bundle
-from tests.readers.checkpoint.test_bundle import strings
+from tests.readers.checkpoint.tables import entry, strings, write_bundle
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 from tfprof.readers.checkpoint import CheckpointVariable, open_checkpoint
@@ -76,6 +75,12 @@ def test_damaged_names_in_the_program(tmp_path):
     found = with_object_graph(tmp_path / "m", b"\xff\xff")
     with pytest.raises(MalformedProfileError, match="_CHECKPOINTABLE_OBJECT_GRAPH"):
         _ = found.variables
+    recovered = open_checkpoint(tmp_path / "m", recover=True)
+    assert [(variable.name, variable.full_name) for variable in recovered.variables] == [
+        ("a", ""), ("b", ""), ("c", ""),
+    ]  # fmt: skip
+    assert "_CHECKPOINTABLE_OBJECT_GRAPH" in recovered.damage
+    assert recovered.read("a").tobytes() == b"1234"
 
 
 def test_without_its_shard_the_names_in_the_program_are_not_known(tmp_path):

@@ -32,7 +32,13 @@ def run(**given: Any) -> None:
         raise UsageError("--values needs the NAME of a variable; '.*' are all of them")
     from tfprof.readers.checkpoint import open_checkpoint
 
-    checkpoint = open_checkpoint(given["path"])
+    checkpoint = open_checkpoint(given["path"], recover=given["recover"])
+    try:
+        damage = checkpoint.damage
+    except MalformedProfileError as error:
+        raise MalformedProfileError(
+            f"{error}. --recover shows the variables without their names in the program"
+        ) from error
     if Path(given["path"]).is_dir():
         note(f"of this folder, {checkpoint.path} is shown")
     variables = _chosen(checkpoint, given["names"])
@@ -42,6 +48,8 @@ def run(**given: Any) -> None:
         target.write(_values(checkpoint, variables, given["format"], target))
     else:
         target.write(_list(checkpoint, variables, given, target))
+    if damage:
+        note(f"names that programs gave to variables are not known: {damage}")
     missing = checkpoint.missing_files
     if missing:
         one = len(missing) == 1
@@ -220,7 +228,7 @@ command = Command(
         ),
         CommandOption(
             ["--recover"], is_flag=True, section=_SECTION,
-            help="Go on where values are damaged; notes say which are left out.",
+            help="Go on where values or names are damaged; notes say what is left out.",
         ),
         CommandOption(
             ["--values"], is_flag=True, section=_SECTION,

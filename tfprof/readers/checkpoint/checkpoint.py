@@ -11,7 +11,7 @@ from typing import Final
 
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import parse
-from tfprof.errors import UsageError
+from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.readers.checkpoint.dtypes import Array, dtype_name
 from tfprof.readers.checkpoint.locate import locate
 from tfprof.readers.checkpoint.stored import Format, Store, StoredTensor
@@ -66,10 +66,11 @@ class Checkpoint:
         format: ``"V2"``, an index with shards, or the older ``"V1"``.
     """
 
-    def __init__(self, path: Path, store: Store) -> None:
+    def __init__(self, path: Path, store: Store, *, recover: bool = False) -> None:
         self.path = path
         self.format: Format = store.format
         self._store = store
+        self._recover = recover
 
     def __repr__(self) -> str:
         return f"<Checkpoint {str(self.path)!r}: {len(self.variables)} variables, {self.format}>"
@@ -81,13 +82,22 @@ class Checkpoint:
         Raises:
             MalformedProfileError: What TensorFlow 2 tells of names in programs is damaged.
         """
-        names = self._full_names()
+        names, _ = self._names_in_programs
         tensors = self._store.tensors
         return tuple(
             _variable(tensors[key], names.get(key, ""))
             for key in sorted(tensors)
             if key != OBJECT_GRAPH
         )
+
+    @cached_property
+    def damage(self) -> str:
+        """Why names in programs are not known, if they are damaged and that is to be passed over.
+
+        Raises:
+            MalformedProfileError: As for ``variables``.
+        """
+        return self._names_in_programs[1]
 
     @cached_property
     def missing_files(self) -> tuple[Path, ...]:
@@ -140,6 +150,16 @@ class Checkpoint:
         by_name |= {variable.name: variable for variable in self.variables}
         return {name: variable for name, variable in by_name.items() if variable is not None}
 
+    @cached_property
+    def _names_in_programs(self) -> tuple[dict[str, str], str]:
+        """Names in the program by key, and why there are none if they are damaged."""
+        try:
+            return self._full_names(), ""
+        except MalformedProfileError as error:
+            if not self._recover:
+                raise
+            return {}, str(error)
+
     def _full_names(self) -> dict[str, str]:
         """Names in the program by key; none if the shard that holds them is missing."""
         if OBJECT_GRAPH not in self._store.tensors or self.missing_files:
@@ -156,20 +176,22 @@ class Checkpoint:
         }
 
 
-def open_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
+def open_checkpoint(path: str | os.PathLike[str], *, recover: bool = False) -> Checkpoint:
     """Open a checkpoint of TensorFlow, without TensorFlow.
 
     Args:
         path: Its prefix (``model.ckpt-100``), one of its files, the state file ``checkpoint``, or
             a folder: then the checkpoint that the state file in it tells of, the only one, or the
             one with the highest number. A folder may also be a SavedModel.
+        recover: Go on without the names in the program that TensorFlow 2 stores where these are
+            damaged; ``Checkpoint.damage`` tells.
 
     Raises:
         UsageError: The path is none, or the folder holds several checkpoints.
         InputError: There is no checkpoint, or it can not be read, is something else or is
             damaged.
     """
-    return Checkpoint(*locate(path))
+    return Checkpoint(*locate(path), recover=recover)
 
 
 def _variable(tensor: StoredTensor, full_name: str) -> CheckpointVariable:
