@@ -1,5 +1,6 @@
 """Event files, record by record."""
 
+from tests.readers.checkpoint.tables import varint
 from tfprof.readers.checkpoint.crc32c import crc32c, masked
 
 
@@ -11,7 +12,7 @@ def record(data):
 
 def event(*fields, step=None):
     """An event that nobody plots: pairs of the number of a field and its bytes."""
-    start = b"" if step is None else b"\x10" + _varint(step)
+    start = b"" if step is None else b"\x10" + varint(step)
     return start + b"".join(_field(number, data) for number, data in fields)
 
 
@@ -37,12 +38,4 @@ def _checksum(data):
 
 
 def _field(number, data):
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-def _varint(number):
-    found = b""
-    while number > 127:
-        found += bytes([number & 127 | 128])
-        number >>= 7
-    return found + bytes([number])
+    return varint(number << 3 | 2) + varint(len(data)) + data
