@@ -60,11 +60,12 @@ def prompt_seconds(files: list[str]) -> float:
 def completion_seconds(step: Step, repeat: int) -> dict[str, list[float]]:
     """Time to complete each line, the vocabularies being there."""
     import tfprof
-    from tfprof.cli.commands.shell import _commands, _find
+    from tfprof.cli.commands.shell import NOT_IN_A_SHELL
+    from tfprof.cli.registry import find_command, sections
     from tfprof.cli.shell.shell import Shell
 
     profiler = tfprof.open_profile(step.graph, step.run_meta, step.op_log)
-    shell = Shell(lambda: profiler, _commands(), _find)
+    shell = Shell(lambda: profiler, sections(without=NOT_IN_A_SHELL), find_command)
     start = time.perf_counter()
     shell.words.prepare()
     prepared = time.perf_counter() - start

@@ -21,6 +21,7 @@ MODULES = sorted(
     for info in pkgutil.walk_packages([str(ROOT)], "tfprof.")
     if not info.name.endswith("__main__")
 )
+BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").glob("*.py"))
 MOST_LINES = 450
 
 
@@ -191,3 +192,14 @@ def test_the_version_is_the_installed_one():
 
 def test_the_package_is_typed():
     assert (ROOT / "py.typed").exists()
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.name)
+def test_benchmarks_use_what_is_there(path):
+    """They are not run here, as no time is tested; but they are to run."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tfprof":
+            module = importlib.import_module(str(node.module))
+            for name in node.names:
+                if not hasattr(module, name.name):
+                    importlib.import_module(f"{node.module}.{name.name}")
