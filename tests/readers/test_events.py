@@ -59,10 +59,12 @@ def test_any_bytes(data):
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
-def test_a_flipped_byte_is_no_crash(place, flipped):
+def test_a_flipped_byte_changes_nothing_that_is_taken(place, flipped):
     data = bytearray(WHOLE)
     data[place] ^= flipped
-    read_events(memoryview(data))
+    log = read_events(memoryview(data))
+    assert log.graph in (None, b"G")
+    assert log.runs in ([], [TaggedRun("step7", 7, b"RUN")])
 
 
 @pytest.mark.tensorflow
