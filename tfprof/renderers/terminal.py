@@ -87,9 +87,8 @@ class _Builder:
     def remarks(self, left_out: Sequence[str]) -> Iterator[str]:
         """What the reader does not see, and how to see it."""
         yield from self.view.remarks()
-        named = [title for title in left_out if title]  # bars have none
-        if named:
-            yield f"no room for: {', '.join(named)}. Widen the terminal or select less"
+        if left_out:
+            yield f"no room for: {', '.join(left_out)}. Widen the terminal or select less"
 
     def _names(self) -> Column:
         header = _NAME_HEADERS[self.view.tree.kind]
