@@ -1,7 +1,7 @@
 """Event files, record by record."""
 
 from tests.readers.checkpoint.tables import varint
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
+from tfprof.readers.crc32c import crc32c, masked
 
 
 def record(data):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tfprof._wire.message_fields import BrokenError, message_fields
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
+from tfprof.readers.crc32c import crc32c, masked
 
 _HEAD_BYTES: Final = 12
 _CHECKSUM_BYTES: Final = 4

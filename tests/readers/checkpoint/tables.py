@@ -3,7 +3,7 @@
 import struct
 
 from tfprof._wire import messages as pb
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
+from tfprof.readers.crc32c import crc32c, masked
 
 MAGIC = bytes.fromhex("57fb808b247547db")
 

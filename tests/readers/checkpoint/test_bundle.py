@@ -7,8 +7,8 @@ from tests.readers.checkpoint.tables import entry, strings, table, write_bundle
 from tfprof._wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.readers.checkpoint.bundle import Bundle
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
 from tfprof.readers.checkpoint.slices import Slice
+from tfprof.readers.crc32c import crc32c, masked
 
 FLOAT, STRING, INT16, VARIANT = 1, 7, 5, 21
 

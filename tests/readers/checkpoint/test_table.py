@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from tests.readers.checkpoint.tables import MAGIC, block, literal, table, varint
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
 from tfprof.readers.checkpoint.table import File, Table
+from tfprof.readers.crc32c import crc32c, masked
 
 ENTRIES = [(b"", b"header"), (b"layer/a", b"1"), (b"layer/b", b"22" * 500), (b"layer/bc", b""),
            *((f"layer/x{number}".encode(), bytes([number])) for number in range(40))]  # fmt: skip

@@ -12,7 +12,6 @@ import numpy as np
 from tfprof._wire import messages as pb
 from tfprof._wire.parsing import parse
 from tfprof.errors import InputError, MalformedProfileError
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
 from tfprof.readers.checkpoint.dtypes import (
     ELEMENT_TYPES,
     Array,
@@ -22,6 +21,7 @@ from tfprof.readers.checkpoint.dtypes import (
 from tfprof.readers.checkpoint.slices import SLICE_KEY_START, Slice, assembled, may_cover
 from tfprof.readers.checkpoint.stored import Format, StoredTensor, plain_shape, readable_type
 from tfprof.readers.checkpoint.table import File, Table
+from tfprof.readers.crc32c import crc32c, masked
 
 INDEX_SUFFIX: Final = ".index"
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
 from tfprof.readers.checkpoint.snappy import SnappyError, decompress
+from tfprof.readers.crc32c import crc32c, masked
 
 TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 """The last bytes of a table."""

@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli), the checksum of checkpoints, at NumPy's speed.
+"""CRC-32C (Castagnoli), the checksum of checkpoints and event files, at NumPy's speed.
 
 A checksum is a remainder of polynomials over GF(2): reading on by n bytes multiplies it by
 ``x ** 8n``, which is linear in its 32 bits. So words may be read in many lanes at once, each

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.readers.checkpoint.crc32c import crc32c, masked
+from tfprof.readers.crc32c import crc32c, masked
 
 
 def bit_by_bit(data):
