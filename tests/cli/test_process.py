@@ -53,23 +53,24 @@ def test_ascii_terminal_gets_ascii(process):
     assert "\\u" not in done.stdout
 
 
+def bash(script):
+    return subprocess.run(
+        ["/bin/bash", "-c", script], capture_output=True, text=True, env=environment(), check=False
+    )
+
+
 @posix
 def test_closed_pipe_is_quiet():
-    done = subprocess.run(
+    done = bash(
         f"{sys.executable} -m tfprof scope --demo -max_depth 100 | head -1; "
-        'echo "${PIPESTATUS[0]}" >&2',
-        shell=True, executable="/bin/bash", capture_output=True, text=True, env=environment(),
-        check=False,
-    )  # fmt: skip
+        'echo "${PIPESTATUS[0]}" >&2'
+    )
     assert done.stderr == "0\n"
 
 
 @posix
 def test_closed_stdout_is_an_error_without_traceback():
-    done = subprocess.run(
-        f"{sys.executable} -m tfprof op --demo >&-",
-        shell=True, capture_output=True, text=True, env=environment(), check=False,
-    )  # fmt: skip
+    done = bash(f"{sys.executable} -m tfprof op --demo >&-")
     assert done.returncode == 3
     assert done.stderr == ("tfprof: error: standard output is closed; open it, or give -o FILE\n")
 
@@ -92,12 +93,10 @@ def test_a_pipe_may_be_named_as_the_file(process):
     named = process("export", "--demo", "--table", "steps", "-o", "/dev/stdout")
     assert (named.returncode, named.stderr) == (0, "")
     assert named.stdout == process("export", "--demo", "--table", "steps").stdout
-    done = subprocess.run(
+    done = bash(
         f"{sys.executable} -m tfprof export --demo -o /dev/stdout | head -c 1; "
-        'echo "${PIPESTATUS[0]}" >&2',
-        shell=True, executable="/bin/bash", capture_output=True, text=True, env=environment(),
-        check=False,
-    )  # fmt: skip
+        'echo "${PIPESTATUS[0]}" >&2'
+    )
     assert done.stderr == "0\n"
 
 
