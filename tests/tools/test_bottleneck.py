@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from tfprof.analysis.xspace.code_times import CodeTime
 from tfprof.analysis.xspace.step_events import Spent
 from tfprof.analysis.xspace.step_times import SPENT, StepTimes
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
-from tfprof.tools.bottleneck import UNKNOWN, find_bottleneck
+from tfprof.tools.between_steps import Between
+from tfprof.tools.bottleneck import UNKNOWN, reference_bottleneck
 from tfprof.tools.steps import HostSteps, RunSteps
+from tfprof.tools.verdict import Grounds, about_step_time, give_verdict
 
 HOST = opened(xspace(host(line(event("a", 0))))).hosts[0]
 
@@ -15,17 +18,27 @@ WAIT, COPY, OTHER = Spent.HOST_WAIT_INPUT, Spent.HOST_TO_DEVICE, Spent.UNKNOWN
 LAUNCH, TALK = Spent.HOST_PREPARE, Spent.DEVICE_COLLECTIVES
 
 
-def judged(*steps, total=1000, **how):
-    """Judge steps that are amounts by kind, in thousandths of a step; the rest is computation."""
+def run_steps_of(*steps, total=1000, classic=False):
+    """Steps that are amounts by kind, in thousandths of a step; the rest is computation.
+
+    The key "length" makes one longer.
+    """
     spent = np.zeros((len(steps), len(SPENT)), np.int64)
+    size = np.array([amounts.get("length", total) for amounts in steps], np.int64)
     for row, amounts in enumerate(steps):
-        for kind, amount in amounts.items():
+        known = {kind: amount for kind, amount in amounts.items() if kind != "length"}
+        for kind, amount in known.items():
             spent[row, SPENT.index(kind)] = amount
-        spent[row, SPENT.index(Spent.DEVICE_COMPUTE_32)] = total - sum(amounts.values())
-    size = np.full(len(steps), total)
+        spent[row, SPENT.index(Spent.DEVICE_COMPUTE_32)] = size[row] - sum(known.values())
     times = StepTimes(np.arange(len(steps)), size * 0, size, spent, (0, 0))
     one = HostSteps(HOST, 1, times, [str(n) for n in range(len(steps))], is_implicit=False)
-    return find_bottleneck(RunSteps((one,), len(steps), True, ()), classic=False, **how)
+    return RunSteps((one,), len(steps), True, (), classic)
+
+
+def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
+    """Judge such steps; a single one stands for three."""
+    found = run_steps_of(*(steps * 3 if len(steps) == 1 else steps), total=total)
+    return give_verdict(Grounds(found.typical, code, between or Between(), uses_tf_data))
 
 
 @pytest.mark.parametrize(
@@ -35,8 +48,9 @@ def judged(*steps, total=1000, **how):
         ({WAIT: 150, COPY: 50}, "host", "HIGHLY"),
         ({WAIT: 199}, "both", "MODERATELY"),
         ({WAIT: 50}, "both", "MODERATELY"),
-        ({WAIT: 49, OTHER: 30}, "both", "POTENTIALLY"),
-        ({WAIT: 49, OTHER: 29}, "device", "NOT input-bound"),
+        ({WAIT: 49, OTHER: 500}, "device", "NOT input-bound"),
+        ({OTHER: 149}, "device", "NOT input-bound"),
+        ({OTHER: 150}, "unknown", "not certain"),
         ({}, "device", "NOT input-bound"),
     ],
 )
@@ -48,8 +62,55 @@ def test_input(amounts, kind, word):
 
 
 def test_shares_are_of_all_steps_together():
-    assert judged({WAIT: 390}, {WAIT: 10}).kind == "host"
-    assert judged({WAIT: 380}, {WAIT: 10}).kind == "both"
+    assert judged({WAIT: 390}, {WAIT: 10}, {WAIT: 200}).kind == "host"
+    assert judged({WAIT: 380}, {WAIT: 10}, {WAIT: 200}).kind == "both"
+
+
+@pytest.mark.parametrize("n_steps, words", [(1, "1 whole step"), (2, "2 whole steps")])
+def test_of_few_steps_no_verdict_is_given(n_steps, words):
+    found = (
+        judged(*[{WAIT: 900}] * n_steps)
+        if n_steps > 1
+        else give_verdict(Grounds(run_steps_of({WAIT: 900}), (), Between(), False))
+    )
+    assert found.kind == "unknown"
+    assert words in found.statement
+    assert "90.0%" in found.statement
+
+
+def test_one_slow_step_is_no_verdict_on_the_others():
+    first = {"length": 20_000, WAIT: 19_000}
+    found = judged(first, *[{}] * 9)
+    assert (found.kind, found.input_percent) == ("device", 0)
+    said = " ".join(about_step_time(run_steps_of(first, *[{}] * 9)))
+    assert "9 steps" in said
+    assert "20.0 times as long" in said
+    assert "Input" in said
+    # Two slow ones of ten are part of the pace.
+    assert judged(first, first, *[{}] * 8).kind == "host"
+
+
+def test_what_passes_between_the_steps_counts():
+    outside = Between(gap_ms=30, wait_ms=28, share=0.9, wait_share=0.84)
+    found = judged({}, between=outside)
+    assert found.kind == "host"
+    assert "84.0% of the time from one step to the next" in found.statement
+    assert "28.000 ms of it is waiting" in found.between[1]
+    unknown = judged({}, between=Between(gap_ms=30, share=0.9))
+    assert (unknown.kind, "90.0%" in unknown.statement) == ("unknown", True)
+
+
+def test_an_annotation_is_named():
+    load = CodeTime("load_batch", "", True, 1800, 3)
+    found = judged({OTHER: 600}, code=[load])
+    assert "60.0% is load_batch (an annotation of the program)" in found.statement
+
+
+def test_the_reference_judges_the_first_host_and_all_steps():
+    steps = run_steps_of({WAIT: 49, OTHER: 30}, classic=True)
+    found = reference_bottleneck(steps)
+    assert (found.kind, "POTENTIALLY" in found.statement) == ("both", True)
+    assert found.all_other == ("no", "")  # the statement says it
 
 
 LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]
@@ -69,7 +130,7 @@ def test_other_levels(amount, level):
 
 def test_unexplained_time_is_told_once():
     found = judged({OTHER: 300})
-    assert (found.kind, found.all_other) == ("both", ("no", ""))
+    assert (found.kind, found.all_other) == ("unknown", ("no", ""))
 
 
 def test_with_tf_data_many_launches_hint_at_the_cpus():
@@ -81,4 +142,4 @@ def test_with_tf_data_many_launches_hint_at_the_cpus():
 def test_no_steps_and_steps_of_no_length():
     assert judged() == UNKNOWN
     assert judged({}, total=0) == UNKNOWN
-    assert find_bottleneck(RunSteps((), 0, False, ()), classic=True) == UNKNOWN
+    assert reference_bottleneck(RunSteps((), 0, False, (), True)) == UNKNOWN

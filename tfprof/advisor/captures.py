@@ -15,6 +15,7 @@ from typing import Any
 from tfprof.advisor.finding import Finding, Gain, Severity
 from tfprof.advisor.registry import unknown_checker
 from tfprof.errors import UsageError
+from tfprof.tools.framework import TENSORFLOW, words_for
 from tfprof.tools.practices import PRACTICES, advice
 from tfprof.tools.result import Advice, Note
 from tfprof.tools.run import Run
@@ -31,7 +32,6 @@ _WITHOUT_GAIN: dict[str, Severity] = {
 }
 """What costs the program something that is no part of the step."""
 
-_GUIDE = "https://www.tensorflow.org/"
 _PAGES = {
     "input-pipeline": "guide/data_performance_analysis",
     "tf-function": "guide/function",
@@ -62,10 +62,11 @@ def capture_findings(
     for rule in wanted or ():
         if rule not in PRACTICES:
             raise UsageError(unknown_checker(rule, PRACTICES))
-    steps = run_steps(run).whole
+    steps = run_steps(run).typical
     step_micros = float(steps.slowest_ps().mean()) / 1e6 if steps.n_steps else 0.0
+    guide = words_for(run.hosts).guide
     return [
-        finding_of(one, step_micros)
+        finding_of(one, step_micros, guide)
         for one in advice(run, host=host)
         if wanted is None or one.rule in wanted
     ]
@@ -76,12 +77,13 @@ def capture_notes(run: Run) -> list[Note]:
     return [*run.notes, *run_steps(run).notes]
 
 
-def finding_of(found: Advice, step_micros: float) -> Finding:
+def finding_of(found: Advice, step_micros: float, guide: str = TENSORFLOW.guide) -> Finding:
     """A recommendation as a finding: numbers are evidence, texts are in the message already.
 
     Args:
         found: The recommendation.
         step_micros: Mean duration of a step; 0 if it is not known, which leaves no gain.
+        guide: Where the makers of the framework write about it.
     """
     part = found.gain_fraction
     gain = None
@@ -91,7 +93,8 @@ def finding_of(found: Advice, step_micros: float) -> Finding:
     evidence = dict(
         _number(name, value) for name, value in found.evidence.items() if _is_number(value)
     )
-    return Finding(found.rule, _severity(found), found.message, evidence, None, gain, _GUIDE + page)
+    link = guide if guide != TENSORFLOW.guide else guide + page
+    return Finding(found.rule, _severity(found), found.message, evidence, None, gain, link)
 
 
 def _severity(found: Advice) -> Severity:

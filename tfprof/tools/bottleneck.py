@@ -1,4 +1,4 @@
-"""Is a program held up by its input? The thresholds of the reference, in our own words.
+"""Is a program held up by its input? The reference's rules and thresholds, in our own words.
 
 They are those of ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
 """
@@ -32,6 +32,8 @@ class Bottleneck:
         device_collectives: Communication of devices.
         output: Copying results to the host.
         sparse_core: Embedding work on TPUs.
+        compilation: Tracing and compiling functions.
+        between: Time that is in no step.
     """
 
     kind: str
@@ -42,13 +44,15 @@ class Bottleneck:
     device_collectives: Judged = ("no", "")
     output: Judged = ("no", "")
     sparse_core: Judged = ("no", "")
+    compilation: Judged = ("no", "")
+    between: Judged = ("no", "")
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to say besides the statement."""
         judged = (
             self.kernel_launch, self.all_other, self.device_collectives, self.output,
-            self.sparse_core,
+            self.sparse_core, self.compilation, self.between,
         )  # fmt: skip
         return tuple(text for _, text in judged if text)
 
@@ -58,28 +62,27 @@ UNKNOWN = Bottleneck(
 )
 
 
-def find_bottleneck(steps: RunSteps, *, classic: bool, uses_tf_data: bool = False) -> Bottleneck:
-    """Judge steps.
+def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bottleneck:
+    """Judge steps as the reference does: of the first host, all of them, explained or not.
 
     Args:
         steps: The steps that count.
-        classic: The categories as the reference has them: without copies from host to host.
         uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
     """
-    hosts = steps.hosts[:1] if classic else steps.hosts
+    hosts = steps.hosts[:1]
     total = sum(int(one.times.duration_ps.sum()) for one in hosts)
     if not total:
         return UNKNOWN
     share = {
         category.key: 100.0
-        * sum(int(one.of(category, classic=classic).sum()) for one in hosts)
+        * sum(int(one.of(category, classic=True).sum()) for one in hosts)
         / total
         for category in CATEGORIES
     }
     waiting, other = share["infeed"], share["other"]
     kind, statement = input_verdict(waiting, other)
     is_other_said = kind == "both" and waiting < MODERATELY_INPUT_BOUND
-    launch = _judged(
+    launch = judged(
         share["kernel_launch"],
         "of the step time goes to launching kernels",
         high=". tf.data works on the same CPUs: give the GPU threads of their own with "
@@ -92,12 +95,12 @@ def find_bottleneck(steps: RunSteps, *, classic: bool, uses_tf_data: bool = Fals
         kernel_launch=launch,
         all_other=("no", "")
         if is_other_said
-        else _judged(
+        else judged(
             other,
             "of the step time is explained by nothing that was recorded",
             high=", which is often Python working between the ops",
         ),
-        device_collectives=_judged(
+        device_collectives=judged(
             share["device_collectives"], "of the step time goes to communication between devices"
         ),
     )
@@ -126,7 +129,7 @@ def input_verdict(waiting: float, other: float) -> tuple[str, str]:
     )
 
 
-def _judged(percent: float, words: str, high: str = "") -> Judged:
+def judged(percent: float, words: str, high: str = "") -> Judged:
     """How much of it there is, and what to say; nothing below the first threshold."""
     if percent < MODERATE:
         return "no", ""

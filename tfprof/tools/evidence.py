@@ -12,13 +12,15 @@ from tfprof.analysis.xspace.host_ops import IDLE
 from tfprof.analysis.xspace.step_events import Spent
 from tfprof.tools.device_op_db import device_ops
 from tfprof.tools.environment import Environment, environment
+from tfprof.tools.framework import Words, words_for
 from tfprof.tools.gpu_kernels import host_kernels
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
 from tfprof.tools.run import Host, Run
 from tfprof.tools.run_steps import host_steps, run_steps
-from tfprof.tools.steps import CATEGORIES, RunSteps
+from tfprof.tools.steps import FEWEST, RunSteps
 from tfprof.tools.tpu_steps import TpuRunSteps, tpu_run_steps
+from tfprof.tools.verdict import Grounds, grounds_of
 
 
 class Evidence:
@@ -34,8 +36,8 @@ class Evidence:
 
     @cached_property
     def steps(self) -> RunSteps:
-        """The steps that no end of the capture has cut."""
-        return run_steps(self.run).whole
+        """The typical steps: those that are cut or unusual are left out."""
+        return run_steps(self.run).typical
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:
@@ -58,9 +60,24 @@ class Evidence:
         return environment(self.run)
 
     @cached_property
+    def words(self) -> Words:
+        """How the framework calls what its users can do."""
+        return words_for(self.run.hosts)
+
+    @cached_property
+    def grounds(self) -> Grounds:
+        """What a verdict rests on."""
+        return grounds_of(self.run, uses_tf_data=self.uses_tf_data)
+
+    @cached_property
+    def has_verdict(self) -> bool:
+        """Whether there are enough steps for one."""
+        return self.steps.n_steps >= FEWEST
+
+    @cached_property
     def steps_ps(self) -> int:
-        """Time of all steps of all hosts."""
-        return sum(int(one.times.duration_ps.sum()) for one in self.steps.hosts)
+        """Time of all steps, each on the host that took the longest."""
+        return int(self.steps.slowest_ps().sum())
 
     @cached_property
     def step_ms(self) -> float:
@@ -69,14 +86,11 @@ class Evidence:
 
     def spent_share(self, *kinds: Spent) -> float:
         """Part of the step time that was spent on some kinds; 0 without steps."""
-        spent = sum(int(one.times.of(*kinds).sum()) for one in self.steps.hosts)
-        return part(spent, self.steps_ps)
+        return self.steps.share(self.steps.spent(*kinds))
 
     def category_share(self, key: str) -> float:
         """Part of the step time of a category of the step table; 0 without steps."""
-        category = next(category for category in CATEGORIES if category.key == key)
-        spent = sum(int(one.of(category, classic=False).sum()) for one in self.steps.hosts)
-        return part(spent, self.steps_ps)
+        return self.steps.share_of(key)
 
     @cached_property
     def host_ops(self) -> list[Op]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfprof.analysis.xspace.input_ops import InputBreakdown, InputOp, break_down, input_ops
 from tfprof.analysis.xspace.step_events import Spent
-from tfprof.tools.bottleneck import Bottleneck, find_bottleneck
+from tfprof.tools.bottleneck import Bottleneck, reference_bottleneck
 from tfprof.tools.environment import environment
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Advice, Chart, Note, ToolResult
@@ -26,6 +26,7 @@ from tfprof.tools.tpu_steps import (
     tpu_step_table,
     waiting_cores_table,
 )
+from tfprof.tools.verdict import about_step_time, give_verdict, grounds_of
 
 TOOL = "input-pipeline"
 
@@ -78,7 +79,7 @@ class InputAnalysis:
         ops: The input ops.
         breakdown: Their time by work, ps.
         tpu: The steps of TPU cores together, if there are any.
-        whole_tpu: The same without those that are cut.
+        typical_tpu: The same without those that are cut or unusual.
     """
 
     steps: RunSteps
@@ -86,7 +87,7 @@ class InputAnalysis:
     ops: list[InputOp]
     breakdown: InputBreakdown
     tpu: TpuRunSteps | None = None
-    whole_tpu: TpuRunSteps | None = None
+    typical_tpu: TpuRunSteps | None = None
 
 
 def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
@@ -95,23 +96,19 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
     times = [host_ops(host, classic=classic) for host in hosts]
     ops = input_ops(times, classic=classic)
     took, distance = (sum(one.infeed_ps[side] for one in times) for side in (0, 1))
-    ratio = took / distance if distance else _copies_of_steps(steps.whole)
+    typical = steps.typical
+    ratio = took / distance if distance else typical.share(typical.spent(Spent.HOST_TO_DEVICE))
     uses_tf_data = any(op.self_ps for op in ops)
     tpu = tpu_run_steps(run, steps, classic=classic)
-    whole = None if tpu is None else tpu_run_steps(run, steps.whole, classic=classic)
-    judged = (
-        find_bottleneck(steps.whole, classic=classic, uses_tf_data=uses_tf_data)
-        if whole is None
-        else find_tpu_bottleneck(whole)
-    )
-    return InputAnalysis(steps, judged, ops, break_down(ops, ratio, classic=classic), tpu, whole)
-
-
-def _copies_of_steps(steps: RunSteps) -> float:
-    """Part of the steps that copies to devices take."""
-    total = sum(int(one.times.duration_ps.sum()) for one in steps.hosts)
-    copies = sum(int(one.times.of(Spent.HOST_TO_DEVICE).sum()) for one in steps.hosts)
-    return copies / total if total else 0.0
+    of_typical = None if tpu is None else tpu_run_steps(run, typical, classic=classic)
+    if of_typical is not None:
+        judged = find_tpu_bottleneck(of_typical)
+    elif classic:
+        judged = reference_bottleneck(steps, uses_tf_data=uses_tf_data)
+    else:
+        judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
+    breakdown = break_down(ops, ratio, classic=classic)
+    return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical)
 
 
 def input_pipeline(
@@ -143,7 +140,12 @@ def input_pipeline(
     return ToolResult(
         TOOL,
         "Input pipeline analyzer",
-        verdict=(found.bottleneck.statement, *remarks, *_shares(found)),
+        verdict=(
+            found.bottleneck.statement,
+            *about_step_time(found.steps),
+            *remarks,
+            *_shares(found),
+        ),
         tables=tables,
         charts=_charts(found, classic=classic),
         advice=tuple(_advice(found)),
@@ -166,14 +168,14 @@ def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | Non
         UsageError: There is no such step.
     """
     places = found.steps.places(step)
-    if found.tpu is not None and found.whole_tpu is not None:
+    if found.tpu is not None and found.typical_tpu is not None:
         said = {
             "input_conclusion": found.bottleneck.statement,
             "output_conclusion": found.bottleneck.output[1],
             "summary_nextstep": _next_step(found),
         }
         return tpu_step_table(
-            found.tpu, tpu_averages(found.whole_tpu) | said, places, classic=classic
+            found.tpu, tpu_averages(found.typical_tpu) | said, places, classic=classic
         )
     steps = found.steps
     hosts = steps.hosts[:1] if classic else steps.hosts
@@ -201,7 +203,7 @@ def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
 
 
 def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, str]:
-    steps, judged = found.steps.whole, found.bottleneck
+    steps, judged = found.steps.typical, found.bottleneck
     slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
     whole = summary(slowest)
     properties = {
@@ -216,12 +218,12 @@ def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, s
             ["stepnum", *(category.column for category in CATEGORIES), " tooltip"]
         ),
     }
-    hosts = steps.hosts[:1] if classic else steps.hosts
+    of_reference = steps.hosts[0] if classic and steps.hosts else None
     for category in CATEGORIES:
-        values = [
-            float(ps) / 1e9 for one in hosts for ps in one.of(category, classic=classic).tolist()
-        ]
-        of_category = summary(values)
+        amounts = (
+            steps.of(category) if of_reference is None else of_reference.of(category, classic=True)
+        )
+        of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
     for key, (level, statement) in (

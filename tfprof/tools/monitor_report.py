@@ -76,7 +76,7 @@ def monitor(
     known = environment(run, classic=classic)
     used, notes = _matrix_units(hosts, classic=classic)
     idle = _idle(hosts, classic=classic)
-    shown = steps.whole if step is None else steps
+    shown = steps.typical if step is None else steps
     figures = _step_figures(run, shown, step, classic=classic)
     cells: tuple[Cell, ...] = (
         known.device_type, known.n_cores, used, idle, figures.n_steps,
@@ -96,25 +96,23 @@ def _three(found: Summary, n_steps: int) -> tuple[Cell, ...]:
 
 
 def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool) -> _StepFigures:
-    """Of each step the worker that takes the longest, and the one that waits the most."""
+    """Of each step the worker that takes the longest."""
     tpu = tpu_run_steps(run, steps, classic=classic)
     chosen = steps.places(step)
     if not chosen:
         nothing = summary([])
         return _StepFigures(0, nothing, nothing)
+    took = steps.slowest_ps()
     if tpu is not None:
         waiting = tpu.breakdown.infeed_share[2]
     else:
         infeed = next(category for category in CATEGORIES if category.key == "infeed")
-        shares = [
-            one.of(infeed, classic=classic) / np.maximum(one.times.duration_ps, 1)
-            for one in steps.hosts
-        ]
-        waiting = np.max(shares, axis=0)
-    took = steps.slowest_ps()[chosen] / 1e9
-    return _StepFigures(
-        len(chosen), summary(took.tolist()), summary((100.0 * waiting[chosen]).tolist())
-    )
+        waiting = steps.of(infeed) / np.maximum(took, 1)
+    of_steps = summary((100.0 * waiting[chosen]).tolist())
+    if tpu is None:  # of all their time: long steps count for more
+        amount = float((waiting * took)[chosen].sum()) / max(float(took[chosen].sum()), 1.0)
+        of_steps = of_steps._replace(average=100.0 * amount)
+    return _StepFigures(len(chosen), summary((took[chosen] / 1e9).tolist()), of_steps)
 
 
 def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:

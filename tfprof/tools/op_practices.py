@@ -9,6 +9,7 @@ from tfprof.analysis.xspace.functions import FunctionCalls
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.tools.environment import compute_capability
 from tfprof.tools.evidence import Evidence, part, self_time
+from tfprof.tools.framework import JAX
 from tfprof.tools.op_statistics import Op
 from tfprof.tools.result import Advice
 
@@ -43,8 +44,8 @@ def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
     found: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
     said = (
         f"Only {share:.1%} of the devices' computation uses 16-bit numbers. With mixed precision "
-        "(keras.mixed_precision.set_global_policy('mixed_float16'), on TPUs 'mixed_bfloat16') "
-        "matrix products take half the time or less, and activations half the memory."
+        f"({evidence.words.mixed_precision}) matrix products take half the time or less, and "
+        "activations half the memory."
     )
     if top is not None:
         of_device = part(top.self_ps, self_time(evidence.device_ops))
@@ -84,8 +85,8 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
         f"{share:.1%} of the time of all kernels goes to ops that could use tensor cores and do "
         f"not; the heaviest is {folded(name)}, {part(top.total_ns, total):.1%}, with the kernel "
         f"{folded(top.kernel.name)}. Compute in 16 bits (mixed precision) or allow TensorFloat-32 "
-        "(tf.config.experimental.enable_tensor_float_32_execution), and make sizes of batches, "
-        "layers and channels multiples of 8.",
+        f"({evidence.words.tensor_float}), and make sizes of batches, layers and channels "
+        "multiples of 8.",
         {"kernel_time_share": share, "op": name, "op_share": part(top.total_ns, total),
          "kernel": top.kernel.name},
         evidence.category_share("device_compute") * share / 2 or None,
@@ -94,6 +95,8 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:
     """Ops that run one by one, called by Python."""
+    if evidence.words is JAX:
+        return  # its ops are compiled, one by one or together
     # Iterators run eagerly in the end; that is no fault of theirs.
     on_host = [op for op in evidence.host_ops if op.type != "Dataset"]
     for where, ops in (("host", on_host), ("device", evidence.device_ops)):
@@ -185,6 +188,8 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
     """Steps on the CPU that are made of ops so short that scheduling them counts."""
     if evidence.environment.hardware != "CPU_ONLY" or not evidence.steps.n_steps:
         return
+    if evidence.words is JAX:
+        return  # XLA has fused what it can
     ops = [op for op in evidence.host_ops if op.type != "Dataset" and not op.is_eager]
     small = [op for op in ops if op.self_ps < SMALL_OP_PS * op.occurrences]
     runs = sum(op.occurrences for op in small) / max(evidence.n_host_steps, 1)

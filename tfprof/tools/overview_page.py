@@ -40,6 +40,7 @@ from tfprof.tools.steps import CATEGORIES
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_steps import active_ms
 from tfprof.tools.tpu_use import TpuUse, tpu_use
+from tfprof.tools.verdict import about_step_time
 
 TOOL = "overview"
 
@@ -277,8 +278,8 @@ def _analysis_properties(found: _Overview) -> dict[str, str]:
     }
     if use.duty.idle_ps:
         properties["idle_time_high_confidence_ps"] = f"{use.duty.idle_ps:g}"
-    if found.input.whole_tpu is not None and found.input.steps.n_steps:
-        active = active_ms(found.input.whole_tpu)
+    if found.input.typical_tpu is not None and found.input.steps.n_steps:
+        active = active_ms(found.input.typical_tpu)
         properties |= {"tc_active_ms_average": active, "active_steptime_ms_average": active}
     return properties
 
@@ -294,20 +295,15 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
 
 
 def _performance(found: _Overview) -> Table:
-    steps = found.input.steps.whole
+    steps = found.input.steps.typical
     rows: list[tuple[Cell, ...]] = []
     if steps.n_steps:
-        whole = summary([ps / 1e9 for ps in steps.slowest_ps().tolist()])
+        whole = summary((steps.slowest_ps() / 1e9).tolist())
         rows.append(("Step time", whole.average, whole.deviation, 1.0))
-        total = sum(int(one.times.duration_ps.sum()) for one in steps.hosts)
         for category in CATEGORIES:
-            values = [
-                ps / 1e9
-                for one in steps.hosts
-                for ps in one.of(category, classic=found.classic).tolist()
-            ]
-            of_category = summary(values)
-            share = _part(int(sum(values) * 1e9), total)
+            amounts = steps.of(category)
+            of_category = summary((amounts / 1e9).tolist())
+            share = steps.share(amounts)
             rows.append((category.name, of_category.average, of_category.deviation, share))
     return Table("performance", _SUMMARY, rows, title="Average step")
 
@@ -377,17 +373,7 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
 
 def _verdict(found: _Overview) -> list[str]:
     judged = found.input.bottleneck
-    said = [judged.statement]
-    steps = found.input.steps.whole
-    if steps.n_steps == 1:
-        said.append(f"The one step took {float(steps.slowest_ps()[0]) / 1e9:,.3f} ms.")
-    elif steps.n_steps:
-        whole = summary([ps / 1e9 for ps in steps.slowest_ps().tolist()])
-        said.append(
-            f"A step takes {whole.average:,.3f} ms on average ({steps.n_steps} steps, "
-            f"{whole.minimum:,.3f} to {whole.maximum:,.3f} ms)."
-        )
-    return [*said, *judged.remarks]
+    return [judged.statement, *about_step_time(found.input.steps), *judged.remarks]
 
 
 def _precision_statement(found: _Overview) -> str:

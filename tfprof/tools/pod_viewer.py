@@ -54,9 +54,9 @@ def pod(
     return ToolResult(
         TOOL,
         "Pod viewer",
-        verdict=_verdict(steps.whole, classic=classic),
+        verdict=_verdict(steps.typical, classic=classic),
         tables=tables,
-        charts=_charts(steps.whole, classic=classic),
+        charts=_charts(steps.typical, classic=classic),
         notes=(*run.notes, *steps.notes),
         gviz=lambda: _reference_json(run, steps, tpu, classic=classic),
     )

@@ -25,6 +25,7 @@ from tfprof.tools.result import Advice
 from tfprof.tools.run import Run
 from tfprof.tools.step_practices import (
     collectives,
+    compiling,
     copies_to_device,
     copies_to_host,
     idle_devices,
@@ -45,6 +46,7 @@ PRACTICES: Mapping[str, Practice] = {
     "copies/to-host": copies_to_host,
     "kernel-launch/share": kernel_launch,
     "python/unexplained": python_time,
+    "compilation/share": compiling,
     "collectives/share": collectives,
     "workers/straggler": stragglers,
     "devices/idle": idle_devices,

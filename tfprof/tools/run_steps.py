@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from tfprof.analysis.xspace.code_times import CodeTime, code_times
 from tfprof.analysis.xspace.cut_steps import UNMARKED, cut_steps
 from tfprof.analysis.xspace.grouping import Groups
-from tfprof.analysis.xspace.implicit_steps import implicit_steps
+from tfprof.analysis.xspace.host_code import own_code
 from tfprof.analysis.xspace.step_events import gpu_step_events, host_step_events, joined
+from tfprof.analysis.xspace.step_roots import StepKind
 from tfprof.analysis.xspace.step_times import step_times
 from tfprof.analysis.xspace.tpu_steps import tpu_steps, waiting_for_input
 from tfprof.model.columns import Int64Array
@@ -33,32 +35,48 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
 
 def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
-    with_gpu, is_implicit = uses_gpu(host, classic=classic), False
+    with_gpu = uses_gpu(host, classic=classic)
     parts = []
     marked = np.zeros(0, np.int64)
     if not (with_gpu and classic):
-        of_host, markers = host_step_events(forest, groups, has_device=with_gpu)
-        marked = np.unique(markers.group)
-        if not classic and not len(markers.group):
-            markers, groups = implicit_steps(forest, groups)
-            is_implicit = len(markers.group) > 0
-            of_host, _ = host_step_events(forest, groups, has_device=with_gpu)
+        of_host, markers = host_step_events(forest, groups, has_device=with_gpu, classic=classic)
+        if groups.kind is not StepKind.CALLED:
+            marked = np.unique(markers.group)
         parts.append((of_host, markers))
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
     events, markers = joined(parts)
-    times = step_times(events, markers, has_device=with_gpu)
+    times = step_times(events, markers, has_device=with_gpu, classic=classic)
     numbers = times.groups.tolist()
     names = [groups.names.get(group, str(group)) for group in numbers]
     if with_gpu and classic:
         names = list(map(str, numbers))
     if classic:
-        return HostSteps(host, core_id, times, names, is_implicit)
+        return HostSteps(host, core_id, times, names, is_implicit=False)
     return HostSteps(
-        host, core_id, times, names, is_implicit,
+        host, core_id, times, names, groups.kind is StepKind.CALLED,
+        calls=groups.calls,
         cut=cut_steps(host.timeline, groups, times, marked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
+
+
+def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
+    """In what of the program's own code some steps of a host spent time, the most first.
+
+    Args:
+        host: The host.
+        groups: The groups of the steps.
+    """
+    forest, known = host.forest(), host.groups()
+    with_gpu = uses_gpu(host, classic=False)
+    busy, markers = host_step_events(forest, known, has_device=with_gpu)
+    if with_gpu:
+        of_gpus = gpu_step_events(host.timeline, known, classic=False)
+        busy, _ = joined([(busy, markers), of_gpus])
+    is_code = own_code(forest.timeline, known)
+    is_code[[root for root in known.roots.values() if root >= 0]] = False
+    return code_times(forest, known.of_event, np.flatnonzero(is_code), busy, groups)
 
 
 def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
@@ -106,7 +124,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in cores
         ]
-    steps = RunSteps(tuple(aligned), n_steps, has_device, ())
+    steps = RunSteps(tuple(aligned), n_steps, has_device, (), classic)
     return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
 
 

@@ -113,6 +113,8 @@ def _numbers(steps: HostSteps) -> Int64Array | None:
 
     TPUs tell the numbers themselves.
     """
+    if steps.core is None and steps.is_implicit:
+        return None
     parts = [name.rpartition(" ") for name in steps.names]
     is_told = steps.core is not None and not steps.is_implicit
     if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfprof.analysis.xspace.step_roots import Calls
 from tfprof.model.columns import Int64Array
+from tfprof.tools.framework import Words, words_for
 from tfprof.tools.host_devices import uses_gpu
 from tfprof.tools.result import Note, listed
 from tfprof.tools.steps import HostSteps, RunSteps
@@ -19,29 +21,29 @@ def step_notes(found: Sequence[HostSteps]) -> list[Note]:
         found: The steps of each host; of a TPU host those of its first core.
     """
     notes = []
+    words = words_for([steps.host for steps in found])
     if not any(len(steps.times) for steps in found):
-        notes.append(_no_steps(any(steps.without_work for steps in found)))
+        notes.append(_no_steps(any(steps.without_work for steps in found), words))
     for steps in found:
-        notes += _of_host(steps)
+        notes += _of_host(steps, words)
     return notes
 
 
-def _no_steps(is_marked: bool) -> Note:
+def _no_steps(is_marked: bool, words: Words) -> Note:
     if is_marked:
         return Note("warning", "no steps: some were marked, but no computation was found in them")
     return Note(
         "warning", "no steps were found: none was marked, or the capture is shorter than a step. "
-        "Mark steps with tf.profiler.experimental.Trace('train', step_num=i, _r=1), or capture "
-        "longer",
+        f"Mark steps with {words.mark_steps}, or capture longer",
     )  # fmt: skip
 
 
-def _of_host(steps: HostSteps) -> list[Note]:
+def _of_host(steps: HostSteps, words: Words) -> list[Note]:
     notes = []
-    if steps.is_implicit and len(steps.times) and not steps.program:
+    if steps.calls is not None and len(steps.times):
         notes.append(
-            Note("info", "no step was marked; each call of a tf.function counts as one. Mark steps "
-                 "with tf.profiler.experimental.Trace to be sure", steps.host.name)
+            Note("info", f"no step was marked; {_about_calls(steps.calls)}. Mark steps with "
+                 f"{words.mark_steps} to be sure", steps.host.name)
         )  # fmt: skip
     if steps.program and len(steps.times):
         notes.append(
@@ -51,6 +53,19 @@ def _of_host(steps: HostSteps) -> list[Note]:
     if steps.without_work:
         notes.append(_without_work(steps))
     return notes
+
+
+_SEVERAL_BATCHES = "multi_step_on_iterator"
+"""What Keras calls its step where one call may run several batches."""
+
+
+def _about_calls(calls: Calls) -> str:
+    """What counts as a step where none was marked."""
+    said = f"each call of {calls.function or 'a function'} counts as one"
+    if calls.function == _SEVERAL_BATCHES:
+        said += " (of several batches, if steps_per_execution is set in Keras)"
+    others = [f"{name or 'others'} ({n:,})" for name, n in calls.others.items()]
+    return f"{said}; calls of {listed(others)} are in no step" if others else said
 
 
 def _without_work(steps: HostSteps) -> Note:

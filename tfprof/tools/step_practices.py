@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.analysis.xspace.step_events import Spent
-from tfprof.model.columns import blocks
-from tfprof.tools.bottleneck import HIGH, MODERATE
+from tfprof.tools.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
 from tfprof.tools.evidence import Evidence, part, self_time
 from tfprof.tools.result import Advice
 from tfprof.tools.steps import CATEGORIES, HostSteps
+from tfprof.tools.verdict import code_share, described
 
 if TYPE_CHECKING:
     from tfprof.tools.op_statistics import Op
-    from tfprof.tools.run import Host
 
 COPIES = 0.05
 """Part of the step from which copies are worth a word."""
@@ -41,9 +40,8 @@ def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "copies/to-device",
         f"{share:.1%} of the step time goes to copies from the host to the device. Bring batches "
-        "there ahead of time (tf.data.experimental.prefetch_to_device as the last transformation, "
-        "or a dataset from a tf.distribute strategy), send integers or 16-bit numbers and convert "
-        "them there, and keep what does not change on the device.",
+        f"there ahead of time ({evidence.words.copy_ahead}), send integers or 16-bit numbers and "
+        "convert them there, and keep what does not change on the device.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "HToD")},
         share,
     )
@@ -57,8 +55,8 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "copies/to-host",
         f"{share:.1%} of the step time goes to copies from the device to the host. Fetch losses "
-        "and metrics every so many steps only (steps_per_execution in Keras), and keep ops that "
-        "run on the CPU out of the step.",
+        f"and metrics every so many steps only, or {evidence.words.several_steps}; and keep ops "
+        "that run on the CPU out of the step.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
         share,
     )
@@ -88,76 +86,59 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
             "variable TF_GPU_THREAD_MODE=gpu_private."
         )
     said += (
-        " Launch fewer and larger kernels: a larger batch, tf.function(jit_compile=True), which "
-        "lets XLA fuse small ops, or several steps at once (steps_per_execution in Keras)."
+        f" Launch fewer and larger kernels: with a larger batch, or {evidence.words.fuse}; or "
+        f"{evidence.words.several_steps}."
     )
     yield Advice("kernel-launch/share", said, found, share)
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that spend their time in Python, or on nothing recorded, which mostly is Python."""
-    frames = [found for found in map(_python_of, evidence.hosts) if found is not None]
-    if frames:
-        share = part(sum(found.own_ps for found in frames), evidence.steps_ps)
-        worst = max(frames, key=lambda found: found.most_ps)
-        said = (
-            f"{share:.1%} of the step time is Python between the ops; the most time of its own has "
-            f"{worst.function}: {worst.most_ps / 1e9:,.3f} ms in all."
-        )
-        more = {"python": worst.function, "python_self_ms": worst.most_ps / 1e9}
-    elif evidence.tpu is not None:
+    """Steps in which much of the time no op runs: what the program's own code does meanwhile."""
+    if evidence.tpu is not None:
         return  # what no op of a TPU covers is told as what it is: idle
-    else:
-        share = evidence.category_share("other")
-        said = (
-            f"{share:.1%} of the step time is explained by nothing that was recorded: mostly "
-            "Python between the ops. Capture with the Python tracer "
-            "(ProfilerOptions(python_tracer_level=1)) to see which functions."
-        )
-        more = {}
-    if 100.0 * share < HIGH:
+    share = evidence.category_share("other")
+    if 100.0 * share < HIGH or not evidence.has_verdict:
         return
+    found: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
+    words, code = evidence.words, evidence.grounds.code
+    said = f"In {share:.1%} of the step time no op runs."
+    if code:
+        worst = code[0]
+        of_step = code_share(evidence.grounds, worst)
+        per_run_ms = worst.total_ps / worst.n_runs / 1e9
+        said += (
+            f" The most of it is {described(worst)}: {of_step:.1%} of the step time, "
+            f"{per_run_ms:,.3f} ms each time."
+        )
+        found |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+    if code and code[0].is_annotation:
+        said += " Make it faster, or let another thread do it while the step before computes."
+    elif code:
+        said += f" {words.whole_step}, or {words.several_steps}."
+    else:
+        said += (
+            " Nothing was recorded there: mostly it is Python between the ops. "
+            f"{words.trace_python}. {words.whole_step}, or {words.several_steps}."
+        )
+    yield Advice("python/unexplained", said, found, share)
+
+
+def compiling(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that trace or compile functions, again and again."""
+    share = evidence.category_share("compile")
+    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+        return
+    compile_ps = evidence.steps.of(next(c for c in CATEGORIES if c.key == "compile"))
+    n_steps = int((compile_ps > 0).sum())
     yield Advice(
-        "python/unexplained",
-        f"{said} Put the whole step into one tf.function, call Python less often (fewer "
-        "callbacks, steps_per_execution in Keras), and leave no numpy() or print() in it.",
-        {"python_share": share, "step_ms": evidence.step_ms, **more},
-        min(share, 1.0),
+        "compilation/share",
+        f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
+        f"{len(compile_ps)} steps. A function is compiled once for each combination of shapes and "
+        "types of its arguments, and of the values of those that are no arrays: pad to few shapes, "
+        "and pass what changes as arrays.",
+        {"compile_share": share, "step_ms": evidence.step_ms, "step_count": n_steps},
+        share,
     )
-
-
-class _Python(NamedTuple):
-    """Own time of Python's functions in the steps of a host, ps, and of the one with the most."""
-
-    own_ps: int
-    most_ps: int
-    function: str
-
-
-def _python_of(host: Host) -> _Python | None:
-    """Frames of the Python tracer on the threads on which steps begin; None without any."""
-    timeline, groups = host.timeline, host.groups()
-    is_frame = timeline.named(lambda name: name.startswith("$"))
-    roots = [root for root in groups.roots.values() if root >= 0]
-    if not roots or not is_frame.any():
-        return None
-    is_counted = is_frame
-    is_counted &= groups.of_event >= 0
-    lines = [timeline.events_of(line) for line in np.unique(timeline.lines_of(roots)).tolist()]
-    if not any(is_counted[line].any() for line in lines):
-        return None
-    parents, durations, kinds = host.forest().nesting.parents, timeline.durations_ps, timeline.kinds
-    sums = np.zeros(len(timeline.names), np.int64)
-    for block in (block for line in lines for block in blocks(line.start, line.stop)):
-        frames = is_counted[block]
-        np.add.at(sums, kinds[block][frames], durations[block][frames])
-        # What lies right inside a frame is no time of its own.
-        inner = parents[block] >= 0
-        around = parents[block][inner]
-        of_frame = is_counted[around]
-        np.subtract.at(sums, kinds[around[of_frame]], durations[block][inner][of_frame])
-    most = int(np.argmax(sums))
-    return _Python(int(sums.sum()), int(sums[most]), timeline.names[most].lstrip("$"))
 
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
@@ -170,8 +151,7 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
         "collectives/share",
         f"{share:.1%} of the step time goes to communication of the devices with each other. "
         "Communicate less often, with a larger batch on each device; in 16 bits, with mixed "
-        "precision; and while the backward pass still runs, with gradients in packs "
-        "(tf.distribute.experimental.CommunicationOptions(bytes_per_pack=…)).",
+        f"precision; and while the backward pass still runs{evidence.words.overlap}.",
         {"collective_share": share, "step_ms": evidence.step_ms,
          "device_count": evidence.environment.n_cores, **_top(ops, evidence.device_ops)},
         share,
@@ -251,13 +231,18 @@ def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "devices/host-loop",
         f"{share:.1%} of the step time TensorCores are idle, and not for input; the longest, "
-        f"{float(found.breakdown.idle[place]) / 1e9:,.3f} ms, in step {found.names[place]}. Run "
-        "several steps in one tf.function (a loop over the iterator in it, steps_per_execution in "
-        "Keras), so that they need not wait for the host between steps.",
+        f"{float(found.breakdown.idle[place]) / 1e9:,.3f} ms, in step {found.names[place]}. "
+        f"{_capital(evidence.words.several_steps)}, so that they need not wait for the host "
+        "between steps.",
         {"idle_share": share, "step_ms": evidence.step_ms, "step": found.names[place],
          "idle_ms": float(found.breakdown.idle[place]) / 1e9},
         share,
     )  # fmt: skip
+
+
+def _capital(words: str) -> str:
+    """Words as the beginning of a sentence."""
+    return words[0].upper() + words[1:]
 
 
 def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:

@@ -6,10 +6,11 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tfprof.analysis.xspace.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
+from tfprof.analysis.xspace.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData
 from tfprof.tools.iterator_advice import suggestion
 from tfprof.tools.result import Advice, Note, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.slow_iterators import Held, held_by, pipelines_of
 from tfprof.tools.table import Cell, Column, Table
 
 TOOL = "tf-data"
@@ -63,7 +64,7 @@ _NONE = "No tf.data activity is in this capture. If the program uses tf.data, ca
 
 
 class _Slow(NamedTuple):
-    """A pipeline of a host, and its slowest call."""
+    """A pipeline of a host, its slowest call, and what held up the slow ones."""
 
     host: Host
     data: TfData
@@ -77,11 +78,9 @@ class _Slow(NamedTuple):
     def bottleneck(self) -> int | None:
         return self.call.bottleneck
 
-
-def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
-    """The pipelines of a host, worked out once."""
-    forest = host.forest(classic=classic)
-    return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
+    @property
+    def held(self) -> Held | None:
+        return held_by(self.host, self.data, self.pipeline)
 
 
 def tf_data(
@@ -108,7 +107,7 @@ def tf_data(
         for pipeline in data.pipelines
     ]
     of_hosts = sorted(
-        (slow for slow in found if not slow.pipeline.feeds_device),
+        (slow for slow in found if not (classic and slow.pipeline.feeds_device)),
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
@@ -116,7 +115,7 @@ def tf_data(
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties),
+        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
         "pipelines": _pipelines(found, classic=classic),
         "iterators": _iterators(found),
     }
@@ -139,7 +138,7 @@ def tf_data(
         gviz=lambda: [
             _graph_json(found, classic=classic),
             _pipelines(found, classic=classic).to_gviz(),
-            _bottlenecks(of_hosts, properties).to_gviz(),
+            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
         ],
     )
 
@@ -155,40 +154,35 @@ def _host_name(host: Host, classic: bool) -> str:
 def _sentence(slow: _Slow, *, classic: bool) -> str:
     pipeline = slow.pipeline
     said = (
-        f"{pipeline.name} on {slow.host.name}: the slowest of {len(pipeline.calls)} calls took "
-        f"{_took(slow, slow.call)}; {pipeline.n_slow} took longer than 50 µs."
+        f"{pipeline.name} on {slow.host.name}: {pipeline.n_slow} of {len(pipeline.calls)} calls "
+        f"took longer than 50 µs, the slowest {_micros(pipeline.max_ps):,} µs."
     )
     if pipeline.is_first_slowest and not classic:
         said += (
-            " It was the first, while buffers may still have been empty; of the others the slowest "
-            f"took {_took(slow, pipeline.calls[1])}."
+            " That was the first, while buffers may still have been empty; of the others the "
+            f"slowest took {_micros(pipeline.calls[1].duration_ps):,} µs."
         )
+    held = slow.held
+    if held is not None:
+        of_calls = "that call" if held.n_calls == 1 else f"these {held.n_calls} calls"
+        said += f" {held.iterator.type} held up {of_calls}: {held.share:.1%} of their time."
     return said
 
 
-def _took(slow: _Slow, call: Call) -> str:
-    iterator = call.bottleneck
-    if iterator is None:
-        return f"{_micros(call.duration_ps):,} µs"
-    known, own_ps = slow.data.iterators[iterator], call.times[iterator].self_ps
-    return f"{_micros(call.duration_ps):,} µs, {_micros(own_ps):,} µs of it in {known.type} itself"
-
-
 def _advice(slow: _Slow) -> list[Advice]:
-    iterator = slow.bottleneck
-    if iterator is None:
+    held = slow.held
+    if held is None:
         return []
-    found, times = slow.data.iterators[iterator], slow.call.times[iterator]
-    rule, text = suggestion(found.type)
+    rule, text = suggestion(held.iterator.type)
     evidence = {
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
-        "iterator": found.long_name,
-        "self_us": _micros(times.self_ps),
-        "call_us": _micros(slow.call.duration_ps),
+        "iterator": held.iterator.long_name,
+        "self_us": _micros(held.self_ps),
+        "calls_us": _micros(held.calls_ps),
         "slow_calls": slow.pipeline.n_slow,
     }
-    return [Advice(f"tf-data/{rule}", f"{found.type}: {text}", evidence)]
+    return [Advice(f"tf-data/{rule}", f"{held.iterator.type}: {text}", evidence)]
 
 
 def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
@@ -207,12 +201,16 @@ def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
 
-def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
-        iterator = one.bottleneck
+        iterator, held = one.bottleneck, None if classic else one.held
         cell, advised = "", ""
-        if iterator is not None:
+        if held is not None:
+            found = held.iterator
+            cell = f"{found.type} ({found.long_name}), {held.share:.1%} of the slow calls"
+            advised = suggestion(found.type)[1]
+        elif iterator is not None:
             found = one.data.iterators[iterator]
             times = one.call.times[iterator]
             cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,24 @@ from tfprof.analysis.xspace.names import (
     GPU_PREFIX,
     IMPLICIT_ROOTS,
     LOOP_EVENTS,
-    TF_DATA_FUNCTIONS,
-    TRACE_CONTEXT,
 )
 from tfprof.analysis.xspace.nesting import Nesting, nest
+from tfprof.analysis.xspace.pool_events import fill_pools
 from tfprof.analysis.xspace.sparse_stat import SparseStat
+from tfprof.analysis.xspace.step_roots import (
+    Calls,
+    StepKind,
+    called,
+    levels_with_marks,
+    outermost_roots,
+    root_levels,
+    tf_data_functions,
+)
 from tfprof.analysis.xspace.threadpool import Regions, cut_regions
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.analysis.xspace.tpu_groups import group_tpus
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.xspace_stats import IntArray, StatKind
+from tfprof.model.xspace_stats import IntArray
 
 _native: Any = native_module("_nesting_native")
 
@@ -120,14 +128,21 @@ class Groups:
         names: What each group is called: ``train 17``.
         roots: The event that each group begins with; -1 if the file does not tell.
         step_names: Shown in place of an event's name, by event.
-        are_given: The file had groups already.
+        kind: How they were found.
+        calls: The calls that count as steps, where these are calls.
     """
 
     of_event: IntArray
     names: dict[int, str]
     roots: dict[int, int]
     step_names: dict[int, str]
-    are_given: bool = False
+    kind: StepKind = StepKind.NONE
+    calls: Calls | None = None
+
+    @property
+    def are_given(self) -> bool:
+        """The file had groups already."""
+        return self.kind is StepKind.GIVEN
 
     def __len__(self) -> int:
         return len(self.names)
@@ -169,14 +184,36 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
         return _given(timeline)
     if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
         return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
-    loops, roots = _loop_iterations(forest) if classic else (forest, [])
-    if roots:
-        forest = loops
-    else:
-        roots = _roots(forest)
-    groups = _grouped(forest, roots)
+    groups = _classic_groups(forest) if classic else _found(forest)
     _fill_devices(timeline, groups.of_event)
     _group_tpus(timeline, groups, classic=classic)
+    return groups
+
+
+def _classic_groups(forest: Forest) -> Groups:
+    """As the reference: iterations of loops, if there are any, are its only steps."""
+    loops, roots = _loop_iterations(forest)
+    if roots:
+        return _grouped(loops, roots)
+    return _grouped(forest, outermost_roots(forest, root_levels(forest.timeline)))
+
+
+def _found(forest: Forest) -> Groups:
+    """What was marked, and what else the runtime began; without marks, what the program called."""
+    timeline = forest.timeline
+    levels, is_mark = levels_with_marks(timeline)
+    roots = outermost_roots(forest, levels)
+    if not roots:
+        return _grouped(forest, [])
+    if is_mark.any():
+        groups = replace(_grouped(forest, roots), kind=StepKind.MARKED)
+        spans = np.intersect1d(list(groups.roots.values()), levels.events[is_mark])
+    else:
+        calls = called(forest, roots)
+        groups = _grouped(forest, calls.events, calls.function)
+        groups = replace(groups, kind=StepKind.CALLED, calls=calls)
+        spans = np.array(list(groups.roots.values()), np.int64)
+    fill_pools(timeline, groups.of_event, spans)
     return groups
 
 
@@ -222,14 +259,7 @@ def _given(timeline: Timeline) -> Groups:
     names |= {
         int(of_event[event]): name for event, name in step_names.items() if of_event[event] >= 0
     }
-    return Groups(of_event, names, dict.fromkeys(names, -1), step_names, are_given=True)
-
-
-def _tf_data_functions(timeline: Timeline) -> Int64Array:
-    """Ids of functions that run inside input pipelines."""
-    ids = timeline.stat("id")
-    inside = timeline.named(TF_DATA_FUNCTIONS.__contains__)
-    return np.unique(ids.values[inside[ids.events] & ids.is_integer()])
+    return Groups(of_event, names, dict.fromkeys(names, -1), step_names, StepKind.GIVEN)
 
 
 def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
@@ -241,7 +271,7 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
     ids, iterations = (stat.only(stat.is_integer()) for stat in (ids, iterations))
     events = np.intersect1d(ids.events, iterations.events, assume_unique=True)
     step, iteration = ids.at(events), iterations.at(events)
-    kept = ~np.isin(step, _tf_data_functions(timeline))
+    kept = ~np.isin(step, tf_data_functions(timeline))
     events, step, iteration = events[kept], step[kept], iteration[kept]
     kept = np.isin(step, step[iteration != 0])
     events, step, iteration = events[kept], step[kept], iteration[kept]
@@ -262,49 +292,14 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
     return Forest(timeline, forest.nesting, links), roots[in_time].tolist()
 
 
-def _roots(forest: Forest) -> list[int]:
-    """Events that may begin a group, in the order in which they are asked."""
-    timeline = forest.timeline
-    levels = root_levels(timeline)
-    events = levels.events
-    functions = _tf_data_functions(timeline)
-    if len(functions):
-        ids = timeline.stat("id").among(events)
-        in_function = ids.only(ids.is_integer() & np.isin(ids.values, functions))
-        events = np.setdiff1d(events, in_function.events, assume_unique=True)
-    order = np.lexsort(
-        (-timeline.durations_ps[events], timeline.starts_ps[events], -levels.at(events))
-    )
-    return _outermost(forest, events[order], levels)
+def _grouped(forest: Forest, roots: list[int], function: str | None = None) -> Groups:
+    """Groups that some events begin.
 
-
-def root_levels(timeline: Timeline) -> SparseStat:
-    """Levels, above 0, of events that may begin a step."""
-    of_kind = np.array([_level_of_name(name) for name in timeline.names], np.int64)
-    told = timeline.stat("_r")
-    told = told.only(told.is_integer())
-    events = np.union1d(np.flatnonzero(timeline.kind_mask(of_kind > 0)), told.events)
-    rows = told.rows_of(events)
-    levels = of_kind[timeline.kinds[events]]
-    levels[rows >= 0] = told.values[rows[rows >= 0]]
-    events, levels = events[levels > 0], levels[levels > 0]
-    return SparseStat(events, np.full(len(events), StatKind.INT64, np.uint8), levels, [])
-
-
-def _level_of_name(name: str) -> int:
-    if name == "ProcessBatch":
-        return 2
-    return int(name in TRACE_CONTEXT or name == "BatchingSessionRun")
-
-
-def _outermost(forest: Forest, roots: Int64Array, levels: SparseStat) -> list[int]:
-    """Those that no root of the same level is above."""
-    own = levels.at(roots)
-    around = forest.nearest_of_each(roots, lambda rows, events: levels.at(events) == own[rows])
-    return roots[around < 0].tolist()  # type: ignore[no-any-return]
-
-
-def _grouped(forest: Forest, roots: list[int]) -> Groups:
+    Args:
+        forest: The events.
+        roots: Those that begin one, if they are in no other by then.
+        function: What they are calls of, from which they get their names; by default stats tell.
+    """
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     groups = np.full(len(timeline), NO_GROUP, np.int32)
     asynchronous = timeline.stat("_a")
@@ -315,13 +310,17 @@ def _grouped(forest: Forest, roots: list[int]) -> Groups:
             spread(nesting.ends, links, root, groups, len(begins))
             begins.append(root)
     groups[groups == _ALONE] = NO_GROUP
-    names = _labels(forest, np.array(begins, np.int64))
-    step_names = {
-        root: name
-        for root, name in zip(begins, names, strict=True)
-        if timeline.name(root) not in IMPLICIT_ROOTS
-    }
-    return Groups(groups, dict(enumerate(names)), dict(enumerate(begins)), step_names)
+    if function is None:
+        names = _labels(forest, np.array(begins, np.int64))
+        shown = [root for root in begins if timeline.name(root) not in IMPLICIT_ROOTS]
+    else:
+        names = [f"{function} {number}".strip() for number in range(len(begins))]
+        shown = begins
+    step_names = dict(zip(begins, names, strict=True))
+    return Groups(
+        groups, dict(enumerate(names)), dict(enumerate(begins)),
+        {root: step_names[root] for root in shown},
+    )  # fmt: skip
 
 
 def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.analysis.xspace.grouping import Forest, Groups, device_events
+from tfprof.analysis.xspace.host_code import is_compiling, is_input_op, own_code
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import OpKind
 from tfprof.analysis.xspace.timeline import Timeline
@@ -23,6 +24,8 @@ class Spent(enum.IntEnum):
     """What time is spent on."""
 
     UNKNOWN = 0
+    HOST_CODE = 5
+    """Python, or what it has annotated, while nothing else is going on; not in the reference."""
     HOST_COMPUTE = 10
     HOST_COMPILE = 60
     HOST_TO_HOST = 70
@@ -96,7 +99,7 @@ def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers
 
 
 def host_step_events(
-    forest: Forest, groups: Groups, *, has_device: bool
+    forest: Forest, groups: Groups, *, has_device: bool, classic: bool = False
 ) -> tuple[StepEvents, Markers]:
     """What the threads of a host did in steps (``xplane_to_step_events.cc``).
 
@@ -104,14 +107,12 @@ def host_step_events(
         forest: Its events.
         groups: Its steps.
         has_device: Whether launches are for a device.
+        classic: Take Python's frames and annotations for computation, tracing and compiling too,
+            and whatever is called ``train…`` or ``test…`` for a marker, as the reference does.
     """
     timeline = forest.timeline
     of_event = groups.of_event
-    spent_of_kind = np.array(
-        [_spent_of_name(name, op.kind, op.type) for name, op in
-         zip(timeline.names, timeline.ops, strict=True)], np.int16
-    )  # fmt: skip
-    spent = spent_of_kind[timeline.kinds]
+    spent = _spent_on_threads(timeline, groups, classic=classic)
     spent[list(groups.step_names)] = _MARKER
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
@@ -155,8 +156,27 @@ _MARKER_NAMES = ("train", "test", "TraceContext")
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
-def _spent_of_name(name: str, kind: OpKind, op_type: str) -> int:
-    if name.startswith(_MARKER_NAMES) and "/" not in name:
+def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
+    """What each event is spent on if it is one of a thread, shape (n,)."""
+    marks_by_name = classic or groups.are_given
+    spent_of_kind = np.array(
+        [
+            _spent_of_name(name, op.kind, op.type, classic, marks_by_name)
+            for name, op in zip(timeline.names, timeline.ops, strict=True)
+        ],
+        np.int16,
+    )
+    spent = spent_of_kind[timeline.kinds]
+    if not classic:
+        is_code = own_code(timeline, groups)
+        spent[is_code & (spent == Spent.HOST_COMPUTE)] = Spent.HOST_CODE
+    return spent
+
+
+def _spent_of_name(
+    name: str, kind: OpKind, op_type: str, classic: bool, marks_by_name: bool
+) -> int:
+    if marks_by_name and name.startswith(_MARKER_NAMES) and "/" not in name:
         return _MARKER
     if name.startswith(_CONTAINERS):
         return _IGNORED
@@ -165,9 +185,10 @@ def _spent_of_name(name: str, kind: OpKind, op_type: str) -> int:
         return Spent.HOST_TO_DEVICE
     if kind is OpKind.COPY_H2H:
         return Spent.HOST_TO_HOST
-    if name.lower().startswith("iteratorgetnext"):
+    if is_input_op(name):
         return Spent.HOST_WAIT_INPUT
-    return Spent.HOST_COMPUTE
+    is_compiled = not classic and kind is OpKind.UNKNOWN and is_compiling(name)
+    return Spent.HOST_COMPILE if is_compiled else Spent.HOST_COMPUTE
 
 
 def _prepares(timeline: Timeline) -> BoolArray:

@@ -38,7 +38,7 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def take(self, rows: slice) -> StepTimes:
+    def take(self, rows: Int64Array) -> StepTimes:
         """Some of the steps."""
         return StepTimes(
             self.groups[rows], self.start_ps[rows], self.duration_ps[rows], self.spent_ps[rows],
@@ -52,22 +52,28 @@ class StepTimes:
         return found
 
 
-def step_times(events: StepEvents, markers: Markers, *, has_device: bool) -> StepTimes:
+def step_times(
+    events: StepEvents, markers: Markers, *, has_device: bool, classic: bool = False
+) -> StepTimes:
     """Work out the steps (``xplane_to_step_events.cc``, ``step_events_to_steps_db.cc``).
 
     A step spans its longest device marker, unless the longest host marker contains that; without
-    a device marker the longest host marker. Steps without any computation are left out.
+    a device marker the longest host marker. With devices, steps in which these compute nothing are
+    left out.
 
     Args:
         events: Events of the steps.
         markers: Their spans.
         has_device: Whether there is a device; then only steps are kept of which it tells.
+        classic: Leave out steps without any computation on hosts without devices, too, as the
+            reference does.
     """
     span_of = _spans(markers, has_device=has_device)
-    computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
-    groups = np.array(
-        sorted(span_of.keys() & set(np.unique(events.group[computing]).tolist())), np.int64
-    )
+    kept = set(span_of)
+    if has_device or classic:
+        computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
+        kept &= set(np.unique(events.group[computing]).tolist())
+    groups = np.array(sorted(kept), np.int64)
     spans = np.array([span_of[group] for group in groups.tolist()], np.int64).reshape(-1, 2)
     row = _rows(groups, events.group)
     inside = events.only(row >= 0)

@@ -89,7 +89,7 @@ class CoreSteps:
         off_duty = self.of(OFF_DUTY) + self.host_input_ps
         return self.span_ps - self.idle_ps - off_duty - self.sparse_wait_ps
 
-    def take(self, rows: slice) -> CoreSteps:
+    def take(self, rows: Int64Array) -> CoreSteps:
         """Some of the steps."""
         return replace(
             self,
