@@ -58,7 +58,8 @@ def test_input(amounts, kind, word):
     found = judged(amounts)
     assert found.kind == kind
     assert word in found.statement
-    assert found.input_percent == (amounts.get(WAIT, 0) + amounts.get(COPY, 0)) / 10
+    waiting = amounts.get(WAIT, 0) + amounts.get(COPY, 0)
+    assert found.input_percent == pytest.approx(waiting / 10)
 
 
 def test_shares_are_of_all_steps_together():

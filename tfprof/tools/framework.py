@@ -9,7 +9,10 @@ from typing import NamedTuple
 from tfprof.analysis.xspace.names import DEVICE_PREFIXES, METADATA_PLANE
 from tfprof.tools.run import Host
 
-_TENSORFLOW = re.compile(r"TFE_|Eager(Local|Kernel)?Execute|ExecutorState::|SessionRun|FunctionRun")
+_TENSORFLOW = re.compile(
+    r"TFE_|Eager(Local|Kernel)?Execute|ExecutorState::|SessionRun|FunctionRun|Iterator"
+    r"|[\w./>-]+:[A-Z_]\w*$"
+)
 _JAX = re.compile(r"PjitFunction\(|jit\(|pmap\(|\$(?:\S*/)?(?:pjit|pxla|api)\.py:\d+ ")
 _JAX_PROGRAM = re.compile(r"(jit|pmap|pjit)_")
 

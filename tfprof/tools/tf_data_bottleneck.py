@@ -69,6 +69,7 @@ class _Slow(NamedTuple):
     host: Host
     data: TfData
     pipeline: Pipeline
+    held: Held | None
 
     @property
     def call(self) -> Call:
@@ -77,10 +78,6 @@ class _Slow(NamedTuple):
     @property
     def bottleneck(self) -> int | None:
         return self.call.bottleneck
-
-    @property
-    def held(self) -> Held | None:
-        return held_by(self.host, self.data, self.pipeline)
 
 
 def tf_data(
@@ -101,7 +98,7 @@ def tf_data(
     del step
     hosts = run.chosen(host)
     found = [
-        _Slow(one, data, pipeline)
+        _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline))
         for one in hosts
         for data in (pipelines_of(one, classic=classic),)
         for pipeline in data.pipelines
@@ -115,7 +112,7 @@ def tf_data(
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
+        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties),
         "pipelines": _pipelines(found, classic=classic),
         "iterators": _iterators(found),
     }
@@ -138,7 +135,7 @@ def tf_data(
         gviz=lambda: [
             _graph_json(found, classic=classic),
             _pipelines(found, classic=classic).to_gviz(),
-            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
+            _bottlenecks(of_hosts, properties).to_gviz(),
         ],
     )
 
@@ -201,10 +198,10 @@ def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
 
-def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
-        iterator, held = one.bottleneck, None if classic else one.held
+        iterator, held = one.bottleneck, one.held
         cell, advised = "", ""
         if held is not None:
             found = held.iterator

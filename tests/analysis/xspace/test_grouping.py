@@ -125,17 +125,17 @@ def test_functions_of_input_pipelines_begin_no_step():
     assert names == {0: "0"}
 
 
-def test_iterations_of_loops_are_steps():
+def test_iterations_of_loops_are_steps_only_in_the_reference():
     def process(start, iteration):
         return event("ExecutorState::Process", start, 8, id=3, iter_num=iteration)
 
-    found, names = grouped(
-        host(
-            line(step("train", 0, 90, 1), process(10, 0), process(30, 1)),
-            line(process(20, 0), event("op", 21, 2), process(40, 1), id=2),
-            line(event("ExecutorState::Process", 50, 8, id=4, iter_num=0), id=3),
-        )
+    planes = host(
+        line(step("train", 0, 90, 1), process(10, 0), process(30, 1)),
+        line(process(20, 0), event("op", 21, 2), process(40, 1), id=2),
+        line(event("ExecutorState::Process", 50, 8, id=4, iter_num=0), id=3),
     )
+    assert grouped(planes)[1] == {0: "train 1"}
+    found, names = grouped(planes, classic=True)
     assert found["ExecutorState::Process"] == [0, 1, 0, 1, -1]
     assert found["op"] == 0
     assert found["train"] == -1  # roots of all other kinds count no more

@@ -16,13 +16,14 @@ def columns(rows, width):
     return found or [np.zeros(0, np.int64)] * width
 
 
-def spent(events, markers, *, has_device=False):
+def spent(events, markers, *, has_device=False, classic=False):
     """(start, duration, {kind: time}) by group; events are (group, kind, start, end)."""
     group, start, end, is_device = columns(markers, 4)
     found = step_times(
         StepEvents(*columns(events, 4)),
         Markers(group, start, end, is_device.astype(bool)),
         has_device=has_device,
+        classic=classic,
     )
     kinds = sorted(Spent)
     return {
@@ -52,8 +53,11 @@ def test_what_reaches_out_of_the_step_is_cut():
     assert found == {0: (0, 100, {"HOST_COMPUTE": 30, "UNKNOWN": 70})}
 
 
-def test_a_step_without_computation_is_none():
-    assert spent([(0, WAIT, 10, 20)], [(0, 0, 100, 0)]) == {}
+def test_a_step_without_computation_is_none_in_the_reference():
+    waits = [(0, WAIT, 10, 20)], [(0, 0, 100, 0)]
+    assert spent(*waits, classic=True) == {}
+    # What was marked is a step all the same.
+    assert spent(*waits) == {0: (0, 100, {"HOST_WAIT_INPUT": 10, "UNKNOWN": 90})}
     assert spent([(0, COMPUTE, 10, 20)], [(0, 0, 100, 1)], has_device=True) == {}
 
 

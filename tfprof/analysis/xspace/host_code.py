@@ -63,7 +63,7 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
         np.bool_,
     )
     is_annotation = timeline.kind_mask(maybe)
-    for stat in ("hlo_op", "tf_function_call", "tf_op", "correlation_id"):
+    for stat in ("hlo_op", "tf_function_call", "tf_op", "correlation_id", "_ipl_stage_name"):
         is_annotation[timeline.stat(stat).events] = False
     roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
     on_line = np.zeros(len(timeline), np.bool_)
