@@ -24,7 +24,7 @@ def test_json(call):
     assert data["checkers"] == list(PRACTICES)
     first = data["findings"][0]
     assert (first["rule"], first["severity"]) == ("input-pipeline/bound", "critical")
-    assert first["evidence"]["op_self_micros"] == pytest.approx(748.8)
+    assert first["evidence"]["op_self_micros"] == pytest.approx(393.818, abs=1e-3)
 
 
 def test_some_practices(call):

@@ -110,8 +110,7 @@ def test_no_steps(asked, name):
 def test_marked_steps_in_which_nothing_was_computed(asked, name):
     said = asked(name, marked_only())
     assert "none was marked" not in said
-    assert "2 marked steps are left out" in said
-    assert "(train 0, train 1)" in said
+    assert "no op was seen in any step: ops were not recorded (host_tracer_level=2 does)" in said
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*STEPS, "op-stats"}))

@@ -104,7 +104,7 @@ def test_a_tool_that_knows_no_steps_is_not_asked_for_one(call, logs, monkeypatch
     assert call("memory-viewer", logs).exit_code == 0
     result = call("memory-viewer", logs, "--step", "3")
     assert result.exit_code == 2
-    assert "--step 3: memory-viewer has the same answer for every step" in result.stderr
+    assert "unknown option '--step'" in result.stderr
 
 
 def test_files_can_be_named_one_by_one(call, logs, asked):

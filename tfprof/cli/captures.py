@@ -39,18 +39,23 @@ def run_option() -> CommandOption:
     )  # fmt: skip
 
 
-def question_options() -> list[CommandOption]:
-    """Options that say what a tool is asked about."""
+def question_options(*, with_step: bool = True) -> list[CommandOption]:
+    """Options that say what a tool is asked about.
+
+    Args:
+        with_step: Its answer can be that of one step.
+    """
+    of_step = CommandOption(
+        ["--step"], type=IntType(), metavar="N", section=SECTION,
+        help="One step, by its number. [default: all of them]",
+    )  # fmt: skip
     return [
         run_option(),
         CommandOption(
             ["--host"], metavar="NAME", section=SECTION,
             help="One host, by the name of its file up to .xplane.pb. [default: all of them]",
         ),
-        CommandOption(
-            ["--step"], type=IntType(), metavar="N", section=SECTION,
-            help="One step, by its number. [default: all of them]",
-        ),
+        *([of_step] if with_step else []),
         CommandOption(
             ["--classic/--no-classic"], default=None, section=SECTION,
             help="Reproduce TensorBoard's Profile tab (xprof 2.24) where it is wrong. [default: "
@@ -202,7 +207,7 @@ def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
     assert name is not None
     if name.tool != tool:
         raise UsageError(f"{path}: a result of another tool; use tfprof {name.tool} {path}")
-    if given["step"] is not None:
+    if given.get("step") is not None:
         raise UsageError(
             f"--step {given['step']}: {path} was computed when the profile was captured, for all "
             "steps; leave it out"

@@ -12,6 +12,7 @@ from tfprof.analysis.xspace.gpu_kernels import (
 )
 from tfprof.readers.hlo import find_program
 from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Column, Table
@@ -61,14 +62,14 @@ def kernel_stats(
     Args:
         run: The run.
         host: Only of one host.
-        step: Has no effect: kernels are those of the whole capture.
+        step: Only what belongs to one step, by its number.
         classic: The reference's numbers: rows of several hosts stay apart, 1,000 are kept, and
             newer tensor cores are not known.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
-    del step
+    run = of_step(run, step, classic=classic)
     reports = [host_kernels(one, classic=classic) for one in run.chosen(host)]
     if classic:
         kernels = sorted_kernels([times for report in reports for times in report])

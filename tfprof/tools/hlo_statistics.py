@@ -12,6 +12,7 @@ from tfprof.analysis.xspace.op_tree import shown_ops
 from tfprof.tools.bound_by import bound_by, run_peaks
 from tfprof.tools.device_op_db import device_notes
 from tfprof.tools.environment import environment
+from tfprof.tools.one_step import of_step
 from tfprof.tools.op_profile_tree import run_device_ops
 from tfprof.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.tools.result import Chart, ToolResult
@@ -63,13 +64,13 @@ def hlo_stats(
     Args:
         run: The run.
         host: Only one host.
-        step: Has no effect: ops are those of the whole capture.
+        step: Only what belongs to one step, by its number.
         classic: The reference's numbers; see ``op_profile``.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
-    del step
+    run = of_step(run, step, classic=classic)
     hosts = run.chosen(host)
     ops = run_device_ops(run, hosts, classic=classic)
     peaks, hardware = run_peaks(run), environment(run).hardware

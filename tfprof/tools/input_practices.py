@@ -69,7 +69,8 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
             said += f" Below it, {below.name} takes the most time of its own."
             found |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
         found |= {"host": worst.host.name, "pipeline": worst.pipeline.name}
-        found |= {"op": worst.iterator.long_name, "op_self_ms": worst.self_ps / 1e9}
+        found |= {"op": worst.iterator.long_name}
+        found |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
         found |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
     yield Advice("input-pipeline/bound", said, found, share)
 
@@ -126,7 +127,7 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
             f"of {_slow_calls(held)}. If steps wait for it: {suggestion(held.iterator.type)[1]}",
             {"host": held.host.name, "pipeline": held.pipeline.name,
-             "op": held.iterator.long_name, "op_self_ms": held.self_ps / 1e9,
+             "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,
              "slow_call_share": part(held.pipeline.n_slow, len(held.pipeline.calls))},
         )  # fmt: skip

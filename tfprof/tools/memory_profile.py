@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,10 @@ from tfprof.analysis.xspace.memory import (
 )
 from tfprof.analysis.xspace.names import TENSOR_CORE
 from tfprof.errors import UsageError
+from tfprof.tools.one_step import groups_at
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.units import human_memory, human_share
 
@@ -65,6 +67,8 @@ class _Allocator(NamedTuple):
     events: MemoryEvents
     peak: Peak
     live: LiveMemory
+    whole: MemoryEvents
+    """What it did in the whole capture: rows of ``live`` are places in it."""
 
 
 def memory(
@@ -75,16 +79,24 @@ def memory(
     Args:
         run: The run.
         host: Only one host.
-        step: Has no effect: memory is that of the whole capture.
+        step: Only what happened in one step, by its number; what was allocated before and is in
+            use at its peak is named all the same.
         classic: The reference's numbers: at the peak only what the peak's own step allocated is
             named, and times count from the beginning of each thread.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
-    del step
     hosts = run.chosen(host)
     found = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
+    if step is not None:
+        steps = run_steps(run, classic=classic)
+        wanted = groups_at(steps, steps.places(step))
+        found = [
+            within
+            for allocator in found
+            for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
+        ]
     notes = list(run.notes)
     if not found:
         notes.append(
@@ -125,9 +137,22 @@ def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
             highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
             only_step = int(events.step[highest[-1]])
         found.append(
-            _Allocator(host, name, events, peak, live_at(events, peak.place, only_step=only_step))
+            _Allocator(
+                host, name, events, peak, live_at(events, peak.place, only_step=only_step), events
+            )
         )
     return found
+
+
+def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Allocator]:
+    """What an allocator did in some steps of its host, if it did something."""
+    rows = np.flatnonzero(np.isin(allocator.events.step, list(groups)))
+    if not len(rows):
+        return
+    events = allocator.events.take(rows)
+    peak = peak_of(events)
+    live = live_at(allocator.events, int(rows[peak.place]))
+    yield allocator._replace(events=events, peak=peak, live=live, whole=allocator.events)
 
 
 def _sentence(allocator: _Allocator) -> str:
@@ -170,7 +195,7 @@ class _Entry(NamedTuple):
 
 def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
     """What is in use at the peak, equal things together with their number."""
-    events, at = allocator.events, allocator.peak.place
+    events, stack = allocator.whole, int(allocator.events.stack_bytes[allocator.peak.place])
     entries = []
     for row in allocator.live.rows.tolist():
         op, region, shape = (events.texts[place] for place in events.text[row].tolist())
@@ -180,8 +205,7 @@ def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
                 dtype_name(int(events.dtype[row])), shape, row,
             )
         )  # fmt: skip
-    rest, stack = allocator.live.unknown_bytes, int(events.stack_bytes[at])
-    special = -1
+    rest, special = allocator.live.unknown_bytes, -1
     if rest > 0:
         entries.append(
             _Entry(rest, rest, _PREALLOCATED, "persist/dynamic", _NO_DTYPE, "unknown", special)
@@ -266,7 +290,7 @@ def _allocator_json(allocator: _Allocator) -> dict[str, Any]:
             "peakStats": stats,
             "peakStatsTimePs": str(int(events.time_ps[at])),
         },
-        "memoryProfileSnapshots": [_snapshot(events, entry.place) for entry in kept],
+        "memoryProfileSnapshots": [_snapshot(allocator.whole, entry.place) for entry in kept],
         "activeAllocations": [
             {
                 "snapshotIndex": str(index.get(entry.place, entry.place)),

@@ -22,6 +22,7 @@ from tfprof.tools.device_op_db import compiled_ops, device_notes
 from tfprof.tools.environment import environment
 from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.host_devices import has_device
+from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
@@ -72,7 +73,7 @@ def op_profile(
     Args:
         run: The run.
         host: Only one host.
-        step: Has no effect: ops are those of the whole capture.
+        step: Only what belongs to one step, by its number.
         classic: The reference's numbers: every kernel of an instruction is a run of it, and
             costs of GPU programs are in cycles.
         by: ``program``, ``category`` or ``provenance``.
@@ -81,7 +82,7 @@ def op_profile(
     Raises:
         UsageError: There is no such host or grouping.
     """
-    del step
+    run = of_step(run, step, classic=classic)
     grouping = next((known for known in _GROUPINGS if known == by), None)
     if grouping is None:
         raise UsageError(f"unknown grouping {by!r}; use one of {', '.join(_GROUPINGS)}")

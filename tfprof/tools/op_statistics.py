@@ -14,6 +14,7 @@ from tfprof.tools.environment import environment
 from tfprof.tools.gpu_kernels import host_kernels
 from tfprof.tools.host_devices import mixed_devices
 from tfprof.tools.host_op_db import host_ops
+from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
@@ -131,14 +132,14 @@ def op_stats(
     Args:
         run: The run.
         host: Only of one host.
-        step: Has no effect: ops are those of the whole capture.
+        step: Only what belongs to one step, by its number.
         classic: The reference's numbers: 500 rows each of host and device, and what ends
             together with the op that it lies in is lost.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
-    del step
+    run = of_step(run, step, classic=classic)
     hosts = run.chosen(host)
     on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
     on_device, device_total = all_device_ops(hosts, classic=classic)

@@ -13,6 +13,7 @@ from tfprof.analysis.xspace.tpu_step_costs import StepCost, tpu_step_costs
 from tfprof.tools.device_op_db import device_notes
 from tfprof.tools.host_devices import has_tpu
 from tfprof.tools.input_pipeline_analyzer import diagnostics
+from tfprof.tools.one_step import of_step
 from tfprof.tools.op_profile_tree import run_device_ops
 from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.roofline_device import Device, device_of, properties_of, roofs_of
@@ -44,13 +45,15 @@ def roofline(
     Args:
         run: The run.
         host: Only one host.
-        step: Only one of the steps, by its number, beside the whole capture.
+        step: Only what belongs to one step, by its number; in classic mode its rows beside those
+            of the whole capture.
         classic: The reference's numbers: none without devices, a row of zeros for each step on
             GPUs, and not more than 1000 ops.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
+    run = of_step(run, None if classic else step, classic=classic)
     hosts = run.chosen(host)
     device = device_of(replace(run, hosts=hosts), classic=classic)
     ops = run_device_ops(run, hosts, classic=classic)

@@ -54,9 +54,16 @@ def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
     return sorted(found, key=lambda one: -one.calls_ps)
 
 
-def held_by(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
-    """What held up the slow calls of a pipeline; None if none was slow, or nothing tells."""
-    return host.memo.once(("held", pipeline.root), lambda: _held(host, data, pipeline))
+def held_by(host: Host, data: TfData, pipeline: Pipeline, step: int | None = None) -> Held | None:
+    """What held up the slow calls of a pipeline; None if none was slow, or nothing tells.
+
+    Args:
+        host: The host.
+        data: Its pipelines.
+        pipeline: One of them.
+        step: The step that its calls are limited to.
+    """
+    return host.memo.once(("held", pipeline.root, step), lambda: _held(host, data, pipeline))
 
 
 def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:

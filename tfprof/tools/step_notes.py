@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfprof.analysis.xspace.step_events import Spent
 from tfprof.analysis.xspace.step_roots import Calls
 from tfprof.model.columns import Int64Array
 from tfprof.tools.framework import Words, words_for
@@ -45,6 +46,12 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
             Note("info", f"no step was marked; {_about_calls(steps.calls)}. Mark steps with "
                  f"{words.mark_steps} to be sure", steps.host.name)
         )  # fmt: skip
+    if len(steps.times) and steps.core is None and not _has_work(steps):
+        notes.append(
+            Note("warning", "no op was seen in any step: ops were not recorded "
+                 "(host_tracer_level=2 does), or nothing leads from the steps to the threads that "
+                 "worked for them", steps.host.name)
+        )  # fmt: skip
     if steps.program and len(steps.times):
         notes.append(
             Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
@@ -53,6 +60,11 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
     if steps.without_work:
         notes.append(_without_work(steps))
     return notes
+
+
+def _has_work(steps: HostSteps) -> bool:
+    """Whether any step has time that is more than the program's own code, or nothing at all."""
+    return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_CODE)).any())
 
 
 _SEVERAL_BATCHES = "multi_step_on_iterator"

@@ -226,7 +226,9 @@ class RunSteps:
             return list(range(self.n_steps))
         numbers = [name.rpartition(" ")[2] for name in self.names]
         found = [place for place, number in enumerate(numbers) if number == str(step)]
-        if not found and numbers:
+        if not numbers:
+            raise UsageError(f"no step {step} in this run: it has no steps")
+        if not found:
             shown = numbers if len(numbers) < 9 else [*numbers[:4], "…", *numbers[-4:]]
             raise UsageError(f"no step {step} in this run; it has: {', '.join(shown)}")
         return found

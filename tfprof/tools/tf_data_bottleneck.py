@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tfprof.analysis.xspace.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData
 from tfprof.tools.iterator_advice import suggestion
+from tfprof.tools.one_step import spans_at
 from tfprof.tools.result import Advice, Note, ToolResult
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.tools.slow_iterators import Held, held_by, pipelines_of
 from tfprof.tools.table import Cell, Column, Table
 
@@ -88,20 +91,21 @@ def tf_data(
     Args:
         run: The run.
         host: Only of one host.
-        step: Has no effect: pipelines run ahead of steps.
+        step: Only calls that began in one step, by its number. What pipelines prepare ahead for it
+            was made in steps before.
         classic: The reference's numbers: iterators whose ids are written as unsigned numbers
             are one.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: There is no such host or step.
     """
-    del step
     hosts = run.chosen(host)
+    in_step = _calls_in(run, step, classic=classic)
     found = [
-        _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline))
+        _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline, step))
         for one in hosts
         for data in (pipelines_of(one, classic=classic),)
-        for pipeline in data.pipelines
+        for pipeline in in_step(one, data)
     ]
     of_hosts = sorted(
         (slow for slow in found if not (classic and slow.pipeline.feeds_device)),
@@ -140,6 +144,31 @@ def tf_data(
     )
 
 
+def _calls_in(
+    run: Run, step: int | None, *, classic: bool
+) -> Callable[[Host, TfData], Sequence[Pipeline]]:
+    """What picks the pipelines of a host, with the calls that began in a step; all for None."""
+    if step is None:
+        return lambda host, data: data.pipelines
+    steps = run_steps(run, classic=classic)
+    spans = spans_at(steps, steps.places(step))
+
+    def chosen(host: Host, data: TfData) -> Sequence[Pipeline]:
+        own = spans.get(host.name, [])
+        found = []
+        for pipeline in data.pipelines:
+            calls = [
+                call
+                for call in pipeline.calls
+                if any(begin <= call.start_ps < end for begin, end in own)
+            ]
+            if calls:
+                found.append(replace(pipeline, calls=calls))
+        return found
+
+    return chosen
+
+
 def _micros(ps: int) -> int:
     return ps // _PS_PER_US
 
@@ -162,7 +191,7 @@ def _sentence(slow: _Slow, *, classic: bool) -> str:
     held = slow.held
     if held is not None:
         of_calls = "that call" if held.n_calls == 1 else f"these {held.n_calls} calls"
-        said += f" {held.iterator.type} held up {of_calls}: {held.share:.1%} of their time."
+        said += f" {held.iterator.type} took {held.share:.1%} of the time of {of_calls}."
     return said
 
 

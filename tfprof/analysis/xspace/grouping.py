@@ -24,6 +24,7 @@ from tfprof.analysis.xspace.nesting import Nesting, nest
 from tfprof.analysis.xspace.pool_events import fill_pools
 from tfprof.analysis.xspace.sparse_stat import SparseStat
 from tfprof.analysis.xspace.step_roots import (
+    KERAS_BATCH,
     Calls,
     StepKind,
     called,
@@ -361,10 +362,15 @@ def _labels(forest: Forest, roots: Int64Array) -> list[str]:
     uncounted = [row for row, number in enumerate(counted) if number is None]
     others = _nearest(forest, roots[uncounted], steps.only(steps.is_integer()))
     for row, number in zip(uncounted, others, strict=True):
-        counted[row] = row if number is None else number
+        counted[row] = number
     labels = []
-    for root, text, number in zip(roots.tolist(), typed, counted, strict=True):
+    for row, (root, text) in enumerate(zip(roots.tolist(), typed, strict=True)):
         name: str | None = forest.timeline.name(root)
+        number = counted[row]
+        if number is None and KERAS_BATCH.fullmatch(name or ""):
+            labels.append(f"{name}")
+            continue
+        number = row if number is None else number
         if text is not None:
             name = types.texts[text]
         elif name in IMPLICIT_ROOTS:

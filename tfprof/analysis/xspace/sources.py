@@ -46,6 +46,13 @@ class Sources:
         """
         return Sources(self.n_sources, self.n_events + len(added), self.order, added)
 
+    def only(self, events: Int64Array) -> Sources:
+        """Those of some events of the timeline, ascending."""
+        numbers = self.of(events)
+        return Sources(
+            self.n_sources, len(events), numbers[numbers >= 0], np.flatnonzero(numbers < 0)
+        )
+
     def of(self, events: IntArray) -> Int64Array:
         """The number of some events of the timeline, -1 for what is not in the space."""
         before = np.searchsorted(self.added, events)

@@ -8,7 +8,7 @@ by start, those that take longer first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -148,6 +148,18 @@ class Timeline:
         for kind in kinds:
             found |= self.kinds == kind
         return found
+
+    def only(self, kept: BoolArray) -> Timeline:
+        """The same with some of the events, shape (n,)."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self,
+            first=before[self.first],
+            starts_ps=self.starts_ps[kept],
+            durations_ps=self.durations_ps[kept],
+            kinds=self.kinds[kept],
+            sources=self.sources.only(np.flatnonzero(kept)),
+        )
 
     def events_of(self, line: int) -> slice:
         """The events of a line."""

@@ -32,6 +32,7 @@ class Tool:
         about: Its help text.
         examples: Command lines after ``tfprof NAME``.
         options: Options that not all tools have, by name; its function has such parameters.
+        has_step: Its answer can be that of one step.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Tool:
     about: str
     examples: tuple[str, ...]
     options: tuple[str, ...] = ()
+    has_step: bool = True
 
 
 TOOLS = (
@@ -108,14 +110,14 @@ TOOLS = (
         "Show which buffers XLA's programs plan to hold at their peak, and how much of them is "
         "padding.",
         ("logs/", "logs/ --program jit_train --format json"),
-        options=("program",),
+        options=("program",), has_step=False,
     ),
     Tool(
         "graph-viewer", "hlo_graph",
         "Show the instructions of an XLA program around one of them: what it reads, what reads it, "
         "what each costs.",
         ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
-        options=("program", "node", "width"),
+        options=("program", "node", "width"), has_step=False,
     ),
     Tool(
         "monitor", "monitor_report",
@@ -261,7 +263,7 @@ def _command(tool: Tool) -> Command:
         callback=callback,
         params=[
             path_argument(),
-            *question_options(),
+            *question_options(with_step=tool.has_step),
             *(_own_option(name) for name in tool.options),
             *_shown_options(),
             *result_options(FORMATS, _FORMATS_HELP),
