@@ -65,7 +65,7 @@ def test_times_are_means_over_steps_and_count_all_devices():
     assert types.evidence == {
         "MatMul:time_micros": 100, "MatMul:time_share": 1, "total_micros": 100,
     }  # fmt: skip
-    assert "'net' (100 µs, 100.0 %)" in scopes.message
+    assert "'net/a' (100 µs, 100.0 %)" in scopes.message
 
 
 def test_an_op_seen_only_at_run_time_has_the_type_of_its_label():
@@ -82,3 +82,23 @@ def test_the_job_checker_says_why_it_has_nothing():
     finding = the_finding(check_job, NODES, RUN)
     assert (finding.rule, finding.severity, finding.evidence) == ("JobChecker", "info", {})
     assert "no job to check" in finding.message
+
+
+def test_a_scope_with_all_the_time_is_left_for_what_is_inside():
+    nodes = [op("step/model/a/x", "MatMul"), op("step/model/b/y", "Relu"), op("step/loss", "Sum")]
+    run_meta = run({"step/model/a/x": 600, "step/model/b/y": 370, "step/loss": 30})
+    scopes = found(check_expensive_operations, nodes, run_meta)[1]
+    assert scopes.message.startswith(
+        "Most time goes to the scopes and ops 'step/model/a' (600 µs, 60.0 %) and "
+        "'step/model/b' (370 µs"
+    )
+
+
+def test_a_line_with_all_the_time_is_nothing_to_look_at():
+    nodes = [op("a", "MatMul"), op("b", "Relu")]
+    log = op_log(traced("a", "train.py:9:main"), traced("b", "train.py:9:main"))
+    findings = found(check_expensive_operations, nodes, run({"a": 600, "b": 400}), op_log=log)
+    assert [finding.message.partition("'")[0] for finding in findings] == [
+        "Most time goes to the op types ", "Most time goes to the scopes and ops ",
+    ]  # fmt: skip
+    assert findings[0].location is None

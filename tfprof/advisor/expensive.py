@@ -14,6 +14,9 @@ from tfprof.model.frames import Frame
 TOP = 3
 """As many of each as the original names."""
 
+_SAYS_NOTHING = 0.95
+"""A scope or line with so much of the time is the program, and not where to look."""
+
 _RULE = "ExpensiveOperationChecker"
 _LINK = "https://www.tensorflow.org/guide/profiler"
 
@@ -33,20 +36,44 @@ def _op_types(context: CheckContext, total: float) -> list[Finding]:
     shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
     rows = np.flatnonzero(type_ids == largest[0])
     line = context.heaviest_line(rows, context.micros[rows])
+    if line is not None and line == _whole_program(context, total):
+        line = None
     return [_finding("Most time goes to the op types", shares, total, line)]
 
 
 def _scopes(context: CheckContext, total: float) -> list[Finding]:
     names = context.profile.ops.names
-    sums: dict[str, float] = {}
-    for name_id, micros in zip(
-        context.profile.ops.name_ids.array.tolist(), context.micros.tolist(), strict=True
-    ):
-        if micros > 0:
-            scope = names[name_id].partition("/")[0]
-            sums[scope] = sums.get(scope, 0.0) + micros
-    largest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:TOP]
+    ops = [
+        (names[name_id], micros)
+        for name_id, micros in zip(
+            context.profile.ops.name_ids.array.tolist(), context.micros.tolist(), strict=True
+        )
+        if micros > 0
+    ]
+    largest = _branches(ops, total)[:TOP]
     return [_finding("Most time goes to the scopes and ops", largest, total)]
+
+
+def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str, float]]:
+    """Scopes and ops where the time branches first, with their times, the largest first.
+
+    A scope that holds nearly all of it is left for what is inside.
+    """
+    inside = ""
+    while True:
+        sums: dict[str, float] = {}
+        has_inner: set[str] = set()
+        for name, micros in ops:
+            if name.startswith(inside):
+                part, slash, _ = name[len(inside) :].partition("/")
+                sums[inside + part] = sums.get(inside + part, 0.0) + micros
+                if slash:
+                    has_inner.add(inside + part)
+        largest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+        name, micros = largest[0]
+        if micros < _SAYS_NOTHING * total or name not in has_inner:
+            return largest
+        inside = f"{name}/"
 
 
 def _lines(context: CheckContext, total: float) -> list[Finding]:
@@ -54,11 +81,19 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
     lines = [
         (line, cost) for line, cost in context.lines_by(rows, context.micros[rows]) if cost > 0
     ]
-    if not lines:
+    if not lines or lines[0][0] == _whole_program(context, total):
         return []
     names = line_names([line for line, _ in lines[:TOP]])
     shares = [(name, cost) for name, (_, cost) in zip(names, lines[:TOP], strict=True)]
     return [_finding("Most time goes to ops made by the lines", shares, total, lines[0][0])]
+
+
+def _whole_program(context: CheckContext, total: float) -> Frame | None:
+    """The line that nearly all time is blamed on, which is that of ``model.fit`` or the like."""
+    rows = np.flatnonzero(context.micros > 0)
+    lines = context.lines_by(rows, context.micros[rows])
+    is_whole = len(rows) > 1 and bool(lines) and lines[0][1] >= _SAYS_NOTHING * total
+    return lines[0][0] if is_whole else None
 
 
 def _finding(

@@ -68,7 +68,10 @@ def _batch_norms(context: CheckContext) -> list[Finding]:
         message += f"; they take {time_text(spent)} ({share_text(spent / total)} of all ops)"
         evidence |= {"op_micros": spent, "op_share": spent / total, "total_micros": total}
         gain = Gain(spent, "micros", "all time of their ops, as if the fused one were free")
-    message += ". Use the fused op (fused=True, or tf.compat.v1.nn.fused_batch_norm)."
+    message += (
+        ". Use the fused op: tf.compat.v1.nn.fused_batch_norm, or fused=True in tf_keras; "
+        "today's Keras has no such argument: there, let XLA fuse them with jit_compile=True."
+    )
     severe = total <= 0 or spent >= WARNING_SHARE * total
     line = context.heaviest_line(rows, context.micros[rows])
     severity: Severity = "warning" if severe else "info"
