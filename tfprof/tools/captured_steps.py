@@ -23,13 +23,13 @@ from tfprof.analysis.xspace.op_runs import (
 )
 from tfprof.analysis.xspace.python_stacks import python_stacks
 from tfprof.analysis.xspace.run_columns import Block, blocks_of, kept, memory_columns
-from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.runs import RunColumns, StatColumns
 from tfprof.tools.device_op_db import Programs
 from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.run import Host, Run
+from tfprof.tools.run_steps import run_steps
 from tfprof.units import human_memory
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
@@ -56,12 +56,18 @@ def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:
     is_known = _known_names(profile)
     for task, each in enumerate(run.chosen(host)):
         part = profile if task == 0 else Profile(classic=profile.classic)
-        _Capture(part, each, task, is_known).add()
+        _Capture(part, each, task, is_known).add(_groups_of_steps(run, each, part.classic))
         if part is not profile:
             profile.add_profile(part)
     for note in run.notes:
         where = f"{note.host}: " if note.host else ""
         profile.notices.add(f"capture-{note.severity}", f"{where}{note.message}")
+
+
+def _groups_of_steps(run: Run, host: Host, classic: bool) -> Int64Array | None:
+    """The groups of a host that are steps, as all tools count them; None if all groups are."""
+    own = [one.times.groups for one in run_steps(run).hosts if one.host is host]
+    return None if classic or not own else np.unique(np.concatenate(own))
 
 
 def _known_names(profile: Profile) -> Callable[[str], bool]:
@@ -81,13 +87,17 @@ class _Capture:
         self._timeline = host.timeline
         self._groups = host.groups(classic=profile.classic)
 
-    def add(self) -> None:
-        """Add all steps."""
+    def add(self, steps_of_host: Int64Array | None) -> None:
+        """Add all steps.
+
+        Args:
+            steps_of_host: The groups that are steps; all of them for None.
+        """
         on_host = host_op_runs(self._timeline)
         on_devices = self._device_runs()
         runs = _joined([on_host, *on_devices.values()])
         blocks = blocks_of(self._job, self._timeline, on_host, on_devices)
-        steps, group_of = _steps(self._timeline, self._groups, runs)
+        steps, group_of = _steps(self._groups, runs, steps_of_host)
         if steps:
             self._add_steps(runs, blocks, steps, group_of, len(on_host))
             self._add_stacks([on_host, *on_devices.values()])
@@ -247,7 +257,9 @@ def _joined(parts: Sequence[OpRuns]) -> OpRuns:
     )
 
 
-def _steps(timeline: Timeline, groups: Groups, runs: OpRuns) -> tuple[dict[int, int], Int64Array]:
+def _steps(
+    groups: Groups, runs: OpRuns, steps_of_host: Int64Array | None
+) -> tuple[dict[int, int], Int64Array]:
     """The number of each step by its group, and the group of each run.
 
     Where no run is in a step, all are in step 0.
@@ -255,6 +267,8 @@ def _steps(timeline: Timeline, groups: Groups, runs: OpRuns) -> tuple[dict[int, 
     if not len(runs):
         return {}, np.zeros(0, np.int64)
     group_of = groups.of_event[runs.events].astype(np.int64)
+    if steps_of_host is not None:
+        group_of[~np.isin(group_of, steps_of_host)] = -1
     if not (group_of >= 0).any():
         return {0: 0}, np.zeros(len(runs), np.int64)
     present = np.unique(group_of[group_of >= 0]).tolist()
