@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from tfprof.analysis.xspace.names import TPU_PREFIX
 from tfprof.model.xspace import Plane, XSpace
 
 _HOST: Final = "/host:CPU"
@@ -50,6 +51,20 @@ def _has_xla(space: XSpace) -> bool:
     return _has_device(space) or any(_has_stat(plane, "hlo_op") for plane in hosts)
 
 
+def _has_steps(space: XSpace) -> bool:
+    """Something that marks a step, or that a program calls; TPUs tell runs of programs."""
+    of_host = any(
+        _has_stat(plane, name) for plane in _hosts(space) for name in ("_r", "step_num", "group_id")
+    )
+    return of_host or any(
+        plane.name.startswith(TPU_PREFIX) and len(plane.events) for plane in space.planes
+    )
+
+
+def _has_input(space: XSpace) -> bool:
+    return _has_steps(space) or _has_iterators(space)
+
+
 def _has_kernels(space: XSpace) -> bool:
     return any(_has_stat(plane, "kernel_details") for plane in _devices(space))
 
@@ -91,7 +106,7 @@ _NO_PROGRAMS: Final = "there are no XLA programs; jit_compile=True makes some"
 _NO_XLA: Final = "there are no ops of a device or of XLA"
 _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "overview": (_has_events, _NOTHING),
-    "input-pipeline": (_has_events, _NOTHING),
+    "input-pipeline": (_has_input, "there are no steps and no tf.data iterators"),
     "tf-data": (_has_iterators, "there are no tf.data iterators"),
     "op-stats": (_has_events, _NOTHING),
     "kernel-stats": (_has_kernels, "there are no GPU kernels"),
@@ -99,7 +114,7 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
         _has_allocations,
         "there are no allocations; on a CPU, TF_CPU_ALLOCATOR_USE_BFC=true records them",
     ),
-    "pod": (_has_events, _NOTHING),
+    "pod": (_has_steps, "there are no steps: none was marked, or called"),
     "op-profile": (_has_xla, _NO_XLA),
     "hlo-stats": (_has_xla, _NO_XLA),
     "roofline": (_has_xla, _NO_XLA),
