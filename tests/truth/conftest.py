@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -68,14 +67,10 @@ def _programs(factory: pytest.TempPathFactory, framework: str) -> Callable[[str]
 @pytest.fixture(scope="session")
 def tensorflow_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Recorded]:
     """A recorded TensorFlow program by name."""
-    if importlib.util.find_spec("tensorflow") is None:
-        pytest.skip("needs TensorFlow")
     return _programs(tmp_path_factory, "tensorflow")
 
 
 @pytest.fixture(scope="session")
 def jax_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Recorded]:
     """A recorded JAX program by name."""
-    if importlib.util.find_spec("jax") is None:
-        pytest.skip("needs JAX")
     return _programs(tmp_path_factory, "jax")

@@ -137,31 +137,34 @@ def keras_fit(clock: OwnClock) -> None:
     clock.knows(n_batches=10)
 
 
-class Products(keras.layers.Layer):
-    """Computes for some 15 ms."""
+class Asleep(keras.layers.Layer):
+    """Takes 25 ms, whatever else the machine does."""
 
     def build(self, _: Any) -> None:
-        """One matrix."""
-        self.kernel = self.add_weight(shape=(700, 700))
+        """One number to train."""
+        self.scale = self.add_weight(shape=(), initializer="ones")
 
     def call(self, batch: Any) -> Any:
-        """Products in a row, of which the batch takes its part."""
-        found = self.kernel
-        for _ in range(3):
-            found = keras.ops.tanh(keras.ops.matmul(found, self.kernel))
-        return batch[:, :1] * keras.ops.mean(found)
+        """The first column, after a while."""
+
+        def sleep(column: np.ndarray) -> np.ndarray:
+            time.sleep(0.025)
+            return column
+
+        column = tf.numpy_function(sleep, [batch[:, :1]], tf.float32)
+        return tf.ensure_shape(column, (None, 1)) * self.scale
 
 
 def busy_fit(clock: OwnClock, dataset: tf.data.Dataset) -> None:
-    """A model whose computation takes about as long as a batch takes to make."""
-    model = keras.Sequential([Products()])
+    """A model whose computation takes as long as a batch takes to make."""
+    model = keras.Sequential([Asleep()])
     model.compile("sgd", "mse")
     fit(clock, model, dataset, Batches(clock))
 
 
 @program
 def keras_busy_fit(clock: OwnClock) -> None:
-    """Ten batches that take 25 ms to make, and about as long to compute, one after the other."""
+    """Ten batches that take 25 ms to make, and 25 ms to compute, one after the other."""
     alone = tf.data.Options()
     alone.experimental_optimization.inject_prefetch = False
     busy_fit(clock, batches(clock, 10, 25, labels=True).with_options(alone))
@@ -631,7 +634,7 @@ def session_metadata(clock: OwnClock) -> None:
             with clock.step():
                 model.run(session, options=options, run_metadata=metadata)
             (clock.path / f"run_{number}.pb").write_bytes(metadata.SerializeToString())
-    clock.knows(n_steps=5, n_products=5 * 4)
+    clock.knows(n_steps=5, products_per_step=4)
 
 
 @program
@@ -647,7 +650,7 @@ def session_profile_context(clock: OwnClock) -> None:
         for _ in range(12):
             with clock.step():
                 model.run(session)
-    clock.knows(traced=[6, 7, 8, 9], n_products=4 * 4)
+    clock.knows(traced=[6, 7, 8, 9], products_per_step=4)
 
 
 if __name__ == "__main__":

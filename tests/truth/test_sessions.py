@@ -3,20 +3,18 @@
 import pytest
 
 import tfprof
-from tests.truth.recorded import median
 
 pytestmark = pytest.mark.tensorflow
 
 OPTIONS = {
     **tfprof.ProfileOptionBuilder().build(),
     "output": "none",
-    "select": ["micros"],
     "order_by": "micros",
 }
 
 
 def of_products(profiler, step=-1):
-    """Runs of all products, and their time in ms."""
+    """The row of all products: of a step, or of the average step."""
     rows = profiler.view("op", {**OPTIONS, "step": step}).to_rows()
     [found] = [row for row in rows if row["name"] == "MatMul"]
     return found
@@ -34,7 +32,7 @@ def metadata(tensorflow_program):
 def test_steps_of_run_metadata(metadata):
     program, profiler = metadata
     assert len(profiler.steps) == program.knows("n_steps") == len(program.own_ms())
-    assert of_products(profiler)["run_count"] == program.knows("n_products")
+    assert of_products(profiler)["run_count"] == program.knows("products_per_step")
 
 
 def test_products_take_most_of_a_run(metadata):
@@ -50,9 +48,9 @@ def test_a_profile_context_traces_what_it_was_asked_to(tensorflow_program):
     profiler = tfprof.open_profile(program.capture / "profile_10")
     assert profiler.steps == program.knows("traced")
     products = of_products(profiler)
-    assert products["run_count"] == program.knows("n_products")
+    assert products["run_count"] == program.knows("products_per_step")
     traced = [program.own_ms()[number - 1] for number in program.knows("traced")]
-    assert products["exec_micros"] / 1e3 / len(traced) < 1.1 * median(traced)
+    assert products["exec_micros"] / 1e3 < max(traced)
 
 
 def test_the_heaviest_op_of_a_session(metadata):
