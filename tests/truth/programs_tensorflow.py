@@ -34,9 +34,18 @@ def marked(number: int) -> tf.profiler.experimental.Trace:
 
 
 def batches(
-    clock: OwnClock, count: int, sleep_ms: float, *, labels: bool = False, **how: Any
+    clock: OwnClock,
+    count: int,
+    sleep_ms: float,
+    *,
+    labels: bool = False,
+    alone: bool = False,
+    **how: Any,
 ) -> tf.data.Dataset:
-    """Batches that each take a while to make; the clock notes how long, as ``made``."""
+    """Batches that each take a while to make; the clock notes how long, as ``made``.
+
+    tf.data makes one batch ahead without being asked to; ``alone`` keeps it from that.
+    """
 
     def make(number: np.int64) -> np.ndarray:
         with clock.span("made"):
@@ -47,7 +56,9 @@ def batches(
         made = tf.ensure_shape(tf.numpy_function(make, [number], tf.float32), (64, 64))
         return (made, made[:, :1]) if labels else made
 
-    return tf.data.Dataset.range(count).map(batch, **how)
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = not alone
+    return tf.data.Dataset.range(count).map(batch, **how).with_options(options)
 
 
 def products(count: int, width: int = 400) -> Callable[[tf.Tensor], tf.Tensor]:
@@ -78,6 +89,21 @@ def loop_of_products(trips: int, width: int = 128) -> Callable[[tf.Tensor], tf.T
     return train_step
 
 
+def asleep(clock: OwnClock, sleep_ms: float) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A computation that takes as long whatever else the machine does; noted as ``computed``."""
+
+    def sleep(column: np.ndarray) -> np.ndarray:
+        with clock.span("computed"):
+            time.sleep(sleep_ms / 1e3)
+            return column
+
+    @tf.function
+    def train_step(batch: tf.Tensor) -> tf.Tensor:
+        return tf.ensure_shape(tf.numpy_function(sleep, [batch[:, :1]], tf.float32), (None, 1))
+
+    return train_step
+
+
 def train(clock: OwnClock, dataset: tf.data.Dataset, count: int, work: Callable[..., Any]) -> None:
     """A training loop with marked steps, in which the input is waited for."""
     for one in dataset.take(1):
@@ -93,30 +119,19 @@ def train(clock: OwnClock, dataset: tf.data.Dataset, count: int, work: Callable[
     clock.knows(n_steps=count)
 
 
-class Batches(keras.callbacks.Callback):
-    """Notes how long each of Keras' calls of its train function took."""
-
-    def __init__(self, clock: OwnClock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        """The train function is about to be called."""
-        self._step = self._clock.step()
-        self._step.__enter__()
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """It has returned."""
-        self._step.__exit__(None, None, None)
-
-
-def fit(clock: OwnClock, model: Any, dataset: Any, callback: Any, **how: Any) -> None:
-    """Warm up with an epoch, and record another."""
-    how = {"shuffle": False, "verbose": 0, **how}
-    model.fit(dataset, **how)
+def fit(clock: OwnClock, model: Any, dataset: Any) -> None:
+    """Warm up with an epoch, and record another; a step is a call of Keras' train function."""
+    model.fit(dataset, shuffle=False, verbose=0)
     clock.spans.clear()
+    train_function = model.train_function
+
+    def timed(iterator: Any) -> Any:
+        with clock.step():
+            return train_function(iterator)
+
+    model.train_function = timed
     with clock.recording():
-        model.fit(dataset, callbacks=[callback], **how)
+        model.fit(dataset, shuffle=False, verbose=0)
     clock.knows(n_steps=len(clock.spans["step"]))
 
 
@@ -133,41 +148,21 @@ def dense(**how: Any) -> keras.Model:
 @program
 def keras_fit(clock: OwnClock) -> None:
     """Ten batches of Keras 3 that wait 20 ms each for a map."""
-    fit(clock, dense(), batches(clock, 10, 20, labels=True), Batches(clock))
+    fit(clock, dense(), batches(clock, 10, 20, labels=True))
     clock.knows(n_batches=10)
-
-
-class Asleep(keras.layers.Layer):
-    """Takes 25 ms, whatever else the machine does."""
-
-    def build(self, _: Any) -> None:
-        """One number to train."""
-        self.scale = self.add_weight(shape=(), initializer="ones")
-
-    def call(self, batch: Any) -> Any:
-        """The first column, after a while."""
-
-        def sleep(column: np.ndarray) -> np.ndarray:
-            time.sleep(0.025)
-            return column
-
-        column = tf.numpy_function(sleep, [batch[:, :1]], tf.float32)
-        return tf.ensure_shape(column, (None, 1)) * self.scale
 
 
 def busy_fit(clock: OwnClock, dataset: tf.data.Dataset) -> None:
     """A model whose computation takes as long as a batch takes to make."""
-    model = keras.Sequential([Asleep()])
+    model = keras.Sequential([keras.layers.Dense(64), keras.layers.Lambda(asleep(clock, 25))])
     model.compile("sgd", "mse")
-    fit(clock, model, dataset, Batches(clock))
+    fit(clock, model, dataset)
 
 
 @program
 def keras_busy_fit(clock: OwnClock) -> None:
     """Ten batches that take 25 ms to make, and 25 ms to compute, one after the other."""
-    alone = tf.data.Options()
-    alone.experimental_optimization.inject_prefetch = False
-    busy_fit(clock, batches(clock, 10, 25, labels=True).with_options(alone))
+    busy_fit(clock, batches(clock, 10, 25, labels=True, alone=True))
 
 
 @program
@@ -177,23 +172,17 @@ def keras_busy_fit_prefetched(clock: OwnClock) -> None:
 
 
 @program
-def keras_fit_prefetched(clock: OwnClock) -> None:
-    """``keras_fit`` with a prefetch, which tf.data has put there by itself: nothing changes."""
-    fit(clock, dense(), batches(clock, 10, 20, labels=True).prefetch(2), Batches(clock))
-
-
-@program
 def keras_fit_parallel(clock: OwnClock) -> None:
     """``keras_fit`` with four calls of the map at once."""
     dataset = batches(clock, 10, 20, labels=True, num_parallel_calls=4).prefetch(4)
-    fit(clock, dense(), dataset, Batches(clock))
+    fit(clock, dense(), dataset)
 
 
 @program
 def keras_fit_steps_per_execution(clock: OwnClock) -> None:
     """Six executions of four batches, 5 ms of waiting for each batch."""
     model = dense(steps_per_execution=4)
-    fit(clock, model, batches(clock, 24, 5, labels=True), Batches(clock))
+    fit(clock, model, batches(clock, 24, 5, labels=True, alone=True))
     clock.knows(n_batches=24, batches_per_step=4)
 
 
@@ -204,7 +193,7 @@ def keras_lstm_fit(clock: OwnClock) -> None:
     model.compile("sgd", "mse")
     features = np.random.default_rng(1).random((8 * 32, 40, 8), np.float32)
     dataset = tf.data.Dataset.from_tensor_slices((features, features[:, 0, :1])).batch(32)
-    fit(clock, model, dataset.cache().prefetch(8), Batches(clock))
+    fit(clock, model, dataset.cache().prefetch(8))
     clock.knows(n_time_steps=40)
 
 
@@ -213,21 +202,16 @@ def tf_keras_fit(clock: OwnClock) -> None:
     """Eight batches of Keras 2, which marks its steps itself; each waits 20 ms."""
     import tf_keras
 
-    class Legacy(tf_keras.callbacks.Callback):
-        on_train_batch_begin = Batches.on_train_batch_begin
-        on_train_batch_end = Batches.on_train_batch_end
-        _clock = clock
-
     model = tf_keras.Sequential([tf_keras.layers.Dense(64, "relu"), tf_keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    fit(clock, model, batches(clock, 8, 20, labels=True), Legacy())
+    fit(clock, model, batches(clock, 8, 20, labels=True, alone=True))
 
 
 def many_batches(clock: OwnClock, **how: Any) -> None:
     """120 batches of a model so small that Python takes more time than it does."""
     features = tf.random.stateless_normal((120 * 2, 4), (1, 2))
     dataset = tf.data.Dataset.from_tensor_slices((features, features[:, :1])).batch(2)
-    fit(clock, dense(**how), dataset.cache().prefetch(64), Batches(clock))
+    fit(clock, dense(**how), dataset.cache().prefetch(64))
 
 
 @program
@@ -248,15 +232,15 @@ def keras_small_batches_together(clock: OwnClock) -> None:
 
 @program
 def marked_loop(clock: OwnClock) -> None:
-    """Marked steps that wait 20 ms for a map and then compute."""
-    train(clock, batches(clock, 10, 20), 10, products(3))
+    """Marked steps that wait for a map of 20 ms, and then compute for 10 ms."""
+    train(clock, batches(clock, 10, 20), 10, asleep(clock, 10))
 
 
 @program
 def marked_loop_with_prefetch(clock: OwnClock) -> None:
     """The same as advised: batches are made ahead, four at a time."""
     dataset = batches(clock, 10, 20, num_parallel_calls=4).prefetch(tf.data.AUTOTUNE)
-    train(clock, dataset, 10, products(3))
+    train(clock, dataset, 10, asleep(clock, 10))
 
 
 @program
@@ -506,20 +490,20 @@ def jit_compiled(clock: OwnClock) -> None:
 @program
 def slow_map(clock: OwnClock) -> None:
     """A map that takes 20 ms for each batch, one after the other, in 12 steps."""
-    train(clock, batches(clock, 12, 20), 12, products(2))
+    train(clock, batches(clock, 12, 20), 12, products(1, 64))
     clock.knows(slowest="Map")
 
 
 @program
 def slow_map_parallel(clock: OwnClock) -> None:
     """The same with parallel calls."""
-    train(clock, batches(clock, 12, 20, num_parallel_calls=4), 12, products(2))
+    train(clock, batches(clock, 12, 20, num_parallel_calls=4), 12, products(1, 64))
 
 
 @program
 def slow_map_prefetched(clock: OwnClock) -> None:
     """The same with a prefetch: what the step takes is hidden, what the map takes is not."""
-    train(clock, batches(clock, 12, 20).prefetch(2), 12, products(2))
+    train(clock, batches(clock, 12, 20).prefetch(2), 12, products(1, 64))
     clock.knows(slowest="Map")
 
 
@@ -534,7 +518,7 @@ def slow_generator(clock: OwnClock) -> None:
 
     signature = tf.TensorSpec((4, 4), tf.float32)
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
-    train(clock, dataset, 10, products(2))
+    train(clock, dataset, 10, products(1, 64))
     clock.knows(slowest="Generator")
 
 
@@ -554,13 +538,13 @@ def fused(clock: OwnClock) -> tf.data.Dataset:
 @program
 def fused_map_and_batch(clock: OwnClock) -> None:
     """Twelve steps that wait for a fused MapAndBatch."""
-    train(clock, fused(clock), 12, products(2))
+    train(clock, fused(clock), 12, products(1, 64))
 
 
 @program
 def fused_map_and_batch_prefetched(clock: OwnClock) -> None:
     """The same with a prefetch."""
-    train(clock, fused(clock).prefetch(2), 12, products(2))
+    train(clock, fused(clock).prefetch(2), 12, products(1, 64))
 
 
 # Devices and sessions
@@ -595,12 +579,12 @@ class SessionGraph:
     def __init__(self) -> None:
         self.graph = tf.Graph()
         with self.graph.as_default():
-            self.batch = tf.compat.v1.placeholder(tf.float32, (400, 400), "batch")
+            self.batch = tf.compat.v1.placeholder(tf.float32, (700, 700), "batch")
             found = self.batch
             for number in range(4):
                 found = tf.matmul(found, self.batch, name=f"product_{number}")
             self.loss = tf.reduce_sum(found, name="loss")
-        self.value = np.full((400, 400), 1e-3, np.float32)
+        self.value = np.full((700, 700), 1e-3, np.float32)
 
     def run(self, session: Any, **how: Any) -> None:
         """One run of all of it."""

@@ -40,7 +40,7 @@ def test_products_take_most_of_a_run(metadata):
     program, profiler = metadata
     for number, own_ms in enumerate(program.own_ms()):
         said_ms = of_products(profiler, number)["exec_micros"] / 1e3
-        assert 0.4 * own_ms < said_ms < own_ms
+        assert 0.5 * own_ms < said_ms < own_ms
 
 
 def test_a_profile_context_traces_what_it_was_asked_to(tensorflow_program):
