@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-N_DEVICES = 4
-os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={N_DEVICES}"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
@@ -24,6 +23,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from tests.truth.own_clock import OwnClock, Programs
 
 program = Programs(jax.profiler.trace)
+
+N_DEVICES = 4
 
 
 def marked(number: int) -> jax.profiler.StepTraceAnnotation:

@@ -133,8 +133,11 @@ def test_time_stands_under_the_program_that_took_it(jax_program):
 
 @pytest.mark.parametrize(
     "name, heaviest",
-    [("two_programs", "heavy_program"), ("unmarked", "unmarked_step"), ("scan", "scanned"),
-     ("sharded", "sharded_step"), ("heavy_product", "one_product"), ("first_step_compiles", "late")],
+    [
+        ("two_programs", "heavy_program"), ("unmarked", "unmarked_step"), ("scan", "scanned"),
+        ("sharded", "sharded_step"), ("heavy_product", "one_product"),
+        ("first_step_compiles", "late"),
+    ],
 )  # fmt: skip
 def test_the_tree_of_ops_has_the_names_of_programs(jax_program, name, heaviest):
     rows = jax_program(name).rows("op_profile", "ops")

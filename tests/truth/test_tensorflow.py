@@ -19,7 +19,7 @@ from tfprof.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow
 
-SHARE, ENCLOSED_MS, CORES = 0.08, 0.1, os.cpu_count() or 1
+SHARE, MARGIN, ENCLOSED_MS, CORES = 0.08, 0.03, 0.1, os.cpu_count() or 1
 
 MARKED = [
     "tf_keras_fit", "marked_loop", "marked_loop_with_prefetch", "marked_while", "marks_over_calls",
@@ -50,8 +50,9 @@ def test_steps_are_those_of_the_program(tensorflow_program, name):
 def test_steps_take_as_long_as_the_program_says(tensorflow_program, name):
     program = tensorflow_program(name)
     assert is_close(median(program.step_ms), median(program.own_ms()))
-    pairs = zip(program.step_ms, program.own_ms(), strict=True)
-    assert all(said < own + ENCLOSED_MS for said, own in pairs)
+    if name != "tf_keras_fit":  # its clock is read inside of the mark
+        pairs = zip(program.step_ms, program.own_ms(), strict=True)
+        assert all(said < own + ENCLOSED_MS for said, own in pairs)
 
 
 @pytest.mark.parametrize("name", MARKED + CALLED)
@@ -81,6 +82,13 @@ def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_prog
 # Waiting for input
 
 
+def own_share_but_for_one(program):
+    """Part of the steps that waited, the one left out that waited the longest."""
+    waited, whole = program.own_ms("input"), program.own_ms()
+    worst = waited.index(max(waited))
+    return (sum(waited) - waited[worst]) / (sum(whole) - whole[worst])
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -92,16 +100,26 @@ def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_prog
 def test_the_share_of_waiting_is_what_the_program_waited(tensorflow_program, name):
     program = tensorflow_program(name)
     assert program.waiting_share == pytest.approx(program.own_share("input"), abs=SHARE)
-    assert "HIGHLY input-bound" in program.verdict
+    if own_share_but_for_one(program) > 0.25:
+        assert "HIGHLY input-bound" in program.verdict
+    else:
+        assert CLAIM.search(program.verdict)
 
 
 @pytest.mark.parametrize(
-    "name", ["keras_fit", "keras_busy_fit", "keras_fit_steps_per_execution", "tf_keras_fit"]
+    "name", ["keras_busy_fit", "keras_fit_steps_per_execution", "tf_keras_fit"]
 )
-def test_the_share_of_waiting_within_keras_is_what_batches_took_to_make(tensorflow_program, name):
-    """No batch is made while another trains, but for what little a hidden prefetch can hide."""
+def test_keras_waits_while_batches_are_made_and_not_while_it_computes(tensorflow_program, name):
+    """What is neither is wakening threads and the like, of which nothing tells."""
     program = tensorflow_program(name)
-    assert program.waiting_share == pytest.approx(program.own_share("made"), abs=SHARE)
+    most = 1.0 - program.own_share("computed") if name == "keras_busy_fit" else 1.0
+    assert program.own_share("made") - MARGIN < program.waiting_share < most + MARGIN
+    assert "HIGHLY input-bound" in program.verdict
+
+
+def test_keras_waits_most_of_the_time(tensorflow_program):
+    program = tensorflow_program("keras_fit")
+    assert program.waiting_share > 0.5
     assert "HIGHLY input-bound" in program.verdict
 
 
@@ -166,12 +184,13 @@ def test_small_ops_run_as_often_as_they_are_called(tensorflow_program, name):
 
 def test_the_heaviest_op_takes_what_the_program_measured(tensorflow_program):
     program = tensorflow_program("heavy_product")
-    share = 1 - median(program.own_ms("light")) / median(program.own_ms())
+    own_ms = sum(program.own_ms()) - program.knows("n_steps") * median(program.own_ms("light"))
+    share = own_ms / sum(program.own_ms())
     first = program.rows("op_stats", "ops")[0]
     assert program.knows("heaviest") in first["operation"]
     assert first["host_total_self_time_percent"] == pytest.approx(share, abs=SHARE)
-    each_ms = first["total_self_time"] / 1e3 / program.knows("n_products")
-    assert is_close(each_ms, share * median(program.own_ms()))
+    assert first["total_self_time"] / 1e3 == pytest.approx(own_ms, rel=0.15)
+    assert first["avg_time"] / 1e3 == pytest.approx(own_ms / program.knows("n_products"), rel=0.15)
     assert program.knows("heaviest") in program.advice["ops/heaviest"].message
 
 
@@ -179,11 +198,10 @@ def test_instructions_of_a_compiled_function(tensorflow_program):
     program = tensorflow_program("jit_compiled")
     [name] = program.program_names.values()
     assert program.knows("program") in name
-    products = [
-        row for row in program.rows("hlo_stats", "instructions") if row["category"] == "dot"
-    ]
+    rows = program.rows("hlo_stats", "instructions")
+    products = [row for row in rows if row["category"] == "dot"]
     assert sum(row["occurrences"] for row in products) == program.knows("n_products")
-    assert program.rows("hlo_stats", "instructions")[0]["category"] == "dot"
+    assert rows[0]["category"] == "dot"
 
 
 @pytest.mark.parametrize("name", ["retraced", "traced_once"])
@@ -231,7 +249,6 @@ PERHAPS = {"keras_small_batches": ("keras_small_batches_together", "python/unexp
 """What helps if it is advised; nothing tells that it must be."""
 
 POINTLESS = {
-    "keras_fit": ("keras_fit_prefetched", "input-pipeline/prefetch"),
     "slow_map": ("slow_map_prefetched", "input-pipeline/prefetch"),
     "fused_map_and_batch": ("fused_map_and_batch_prefetched", "input-pipeline/prefetch"),
 }
@@ -250,7 +267,7 @@ def time_of_batch(program):
 def test_advice_that_is_followed_helps(tensorflow_program, name):
     changed, rule = FOLLOWED[name]
     before, after = tensorflow_program(name), tensorflow_program(changed)
-    assert time_of_batch(after) < 0.85 * time_of_batch(before), "the program did not get faster"
+    assert time_of_batch(after) < 0.75 * time_of_batch(before), "the program did not get faster"
     assert rule in before.advice
 
 
@@ -258,14 +275,14 @@ def test_advice_that_is_followed_helps(tensorflow_program, name):
 def test_advice_that_may_be_given_helps(tensorflow_program, name):
     changed, rule = PERHAPS[name]
     before, after = tensorflow_program(name), tensorflow_program(changed)
-    assert rule not in before.advice or time_of_batch(after) < 0.85 * time_of_batch(before)
+    assert rule not in before.advice or time_of_batch(after) < 0.75 * time_of_batch(before)
 
 
 @pytest.mark.parametrize("name", POINTLESS)
 def test_what_would_not_help_is_not_advised(tensorflow_program, name):
     changed, rule = POINTLESS[name]
     before, after = tensorflow_program(name), tensorflow_program(changed)
-    assert time_of_batch(after) > 0.85 * time_of_batch(before), "the program did get faster"
+    assert time_of_batch(after) > 0.75 * time_of_batch(before), "the program did get faster"
     assert rule not in before.advice
 
 
