@@ -1,4 +1,4 @@
-"""What holds for all tests: settings, and which of them need TensorFlow."""
+"""What holds for all tests: settings, and which of them need TensorFlow or JAX."""
 
 import importlib.util
 import os
@@ -14,12 +14,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where there is no TensorFlow, skip what is marked as needing it."""
-    if importlib.util.find_spec("tensorflow") is None:
-        skip = pytest.mark.skip(reason="needs TensorFlow")
-        for item in items:
-            if item.get_closest_marker("tensorflow") is not None:
-                item.add_marker(skip)
+    """Where there is no TensorFlow or no JAX, skip what is marked as needing it."""
+    for module, name in (("tensorflow", "TensorFlow"), ("jax", "JAX")):
+        if importlib.util.find_spec(module) is None:
+            skip = pytest.mark.skip(reason=f"needs {name}")
+            for item in items:
+                if item.get_closest_marker(module) is not None:
+                    item.add_marker(skip)
 
 
 def pytest_addoption(parser):
