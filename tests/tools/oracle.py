@@ -15,8 +15,9 @@ import pytest
 PACKED = Path(__file__).parents[1] / "data" / "captures"
 
 CAPTURES = (
-    "cpu-custom-loop-py", "cpu-keras-fit", "cpu-memory-bfc", "cpu-multi-worker", "cpu-no-steps",
-    "cpu-xla", "gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "gpu-synthetic",
+    "cpu-custom-loop-py", "cpu-eager-ops", "cpu-jax-pmap", "cpu-jax-steps", "cpu-keras-fit",
+    "cpu-memory-bfc", "cpu-multi-worker", "cpu-no-steps", "cpu-steps-per-execution",
+    "cpu-while-steps", "cpu-xla", "gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "gpu-synthetic",
     "gpu-v100-bert-modernized", "gpu-v100-bert-tf23", "tpu-synthetic", "tpu-v6e-jax",
 )  # fmt: skip
 

@@ -169,7 +169,7 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
         return _given(timeline)
     if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
         return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
-    loops, roots = _loop_iterations(forest)
+    loops, roots = _loop_iterations(forest) if classic else (forest, [])
     if roots:
         forest = loops
     else:
