@@ -98,7 +98,7 @@ class Evidence:
         """Ops of devices that exchange data with the host amid a program, the longest first."""
         whole = merged(device_ops(host) for host in self.hosts)
         found = [op for op in whole.ops if op.is_outside_compilation]
-        return sorted(found, key=lambda op: (-op.self_ps, op.key))
+        return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def idle_share(self) -> float:

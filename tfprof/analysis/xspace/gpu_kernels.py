@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.analysis.xspace.hlo_events import hlo_keys
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import parse_op_name
+from tfprof.analysis.xspace.programs import HloKey, hlo_keys
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 
@@ -44,8 +44,8 @@ class Kernel(NamedTuple):
     op_name: str
 
 
-OpOfHlo = Callable[[int | None, str, str], str | None]
-"""Program id, module and instruction → name of the framework's op; None if it is not known."""
+OpOfHlo = Callable[[HloKey], str | None]
+"""The instruction of an event → name of the framework's op; None if it is not known."""
 
 
 class KernelTimes(NamedTuple):
@@ -130,7 +130,7 @@ def _with_hlo(
     keys, place = hlo_keys(timeline, events)
     numbers = []
     for key in keys:
-        name = None if key is None else op_of_hlo(*key)
+        name = None if key is None else op_of_hlo(key)
         if name is None:
             numbers.append(-1)
             continue
