@@ -18,6 +18,7 @@ from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.tools.training import is_backward, programs_train
 
 TOOL = "op-stats"
 
@@ -180,7 +181,8 @@ class _TableMaker:
         self._classic = classic
         self._hardware = environment(run).hardware
         self._peaks = run_peaks(run)
-        trains = any("gradient" in op.name for side in self._sides for op in side)
+        trains = any(is_backward(op.name, op.type) for side in self._sides for op in side)
+        trains = trains or (not classic and programs_train(hosts))
         self._guesses = {
             "task_type": "Training" if trains else "Inference",
             "architecture_type": "Unknown",
