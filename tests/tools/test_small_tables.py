@@ -23,6 +23,7 @@ from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
 from tfprof.tools.roofline_model import roofline
+from tfprof.tools.run import open_run
 from tfprof.tools.statistics import Summary, one_digit, percent, summary
 from tfprof.tools.tf_data_bottleneck import tf_data
 
@@ -407,3 +408,17 @@ def test_fragmentation_of_nothing_is_no_number_only_in_the_reference():
         assert found["profileSummary"]["peakStats"]["fragmentation"] == said
     assert memory(run, classic=True).to_rows()[0]["fragmentation"] is None
     assert memory(run).to_rows()[0]["fragmentation"] == 0.0
+
+
+def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp_path):
+    slow = line(get_next("Root", 0, 90_000, 5))
+    data = xspace(host(slow), hostname="vm").SerializeToString()
+    for file in ("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467"):
+        (tmp_path / f"{file}.xplane.pb").write_bytes(data)
+    run = open_run(sorted(map(str, tmp_path.iterdir())))
+    assert environment(run).n_machines == 2
+    assert environment(run, classic=True).n_machines == 1
+    assert {row["host"] for row in tf_data(run).to_rows()} == {
+        "10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467",
+    }  # fmt: skip
+    assert {row["host"] for row in tf_data(run, classic=True).to_rows()} == {"vm"}

@@ -22,6 +22,7 @@ from tfprof.analysis.xspace.memory import (
 )
 from tfprof.analysis.xspace.names import TENSOR_CORE
 from tfprof.errors import UsageError
+from tfprof.tools.environment import environment
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
@@ -242,7 +243,7 @@ def _reference_json(
         "memoryProfilePerAllocator": {
             allocator.name: _allocator_json(allocator) for allocator in found
         },
-        "numHosts": 1 if classic else len({host.machine for host in run.hosts}),
+        "numHosts": 1 if classic else environment(run).n_machines,
         "memoryIds": [allocator.name for allocator in found],
         "version": 1,
         "hloModules": _modules(hosts[0]),

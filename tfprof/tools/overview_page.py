@@ -171,7 +171,7 @@ def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
         run,
         hosts,
         analysis,
-        environment(run),
+        environment(run, classic=classic),
         on_host,
         on_device,
         _shares(on_host, on_device, run, classic),
