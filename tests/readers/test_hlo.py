@@ -7,8 +7,9 @@ import pytest
 from tests.hlo_programs import ADD, capture, op, program, read
 from tests.tools.oracle import folder
 from tfprof._wire import messages as pb
+from tfprof.analysis.xspace.programs import HloKey, KnownPrograms
 from tfprof.errors import MalformedProfileError
-from tfprof.readers.hlo import find_program, hlo_programs, read_hlo
+from tfprof.readers.hlo import hlo_programs, read_hlo, split_title
 from tfprof.readers.xspace import read_xspace
 
 A, B = op("a", "parameter", "f32[4]"), op("b", "parameter", "f32[4]", parameter_number=1)
@@ -143,13 +144,62 @@ def test_programs_of_a_capture():
 def test_finding_the_program_of_an_event():
     one, two = program(main=[A]), program(main=[B])
     two.hlo_module.name = "other"
-    programs = hlo_programs(read_xspace(capture(one, two, two)))
-    assert find_program(programs, 2).id == 2
-    assert find_program(programs, -1) is None
-    assert find_program(programs, None, "test").id == 1
-    assert find_program(programs, None, "test(1)").id == 1
-    assert find_program(programs, None, "other") is None, "there are two"
-    assert find_program([], 1) is None
+    known = KnownPrograms(hlo_programs(read_xspace(capture(one, two, two))))
+    assert known.program(2).id == 2
+    assert known.program(2**64 - 1) is None
+    assert known.program(None, "test").id == 1
+    assert known.program(1, "test").id == 1
+    assert known.program(None, "other") is None, "there are two"
+    assert KnownPrograms([]).program(1) is None
+
+
+def counted(*protos, stat=True, names=True):
+    """The same programs as XLA of 2026 writes them: entries count up, a stat has the id."""
+    space = capture(*protos)
+    plane = space.planes[0]
+    plane.stat_metadata[2].name = "program_id"
+    moved = {key: plane.event_metadata[key] for key in plane.event_metadata}
+    entries = [type(moved[1]).FromString(moved[key].SerializeToString()) for key in sorted(moved)]
+    for key in list(plane.event_metadata):
+        del plane.event_metadata[key]
+    for place, entry in enumerate(reversed(entries), start=1):
+        if stat:
+            entry.stats.add(metadata_id=2, int64_value=entry.id)
+        if not names:
+            entry.name = split_title(entry.name)[0]
+        entry.id = place
+        plane.event_metadata[place].CopyFrom(entry)
+    return hlo_programs(read_xspace(space))
+
+
+@pytest.mark.parametrize(("stat", "names"), [(True, True), (True, False), (False, True)])
+def test_the_stat_or_the_name_tells_the_id_where_entries_only_count_up(stat, names):
+    """As xprof 2.24 does, which was asked about each of these."""
+    one, two, three = program(main=[A]), program(main=[B]), program(main=[A, B])
+    two.hlo_module.name = "other"
+    found = counted(one, two, three, stat=stat, names=names)
+    assert [(p.id, p.name, p.is_id_told) for p in found] == [
+        (1, "test", True), (2, "other", True), (3, "test", True),
+    ]  # fmt: skip
+    assert found[2].module().find("a") and found[2].module().find("b")
+
+
+def test_the_number_of_an_entry_is_an_id_only_for_a_program_of_that_name():
+    one, two, three = program(main=[A]), program(main=[B]), program(main=[A, B])
+    two.hlo_module.name = "other"
+    known = KnownPrograms(counted(one, two, three, stat=False, names=False))
+    assert known.program(2, "other").name == "other"
+    assert known.program(77, "other").name == "other", "there is only one of this name"
+    assert known.program(2, "third") is None, "not another one's"
+    assert known.instruction(HloKey(77, "test", "b")).program.id == 1, "only one has it"
+    assert known.instruction(HloKey(77, "test", "a")) is None, "either may be meant"
+
+
+def test_ids_in_names():
+    assert split_title("jit_f(12)") == ("jit_f", 12)
+    assert split_title("jit_f") == ("jit_f", None)
+    assert split_title("f(x)(18446744073709551615)") == ("f(x)", 2**64 - 1)
+    assert split_title("f(" + "9" * 5000 + ")")[1] is None
 
 
 def test_a_capture_without_programs():
@@ -178,15 +228,15 @@ def test_shared_captures(name, n_programs, n_instructions):
 def test_instructions_of_events_are_found(name):
     (path,) = folder(name).glob("*.xplane.pb")
     space = read_xspace(path)
-    programs = hlo_programs(space)
+    known = KnownPrograms(hlo_programs(space))
     n_found = 0
     for plane in space.planes:
         ops, ids, modules = map(plane.stat, ("hlo_op", "program_id", "hlo_module"))
         for event in range(len(ops)):
             if ops.present[event]:
                 number = int(ids.unsigned[event]) if ids.present[event] else None
-                program = find_program(programs, number, modules.text(event))
-                assert program.module().find(ops.text(event).split("::")[-1]) is not None
+                key = HloKey(number, modules.text(event), ops.text(event).split("::")[-1])
+                assert known.instruction(key) is not None
                 n_found += 1
     assert n_found
 

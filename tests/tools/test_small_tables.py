@@ -23,6 +23,7 @@ from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.overview_page import overview
 from tfprof.tools.pod_viewer import pod
 from tfprof.tools.roofline_model import roofline
+from tfprof.tools.run import open_run
 from tfprof.tools.statistics import Summary, one_digit, percent, summary
 from tfprof.tools.tf_data_bottleneck import tf_data
 
@@ -372,3 +373,51 @@ def test_an_op_profile_counts_runs_of_ops_only():
     counted = {row["name"]: row["occurrences"] for row in rows}
     assert counted["by_program"] is None
     assert counted["dot.1"] == 2
+
+
+def allocation(name, start, heap, **stats):
+    told = {
+        "allocator_name": "bfc", "bytes_reserved": 0, "bytes_allocated": heap,
+        "bytes_available": 50, "fragmentation": 0.5, "peak_bytes_in_use": 100,
+        "requested_bytes": 20, "allocation_bytes": 20, "addr": 3,
+    }  # fmt: skip
+    return event(name, start, 0, **(told | stats))
+
+
+def test_what_was_there_before_is_of_the_last_of_equal_peaks_in_the_reference():
+    """As xprof 2.24 says: the peak is that of the last line, the step that of the last in time."""
+    late = line(
+        event("train", 200, 100, step_num=1, _r=1), allocation("MemoryAllocation", 205, 100),
+        id=1,
+    )  # fmt: skip
+    early = line(
+        event("train", 0, 100, step_num=0, _r=1), allocation("MemoryAllocation", 15, 100), id=2
+    )
+    found = memory(opened(xspace(host(late, early))), classic=True).to_gviz()
+    allocator = found["memoryProfilePerAllocator"]["bfc"]
+    assert allocator["profileSummary"]["peakStatsTimePs"] == "15000"
+    assert [special["stepId"] for special in allocator["specialAllocations"]] == ["1"]
+
+
+def test_fragmentation_of_nothing_is_no_number_only_in_the_reference():
+    full = allocation("MemoryAllocation", 5, 100, bytes_available=0, fragmentation=float("nan"))
+    run = opened(xspace(host(line(full))))
+    for classic, said in ((True, "NaN"), (False, 0.0)):
+        found = memory(run, classic=classic).to_gviz()["memoryProfilePerAllocator"]["bfc"]
+        assert found["profileSummary"]["peakStats"]["fragmentation"] == said
+    assert memory(run, classic=True).to_rows()[0]["fragmentation"] is None
+    assert memory(run).to_rows()[0]["fragmentation"] == 0.0
+
+
+def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp_path):
+    slow = line(get_next("Root", 0, 90_000, 5))
+    data = xspace(host(slow), hostname="vm").SerializeToString()
+    for file in ("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467"):
+        (tmp_path / f"{file}.xplane.pb").write_bytes(data)
+    run = open_run(sorted(map(str, tmp_path.iterdir())))
+    assert environment(run).n_machines == 2
+    assert environment(run, classic=True).n_machines == 1
+    assert {row["host"] for row in tf_data(run).to_rows()} == {
+        "10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467",
+    }  # fmt: skip
+    assert {row["host"] for row in tf_data(run, classic=True).to_rows()} == {"vm"}

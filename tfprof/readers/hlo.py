@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from tfprof._wire import messages as pb
 from tfprof.errors import MalformedProfileError
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 METADATA_PLANE: Final = "/host:metadata"
 HLO_STAT: Final = "Hlo Proto"
+ID_STAT: Final = "program_id"
 
-_WITH_ID = re.compile(r"(.*)\((\d+)\)", re.DOTALL)
+_WITH_ID = re.compile(r"(.*)\((\d{1,20})\)", re.DOTALL)
+"""Ids have 64 bits."""
 
 
 class HloProgram:
@@ -30,11 +34,16 @@ class HloProgram:
     Attributes:
         id: As in the ``program_id`` of events, unsigned.
         name: Its module, without the id.
+        is_id_told: The capture says that this is the id; otherwise it is only the number of the
+            entry, which XLA of 2026 counts up.
     """
 
-    def __init__(self, program_id: int, name: str, plane: Plane, stat: int) -> None:
+    def __init__(
+        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_told: bool = True
+    ) -> None:
         self.id = program_id
         self.name = name
+        self.is_id_told = is_id_told
         self._plane, self._stat = plane, stat
 
     @cached_property
@@ -69,48 +78,45 @@ class HloProgram:
 
 
 def hlo_programs(space: XSpace) -> list[HloProgram]:
-    """The programs that a capture brought along, by id."""
-    found: dict[int, HloProgram] = {}
+    """The programs that a capture brought along, by id and name.
+
+    The id is the stat ``program_id`` of an entry; without one, what its name ends in,
+    ``module(id)``; without that, its key.
+    """
+    found: dict[tuple[int, str], HloProgram] = {}
     for plane in space.planes:
         if plane.name != METADATA_PLANE:
             continue
         entries = plane.event_metadata
         wanted = set(plane.stat_metadata.keys_of(HLO_STAT))
+        ids = plane.entry_stat(ID_STAT)
+        is_whole = np.isin(ids.held_kinds, (StatKind.INT64, StatKind.UINT64))
+        values = ids.held_values[is_whole].astype(np.int64)
+        told = dict(zip(ids.events[is_whole].tolist(), values.tolist(), strict=True))
         for row, key in enumerate(entries.keys.tolist()):
             for stat in entries.stats.rows_of(row):
                 is_text = entries.stats.kinds[stat] in (StatKind.BYTES, StatKind.STR)
                 if is_text and int(entries.stats.metadata_ids[stat]) in wanted:
-                    program_id = key & (1 << 64) - 1
-                    name = _module_name(entries.names[row], program_id)
-                    found[program_id] = HloProgram(program_id, name, plane, stat)
-    return [found[program_id] for program_id in sorted(found)]
+                    name, id_in_name = split_title(entries.names[row])
+                    given = told.get(row, id_in_name)
+                    number = unsigned(key if given is None else given)
+                    if id_in_name not in (None, number):
+                        name = entries.names[row]
+                    found[number, name] = HloProgram(
+                        number, name, plane, stat, is_id_told=given is not None
+                    )
+    return [found[key] for key in sorted(found)]
 
 
-def find_program(
-    programs: Iterable[HloProgram], program_id: int | None, module_name: str = ""
-) -> HloProgram | None:
-    """The program of an event: by id, else the only one of this name.
-
-    Args:
-        programs: What there is.
-        program_id: ``program_id`` of the event, signed or not; None if it has none.
-        module_name: Its ``hlo_module``, with or without an id behind it.
-    """
-    if program_id is not None:
-        program_id &= (1 << 64) - 1
-    named = []
-    bare = _WITH_ID.fullmatch(module_name)
-    for program in programs:
-        if program.id == program_id:
-            return program
-        if module_name in (program.name, program.title) or (bare and bare[1] == program.name):
-            named.append(program)
-    return named[0] if program_id is None and len(named) == 1 else None
+def unsigned(program_id: int) -> int:
+    """A program id as it is in titles: captures write the same bits with and without a sign."""
+    return program_id & (1 << 64) - 1
 
 
-def _module_name(name: str, program_id: int) -> str:
-    parts = _WITH_ID.fullmatch(name)
-    return parts[1] if parts and int(parts[2]) == program_id else name
+def split_title(title: str) -> tuple[str, int | None]:
+    """``module(id)`` → module and id; a name without an id, and None."""
+    parts = _WITH_ID.fullmatch(title)
+    return (parts[1], unsigned(int(parts[2]))) if parts else (title, None)
 
 
 def read_hlo(data: bytes, *, source: str) -> HloModule:

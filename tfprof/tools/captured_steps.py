@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from tfprof.analysis.xspace.device_ops import WITHOUT_OP
 from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_memory import OpMemory, op_memory
 from tfprof.analysis.xspace.op_runs import (
-    WITHOUT_OP,
     NamedOp,
     OpRuns,
     copy_name,
@@ -26,8 +26,8 @@ from tfprof.analysis.xspace.run_columns import Block, blocks_of, kept, memory_co
 from tfprof.model.columns import Int64Array
 from tfprof.model.profile import OpLogColumns, Profile
 from tfprof.model.runs import RunColumns, StatColumns
-from tfprof.tools.device_op_db import Programs
-from tfprof.tools.hlo_programs import programs_of
+from tfprof.tools.hlo_programs import module_names
+from tfprof.tools.host_op_db import ops_of_programs
 from tfprof.tools.run import Host, Run
 from tfprof.tools.run_steps import run_steps
 from tfprof.units import human_memory
@@ -86,6 +86,7 @@ class _Capture:
         self._job = f"/job:localhost/replica:0/task:{task}"
         self._timeline = host.timeline
         self._groups = host.groups(classic=profile.classic)
+        self._op_of = ops_of_programs(host)
 
     def add(self, steps_of_host: Int64Array | None) -> None:
         """Add all steps.
@@ -93,7 +94,8 @@ class _Capture:
         Args:
             steps_of_host: The groups that are steps; all of them for None.
         """
-        on_host = host_op_runs(self._timeline)
+        eager = self._host.eager(classic=self._profile.classic)
+        on_host = host_op_runs(self._timeline, eager, self._op_of)
         on_devices = self._device_runs()
         runs = _joined([on_host, *on_devices.values()])
         blocks = blocks_of(self._job, self._timeline, on_host, on_devices)
@@ -104,17 +106,11 @@ class _Capture:
         self._notice(runs, group_of, steps)
 
     def _device_runs(self) -> dict[int, OpRuns]:
-        programs = Programs(programs_of(self._host), classic=False)
-
-        def provenance(program: int | None, module: str, name: str) -> str | None:
-            found = programs.describe(program, module, name)
-            return None if found is None else found.provenance
-
-        timeline = self._timeline
+        timeline, modules = self._timeline, module_names(self._host)
         return {
-            plane: gpu_op_runs(timeline, plane, provenance)
+            plane: gpu_op_runs(timeline, plane, self._op_of)
             if timeline.space.planes[plane].name.startswith(GPU_PREFIX)
-            else tpu_op_runs(timeline, plane)
+            else tpu_op_runs(timeline, plane, modules)
             for plane in devices(timeline)
         }
 

@@ -15,12 +15,13 @@ from tfprof.analysis.xspace.device_ops import (
     DeviceOps,
     OpKey,
     Traffic,
-    gpu_ops,
 )
+from tfprof.analysis.xspace.gpu_ops import gpu_ops
+from tfprof.analysis.xspace.programs import HloKey, KnownInstruction, KnownPrograms
 from tfprof.analysis.xspace.tpu_ops import tpu_ops
-from tfprof.model.hlo import HloModule, Instruction
-from tfprof.readers.hlo import HloProgram, find_program
-from tfprof.tools.hlo_programs import programs_of
+from tfprof.model.hlo import Instruction
+from tfprof.readers.hlo import HloProgram
+from tfprof.tools.hlo_programs import known_programs, module_names
 from tfprof.tools.host_devices import has_device, has_gpu, mixed_devices, uses_tpu
 from tfprof.tools.result import Note
 from tfprof.tools.run import Host
@@ -29,37 +30,35 @@ from tfprof.tools.run import Host
 class Programs:
     """Describes instructions of the programs that a host's capture brought along."""
 
-    def __init__(self, programs: list[HloProgram], *, classic: bool) -> None:
+    def __init__(self, programs: KnownPrograms, *, classic: bool) -> None:
         self._programs, self._classic = programs, classic
-        self._costs: dict[int, Mapping[Instruction, Cost]] = {}
+        self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
 
-    def describe(self, program_id: int | None, module: str, name: str) -> DeviceOp | None:
+    def describe(self, key: HloKey) -> DeviceOp | None:
         """What one run of an instruction costs; None if the capture does not have it."""
-        program = find_program(self._programs, program_id, module)
-        if program is None:
+        known = self._programs.instruction(key)
+        if known is None:
             return None
-        known = program.module()
-        instruction = known.find(name)
-        if instruction is None:
-            return None
-        costs = self._costs.get(program.id)
+        costs = self._costs.get(known.program)
         if costs is None:
             make = reference_costs_of if self._classic else costs_of
-            costs = self._costs[program.id] = make(known)
-        return _described(program, known, instruction, costs[instruction])
+            costs = self._costs[known.program] = make(known.program.module())
+        found = _described(known, costs[known.instruction])
+        if self._classic:  # only the number tells programs of several hosts apart there
+            return replace(found, key=found.key._replace(module=""))
+        return found
 
     def with_fused(self, op: DeviceOp) -> DeviceOp:
         """A fusion with what it computes, if its program tells it and the op itself does not."""
-        program = find_program(self._programs, op.key.program_id)
-        if op.children or program is None:
+        if op.children or op.key.program_id is None:
             return op
-        instruction = program.module().find(op.key.name)
-        if instruction is None or instruction.opcode != "fusion":
+        known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
+        if known is None or known.instruction.opcode != "fusion":
             return op
-        fused = [inner for call in instruction.calls for inner in call.instructions]
+        fused = [inner for call in known.instruction.calls for inner in call.instructions]
         return replace(op, children=tuple(
             DeviceOp(
-                OpKey(0, inner.name), category_of(inner), f"{inner.op_name}:{inner.op_type}",
+                OpKey(None, inner.name), category_of(inner), f"{inner.op_name}:{inner.op_type}",
                 expression(inner), occurrences=1,
             )
             for inner in fused
@@ -67,14 +66,14 @@ class Programs:
         ))  # fmt: skip
 
 
-def _described(
-    program: HloProgram, module: HloModule, instruction: Instruction, cost: Cost
-) -> DeviceOp:
+def _described(known: KnownInstruction, cost: Cost) -> DeviceOp:
+    program, instruction = known
+    module = program.module()
     file, line = module.source(instruction)
     stack = "".join(f"{f.file}:{f.line}:{f.column}\n" for f in module.stack(instruction))
     main = cost.main_read_bytes + cost.main_write_bytes
     return DeviceOp(
-        OpKey(program.id, instruction.name),
+        OpKey(program.id, instruction.name, program.name),
         category_of(instruction),
         instruction.tf_op,
         expression(instruction),
@@ -111,16 +110,25 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """The ops of the devices of a host."""
 
     def make() -> DeviceOps:
-        programs = Programs(programs_of(host), classic=classic)
+        programs = Programs(known_programs(host), classic=classic)
         if uses_tpu(host, classic=classic):
             found = tpu_ops(host.timeline)
-            return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
+            ops = found.ops if classic else [_with_module(op, host) for op in found.ops]
+            return replace(found, ops=tuple(map(programs.with_fused, ops)))
         if not has_gpu(host):
             return DeviceOps()
         eager = host.eager(classic=classic)
         return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
 
     return host.memo.once(("device_ops", classic), make)
+
+
+def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
+    """An op that tells the number of its program, with the name of it."""
+    if op.key.program_id is None:
+        return op
+    module = module_names(host).get(op.key.program_id, "")
+    return replace(op, key=op.key._replace(module=module))
 
 
 def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
@@ -134,7 +142,7 @@ def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
         return device_ops(host, classic=classic)
 
     def make() -> DeviceOps:
-        programs = Programs(programs_of(host), classic=False)
+        programs = Programs(known_programs(host), classic=False)
         found = cpu_ops(host.timeline, host.eager(), programs.describe)
         return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
 

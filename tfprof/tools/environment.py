@@ -30,13 +30,18 @@ class Environment:
 
 
 def environment(run: Run, *, classic: bool = False) -> Environment:
-    """What a run ran on."""
-    del classic
+    """What a run ran on.
+
+    Args:
+        run: The run.
+        classic: Take machines of one name for one, as the reference does, also where their files
+            have different addresses.
+    """
     tpus = [p for host in run.hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
     gpus = [p for host in run.hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
     devices = tpus or gpus
     hardware = "TPU" if tpus else "GPU" if gpus else "CPU_ONLY"
-    machines = {host.machine for host in run.hosts}
+    machines = {(host.machine, "" if classic else host.address) for host in run.hosts}
     name = device_type(devices[0]) if devices else "CPU"
     return Environment(hardware, name, len(devices), len(machines), len(run.hosts))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from tfprof.analysis.xspace.device_ops import DeviceOp, merged
+from tfprof.analysis.xspace.device_ops import WITHOUT_OP, DeviceOp, merged
 from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
 from tfprof.analysis.xspace.gpu_kernels import KernelTimes, merged_kernels
 from tfprof.analysis.xspace.host_ops import IDLE
@@ -104,15 +104,19 @@ class Evidence:
 
     @cached_property
     def device_ops(self) -> list[Op]:
-        """Ops on devices, the most time of their own first, idle time left out."""
-        return in_order(op for op in self._on_devices[0] if op.type != IDLE)
+        """Ops on devices, the most time of their own first, idle time left out.
+
+        Nor are kernels among them that belong to no op: there is nothing to say of that op.
+        """
+        ops = self._on_devices[0]
+        return in_order(op for op in ops if op.type != IDLE and op.name != WITHOUT_OP)
 
     @cached_property
     def outside_ops(self) -> list[DeviceOp]:
         """Ops of devices that exchange data with the host amid a program, the longest first."""
         whole = merged(device_ops(host) for host in self.hosts)
         found = [op for op in whole.ops if op.is_outside_compilation]
-        return sorted(found, key=lambda op: (-op.self_ps, op.key))
+        return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def idle_share(self) -> float:

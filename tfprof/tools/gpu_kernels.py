@@ -10,8 +10,8 @@ from tfprof.analysis.xspace.gpu_kernels import (
     merged_kernels,
     sorted_kernels,
 )
-from tfprof.readers.hlo import find_program
-from tfprof.tools.hlo_programs import programs_of
+from tfprof.analysis.xspace.programs import HloKey
+from tfprof.tools.hlo_programs import known_programs
 from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -44,10 +44,9 @@ COLUMNS = (
 def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
     """The kernels of a host, worked out once."""
 
-    def op_of_hlo(program: int | None, module: str, name: str) -> str | None:
-        known = find_program(programs_of(host), program, module)
-        instruction = known.module().find(name) if known is not None else None
-        return instruction.op_name if instruction is not None else None
+    def op_of_hlo(key: HloKey) -> str | None:
+        known = known_programs(host).instruction(key)
+        return known.instruction.op_name if known is not None else None
 
     return host.memo.once(
         ("kernels", classic), lambda: gpu_kernels(host.timeline, op_of_hlo, classic=classic)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tfprof.analysis.xspace.programs import KnownPrograms, told_modules
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.readers.hlo import HloProgram, hlo_programs
 from tfprof.tools.result import Note, ToolResult
@@ -20,6 +21,21 @@ class HostProgram(NamedTuple):
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded once."""
     return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+
+
+def known_programs(host: Host) -> KnownPrograms:
+    """The programs of a host, to be found by what events tell of them."""
+    return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
+
+
+def module_names(host: Host) -> dict[int, str]:
+    """Names of the programs of a host by id, also of those that it only ran."""
+
+    def make() -> dict[int, str]:
+        held = {program.id: program.name for program in programs_of(host)}
+        return told_modules(host.timeline) | held
+
+    return host.memo.once("module names", make)
 
 
 def all_programs(run: Run, host: str | None) -> list[HostProgram]:

@@ -120,9 +120,11 @@ def _row(
     )  # fmt: skip
     if not (classic or op.has_known_cost):
         rates = (None,) * len(rates)
+    program = op.key.program_id
+    program_id = None if program is None and not classic else str(program or 0)
     not_told = 0.0 if classic else None  # stalls and energy, of which no capture tells anything
     return (
-        rank, str(op.key.program_id), op.category, op.key.name, op.expression or op.key.name,
+        rank, program_id, op.category, op.key.name, op.expression or op.key.name,
         op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
         _each(op.self_ps, op), share, so_far, not_told, *rates,
         bound_by(op.flops, op.traffic, time, peaks),

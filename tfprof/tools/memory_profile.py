@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from tfprof.analysis.xspace.memory import (
 )
 from tfprof.analysis.xspace.names import TENSOR_CORE
 from tfprof.errors import UsageError
+from tfprof.tools.environment import environment
 from tfprof.tools.one_step import groups_at
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -69,6 +71,8 @@ class _Allocator(NamedTuple):
     live: LiveMemory
     whole: MemoryEvents
     """What it did in the whole capture: rows of ``live`` are places in it."""
+    step: int
+    """Group of the peak; in classic mode that of the last of equal ones, as in the reference."""
 
 
 def memory(
@@ -132,15 +136,10 @@ def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
     groups = host.groups(classic=classic)
     for name, events in memory_events(host.timeline, groups, classic=classic).items():
         peak = peak_of(events, classic=classic)
-        only_step = None
-        if classic:
-            highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
-            only_step = int(events.step[highest[-1]])
-        found.append(
-            _Allocator(
-                host, name, events, peak, live_at(events, peak.place, only_step=only_step), events
-            )
-        )
+        highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
+        step = int(events.step[highest[-1]])
+        live = live_at(events, peak.place, only_step=step if classic else None)
+        found.append(_Allocator(host, name, events, peak, live, events, step))
     return found
 
 
@@ -169,11 +168,12 @@ def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
     events, peak = allocator.events, allocator.peak
     at = peak.place
     n_allocations = int(events.is_allocation.sum())
+    fragmentation = float(events.fragmentation[at])
     return (
         allocator.host.name, allocator.name, n_allocations, len(events) - n_allocations,
         peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
         float(events.time_ps[at] / 1e9), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
-        int(events.free_bytes[at]), float(events.fragmentation[at]),
+        int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
     )  # fmt: skip
 
 
@@ -265,7 +265,7 @@ def _reference_json(
         "memoryProfilePerAllocator": {
             allocator.name: _allocator_json(allocator) for allocator in found
         },
-        "numHosts": 1 if classic else len({host.machine for host in run.hosts}),
+        "numHosts": 1 if classic else environment(run).n_machines,
         "memoryIds": [allocator.name for allocator in found],
         "version": 1,
         "hloModules": _modules(hosts[0]),
@@ -282,7 +282,7 @@ def _allocator_json(allocator: _Allocator) -> dict[str, Any]:
     special = [entry for entry, _ in entries if entry.place < 0]
     special.sort(key=lambda entry: -entry.place)
     index = {entry.place: number for number, entry in enumerate(kept)}
-    step = str(int(events.step[at]))
+    step = str(allocator.step)
     return {
         "profileSummary": {
             "memoryCapacity": str(peak.capacity_bytes),
@@ -319,9 +319,16 @@ def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
         "stackReservedBytes": str(int(events.stack_bytes[row])),
         "heapAllocatedBytes": str(int(events.heap_bytes[row])),
         "freeMemoryBytes": str(int(events.free_bytes[row])),
-        "fragmentation": float(events.fragmentation[row]),
+        "fragmentation": _json_number(float(events.fragmentation[row])),
         "peakBytesInUse": str(int(events.peak_bytes[row])),
     }
+
+
+def _json_number(value: float) -> float | str:
+    """As protobuf writes it into JSON."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def run_device_ops(run: Run, hosts: Sequence[Host], *, classic: bool) -> DeviceO
 
 
 def program_names(hosts: Sequence[Host]) -> dict[int, str]:
-    """``module(id)`` by program id."""
+    """``module(id)`` by program id, of the programs that the captures hold."""
     return {program.id: program.title for host in hosts for program in programs_of(host)}
 
 
@@ -88,7 +88,7 @@ def op_profile(
         raise UsageError(f"unknown grouping {by!r}; use one of {', '.join(_GROUPINGS)}")
     hosts = run.chosen(host)
     ops = run_device_ops(run, hosts, classic=classic)
-    names = program_names(hosts)
+    names = program_names(hosts) if classic else None
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
     table = Table("ops", COLUMNS, _rows(tree, peaks), title=f"Ops by {grouping}")
@@ -259,7 +259,7 @@ def _xla(node: OpNode, has_clock: bool) -> dict[str, Any]:
         "provenance": op.provenance,
         "category": op.category,
         "fingerprint": "0",
-        "programId": str(op.key.program_id),
+        "programId": str(op.key.program_id or 0),
         "computationPrimitiveSize": 0,
         "sourceInfo": {"fileName": file, "lineNumber": line, "stackFrame": stack},
         "xprofKernelMetadata": "",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tfprof.analysis.xspace.device_ops import FrameworkOp, Traffic, framework_ops, merged
+from tfprof.analysis.xspace.device_ops import Traffic, merged
+from tfprof.analysis.xspace.framework_ops import FrameworkOp, framework_ops
 from tfprof.analysis.xspace.gpu_kernels import tensor_core_share
 from tfprof.analysis.xspace.host_ops import IDLE, OpTimes
 from tfprof.tools.bound_by import bound_by, run_peaks
@@ -18,6 +19,7 @@ from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
 from tfprof.tools.table import Cell, Column, Table
+from tfprof.tools.training import is_backward, programs_train
 
 TOOL = "op-stats"
 
@@ -76,20 +78,22 @@ class Op(NamedTuple):
     flops: int = 0
     model_flops: int = 0
     traffic: Traffic = Traffic()
+    program: str = ""
 
 
 def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
     """Ops of several hosts together, ``IDLE`` for the time without any at the end."""
-    found: dict[str, Op] = {}
+    found: dict[tuple[str, str, bool], Op] = {}
     for times in hosts:
         columns = zip(
             times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
             times.is_eager.tolist(), strict=True,
         )  # fmt: skip
         for op, count, time, own, eager in columns:
-            known = found.get(op.name)
-            more = Op(False, op.name, op.type, count, time, own, eager)
-            found[op.name] = more if known is None else _added(known, more)
+            key = op.identity
+            known = found.get(key)
+            more = Op(False, op.name, op.type, count, time, own, eager, program=op.program)
+            found[key] = more if known is None else _added(known, more)
     idle = sum(times.idle_ps for times in hosts)
     return [*found.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
 
@@ -106,7 +110,7 @@ def _added(one: Op, other: Op) -> Op:
 def all_device_ops(hosts: Iterable[Host], *, classic: bool) -> tuple[list[Op], int]:
     """Ops of the devices of several hosts, ``IDLE`` at the end; and the time of all devices, ps."""
     whole = merged(device_ops(host, classic=classic) for host in hosts)
-    rows = [_device_op(op) for op in framework_ops(whole.ops)]
+    rows = [_device_op(op) for op in framework_ops(whole.ops, classic=classic)]
     if whole.total_ps:
         rows.append(Op(True, IDLE, IDLE, 0, whole.idle_ps, whole.idle_ps, is_eager=False))
     return rows, whole.total_ps
@@ -115,7 +119,7 @@ def all_device_ops(hosts: Iterable[Host], *, classic: bool) -> tuple[list[Op], i
 def _device_op(op: FrameworkOp) -> Op:
     return Op(
         True, op.name, op.type or "Unknown", op.occurrences, op.time_ps, op.self_ps, op.is_eager,
-        op.flops, op.model_flops, op.traffic,
+        op.flops, op.model_flops, op.traffic, op.program,
     )  # fmt: skip
 
 
@@ -178,7 +182,8 @@ class _TableMaker:
         self._classic = classic
         self._hardware = environment(run).hardware
         self._peaks = run_peaks(run)
-        trains = any("gradient" in op.name for side in self._sides for op in side)
+        trains = any(is_backward(op.name, op.type) for side in self._sides for op in side)
+        trains = trains or (not classic and programs_train(hosts))
         self._guesses = {
             "task_type": "Training" if trains else "Inference",
             "architecture_type": "Unknown",

@@ -12,7 +12,6 @@ from tfprof.analysis.xspace.host_ops import IDLE
 from tfprof.tools.bottleneck import Bottleneck
 from tfprof.tools.environment import Environment, environment
 from tfprof.tools.gpu_kernels import host_kernels
-from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.host_devices import device_kinds, mixed_devices
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.input_pipeline_analyzer import (
@@ -40,6 +39,7 @@ from tfprof.tools.steps import CATEGORIES
 from tfprof.tools.table import Cell, Column, Table
 from tfprof.tools.tpu_steps import active_ms
 from tfprof.tools.tpu_use import TpuUse, tpu_use
+from tfprof.tools.training import is_backward, programs_train
 from tfprof.tools.verdict import about_step_time
 
 TOOL = "overview"
@@ -172,7 +172,7 @@ def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
         run,
         hosts,
         analysis,
-        environment(run),
+        environment(run, classic=classic),
         on_host,
         on_device,
         _shares(on_host, on_device, run, classic),
@@ -346,13 +346,9 @@ def _environment_json(found: _Overview) -> dict[str, Any]:
 
 
 def _trains(found: _Overview) -> bool:
-    """Whether a compiled program computes gradients."""
-    return any(
-        "gradient" in instruction.op_name
-        for host in found.hosts
-        for program in programs_of(host)
-        for instruction in program.module().instructions
-    )
+    """Whether a program computes gradients; in the reference only compiled ones tell."""
+    ops = () if found.classic else (*found.on_host, *found.on_device)
+    return any(is_backward(op.name, op.type) for op in ops) or programs_train(found.run.hosts)
 
 
 def _function_table(functions: Sequence[FunctionCalls]) -> Table:

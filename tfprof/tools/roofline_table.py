@@ -178,7 +178,7 @@ def _row(
         found.bottleneck_intensity, found.bound_by, in_step / n_cores if n_cores else 0.0,
         op.time_ps / part.program.time_ps if part.program.time_ps else 0.0,
         found.optimal_gflops, found.efficiency, found.compute_share, found.memory_share,
-        part.with_transfers, str(op.key.program_id), source_text(op),
+        part.with_transfers, str(op.key.program_id or 0), source_text(op),
     )  # fmt: skip
 
 

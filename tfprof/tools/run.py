@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_NAMED = 5
+
+_ADDRESS = re.compile(r"(.+)_\d{1,5}")
+"""Files of ``client.trace`` are named ``address_port``."""
 
 
 class Memo:
@@ -74,6 +78,12 @@ class Host:
     def machine(self) -> str:
         """Name of the machine; workers on one machine have the same."""
         return self.space.hostnames[0] if self.space.hostnames else "localhost"
+
+    @property
+    def address(self) -> str:
+        """The address of the profiler's service that its file is named after; empty for none."""
+        found = _ADDRESS.fullmatch(self.name)
+        return found[1] if found else ""
 
     @property
     def timeline(self) -> Timeline:

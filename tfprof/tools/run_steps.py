@@ -11,6 +11,7 @@ from tfprof.analysis.xspace.code_times import CodeTime, code_times
 from tfprof.analysis.xspace.cut_steps import UNMARKED, cut_steps
 from tfprof.analysis.xspace.grouping import Groups
 from tfprof.analysis.xspace.host_code import own_code
+from tfprof.analysis.xspace.reference_sweep import as_the_reference_sweeps
 from tfprof.analysis.xspace.step_events import gpu_step_events, host_step_events, joined
 from tfprof.analysis.xspace.step_roots import StepKind
 from tfprof.analysis.xspace.step_times import step_times
@@ -46,6 +47,7 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
     events, markers = joined(parts)
+    events = as_the_reference_sweeps(events) if classic else events
     times = step_times(events, markers, has_device=with_gpu, classic=classic)
     numbers = times.groups.tolist()
     names = [groups.names.get(group, str(group)) for group in numbers]

@@ -116,7 +116,7 @@ def tf_data(
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties),
+        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
         "pipelines": _pipelines(found, classic=classic),
         "iterators": _iterators(found),
     }
@@ -139,7 +139,7 @@ def tf_data(
         gviz=lambda: [
             _graph_json(found, classic=classic),
             _pipelines(found, classic=classic).to_gviz(),
-            _bottlenecks(of_hosts, properties).to_gviz(),
+            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
         ],
     )
 
@@ -227,7 +227,7 @@ def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
 
-def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
         iterator, held = one.bottleneck, one.held
@@ -241,7 +241,7 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
             times = one.call.times[iterator]
             cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"
             advised = suggestion(found.type)[1]
-        host = one.host.machine
+        host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
 

@@ -12,10 +12,11 @@ from tfprof.analysis.xspace.derived_all import DerivedLines, derive_lines
 from tfprof.analysis.xspace.derived_lines import DerivedLine, HloSource
 from tfprof.analysis.xspace.memory import ALLOCATION, DEALLOCATION
 from tfprof.analysis.xspace.names import CUSTOM_PREFIX, INTERNAL_EVENTS, is_device
+from tfprof.analysis.xspace.programs import HloKey
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.readers.hlo import find_program
-from tfprof.tools.hlo_programs import programs_of
+from tfprof.readers.hlo import split_title
+from tfprof.tools.hlo_programs import known_programs
 from tfprof.tools.run import Host
 
 COUNTERS = "_counters_"
@@ -112,11 +113,13 @@ def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
     """The derived lines of a host, worked out once."""
 
     def hlo(program: int | None, module: str, name: str) -> HloSource | None:
-        known = find_program(programs_of(host), program, module)
-        found = known.module().find(name) if known is not None else None
-        if known is None or found is None:
+        bare, in_title = split_title(module)
+        key = HloKey(in_title if program is None else program, bare, name)
+        known = known_programs(host).instruction(key)
+        if known is None:
             return None
-        file, line = known.module().source(found)
+        found = known.instruction
+        file, line = known.program.module().source(found)
         if classic:
             return HloSource(
                 f"{found.op_name}:{found.op_type}",

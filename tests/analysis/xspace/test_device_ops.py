@@ -7,16 +7,17 @@ from tfprof.analysis.xspace.device_ops import (
     DeviceOps,
     OpKey,
     Traffic,
-    framework_ops,
-    gpu_ops,
     merged,
 )
 from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.analysis.xspace.framework_ops import framework_ops
+from tfprof.analysis.xspace.gpu_ops import gpu_ops
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
-def described(program, module, name):
-    if program != 5 or not name.startswith("fusion"):
+def described(key):
+    name = key.name
+    if key.program_id != 5 or not name.startswith("fusion"):
         return None
     return DeviceOp(
         OpKey(5, name), "loop fusion", "a/b:Add", flops=10, model_flops=8,
@@ -119,8 +120,41 @@ def test_framework_ops_run_as_often_as_their_part_that_ran_most():
     assert [
         (op.name, op.type, op.occurrences, op.time_ps, op.self_ps, op.flops, op.is_eager)
         for op in found
-    ] == [("a/b", "Add", 4, 40, 30, 11, True), ("copy.1", "", 1, 7, 7, 0, False)]
+    ] == [("a/b", "Add", 4, 40, 30, 11, True), ("program(5)/copy.1", "", 1, 7, 7, 0, False)]
     assert found[0].traffic == Traffic(11, 6)
+
+
+def test_what_no_op_and_no_program_explains_is_told_but_in_the_reference():
+    kernels = gpu(
+        line(
+            event("k1", 0, 10, kernel_details="r:1"), event("k1", 20, 10, kernel_details="r:1"),
+            event("k2", 40, 5, kernel_details="r:1", tf_op=""), event("MemcpyH2D", 60, 10),
+            event("k3", 80, 7, hlo_op="f.1", hlo_module="jit_g", program_id=9,
+                  tf_op="XlaModule:"),
+        )
+    )  # fmt: skip
+    found = ops(kernels)
+    assert table(found) == {"k1": (2, 20, 20, 0), "k2": (1, 5, 5, 0), "f.1": (1, 7, 7, 0)}
+    assert [op.key.program for op in found.ops] == ["", "", "jit_g(9)"]
+    assert [(op.name, op.occurrences, op.time_ps) for op in framework_ops(found.ops)] == [
+        ("kernels_without_op", 3, 25_000), ("jit_g(9)/f.1", 1, 7_000),
+    ]  # fmt: skip
+    assert table(ops(kernels, classic=True)) == {"XlaModule/k3": (1, 7, 7, 0)}
+
+
+def test_the_same_name_in_several_programs_is_several_ops_but_in_the_reference():
+    same = [
+        DeviceOp(OpKey(number, "f.1", "jit_f"), provenance=told, occurrences=3, time_ps=30)
+        for number in (1, 2)
+        for told in ("a:Add", "")
+    ]
+    assert [(op.name, op.program, op.occurrences) for op in framework_ops(same)] == [
+        ("a", "jit_f(1)", 3), ("jit_f(1)/f.1", "jit_f(1)", 3),
+        ("a", "jit_f(2)", 3), ("jit_f(2)/f.1", "jit_f(2)", 3),
+    ]  # fmt: skip
+    assert [(op.name, op.occurrences) for op in framework_ops(same, classic=True)] == [
+        ("a", 3), ("f.1", 3),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -116,15 +116,51 @@ def test_kernels_of_several_hosts_are_merged():
         ("sm100_tcgen05_gemm", True, False),
         ("Cijk_Ailk_Bljk_HHS_BH_MT64x64x32_MI16x16x16x1_SN", True, True),
         ("Cijk_Ailk_Bljk_SB_MT64x64x8_SN", False, False),
-        ("ck_gemm_mfma_f16", True, False),
-        ("gemm_fusion_dot_3", True, True),
+        ("Cijk_gemm_mfma_f16", True, True),
+        ("gemm_fusion_dot_3", True, False),
         ("ampere_sgemm_128x64_nn", False, False),
         ("EigenMetaKernel", False, False),
     ],
 )
 def test_names_of_kernels_that_use_tensor_cores(name, ours, reference):
     assert uses_tensor_cores(name) is ours
-    assert uses_tensor_cores(name, classic=True) is reference
+    vendor = "AMD" if name.startswith("Cijk") else "Nvidia"
+    assert uses_tensor_cores(name, vendor=vendor) is ours
+    assert uses_tensor_cores(name, vendor=vendor, classic=True) is reference
+    assert not uses_tensor_cores(name, classic=True), "of no vendor"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["xmfma", "k_wmma_f16", "foo_xdl", "gtcx2", "gemm_fusion_dot_general_1.kd", "moe_gemm2",
+     "moe_mxgemm", "aiter::fmha", "_attn_fwd", "bwd_kernel_dk_dv", "bwd_kernel_dq", "bwd_kernel_da",
+     "TileFmhaShape<", "TileFmhaBwdShape<", "_MI16x16x4_", "Cijk_MI16x16x16x1"],
+)  # fmt: skip
+def test_matrix_kernels_of_amd(name):
+    """xprof 2.24 was asked about each."""
+    assert uses_tensor_cores(name, vendor="AMD") and uses_tensor_cores(name)
+    assert uses_tensor_cores(name, vendor="AMD", classic=True)
+    assert not uses_tensor_cores(name, vendor="Nvidia", classic=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["h884", "xmma_gemm", "16816", "_MI16x16", "MI16x16x16", "TileFmhaShape", "Aiter", "gtc"],
+)
+def test_other_kernels_of_amd(name):
+    assert not uses_tensor_cores(name, vendor="AMD")
+    assert not uses_tensor_cores(name, vendor="AMD", classic=True)
+
+
+def test_the_device_tells_its_vendor():
+    def found(**stats):
+        run = event("k_xdl", 0, 5, kernel_details=NOW)
+        (times,) = gpu_kernels(timeline_of(xspace(gpu(line(run), stats=stats))), classic=True)
+        return times.kernel.uses_tensor_cores
+
+    assert found(device_vendor="AMD")
+    assert not found(device_vendor="Nvidia")
+    assert not found()
 
 
 @pytest.mark.parametrize(
@@ -138,6 +174,9 @@ def test_names_of_kernels_that_use_tensor_cores(name, ours, reference):
         ("a/SparseMatMul", "", False, False),
         ("a/BatchMatMulV2_3", "", True, True),
         ("a/CudnnRNNV3", "", True, True),
+        ("a/dot_general_12", "", True, True),
+        ("jit(f)/ragged_dot_general", "", True, True),
+        ("a/conv_general_dilatedx", "", True, True),
         ("a/einsum", "ab,bc->ac", True, True),
         ("a/einsum", "ab,bc,cd->ad", False, False),
         ("a/einsum", "ab->ba", False, False),

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.analysis.xspace.eager import ran_eagerly
+from tfprof.analysis.xspace.executions import op_of_instruction
 from tfprof.analysis.xspace.host_ops import host_op_times
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
@@ -53,8 +54,88 @@ def test_what_ends_with_the_op_around_it_is_lost_only_in_the_reference():
 
 
 def test_texts_of_events_are_ops_too():
-    found = times(line(event("MemoryAllocation", 0, 0, tf_op="x/y:Relu"), event("z", 5, tf_op="")))
-    assert table(found) == {("x/y", "Relu"): (1, 0, 0)}
+    lines = line(event("work", 0, 3, tf_op="x/y:Relu"), event("z", 5, tf_op=""))
+    for classic in (False, True):
+        assert table(times(lines, classic=classic)) == {("x/y", "Relu"): (1, 3, 3)}
+
+
+def test_allocations_for_an_op_are_runs_of_it_only_in_the_reference():
+    """Twelve executions that allocate once each are no 24 runs of half the time."""
+    runs = [event("a/dot:MatMul", 100 * step, 10) for step in range(12)]
+    memory = [event("MemoryAllocation", 100 * n + 2, 0, tf_op="a/dot:MatMul") for n in range(12)]
+    freed = [event("MemoryDeallocation", 100 * n + 50, 0, tf_op="a/dot:MatMul") for n in range(12)]
+    lines = line(*runs, *memory, *freed)
+    assert table(times(lines)) == {("a/dot", "MatMul"): (12, 120, 120)}
+    assert table(times(lines, classic=True))[("a/dot", "MatMul")][0] == 36
+
+
+def test_launches_are_no_runs_on_the_host_but_in_the_reference():
+    lines = line(event("hipModuleLaunchKernel", 0, 9, tf_op="a:MatMul", correlation_id=4))
+    assert table(times(lines)) == {}
+    assert table(times(lines, classic=True)) == {("a", "MatMul"): (1, 9, 9)}
+
+
+def test_an_event_inside_of_the_op_that_it_tells_of_is_no_run_more():
+    lines = line(event("a:MatMul", 0, 9), event("gemm", 2, 5, tf_op="a:MatMul"))
+    assert table(times(lines)) == {("a", "MatMul"): (1, 9, 9)}
+
+
+EAGER = (
+    event("EagerExecute", 0, 100, is_func=0), event("EagerLocalExecute: MatMul", 10, 80),
+    event("EagerKernelExecute", 20, 50),
+    event("EagerExecute", 200, 100, is_func=0), event("EagerLocalExecute: MatMul", 210, 40),
+    event("EagerExecute", 400, 100, is_func=1),
+    event("EagerLocalExecute: __inference_f_3", 410, 80), event("f/MatMul:MatMul", 420, 7),
+)  # fmt: skip
+
+
+def test_ops_that_python_runs_one_by_one_count_and_functions_do_not():
+    found = times(line(*EAGER))
+    assert table(found) == {("MatMul", "MatMul"): (2, 120, 120), ("f/MatMul", "MatMul"): (1, 7, 7)}
+    assert dict(zip([op.name for op in found.ops], found.is_eager.tolist(), strict=True)) == {
+        "MatMul": True, "f/MatMul": False,
+    }  # fmt: skip
+    assert table(times(line(*EAGER), classic=True)) == {("f/MatMul", "MatMul"): (1, 7, 7)}
+
+
+def test_an_eager_op_counts_once_where_its_own_event_is_there():
+    lines = line(
+        event("EagerExecute", 0, 100, is_func=0), event("EagerLocalExecute: MatMul", 10, 80),
+        event("MatMul:MatMul", 20, 50),
+    )  # fmt: skip
+    assert table(times(lines)) == {("MatMul", "MatMul"): (1, 50, 50)}
+
+
+def test_an_op_of_a_function_is_another_than_the_eager_one_of_its_name():
+    found = times(line(*EAGER[:3], event("MatMul:MatMul", 600, 5)))
+    assert [(op.name, op.is_eager) for op in found.ops] == [("MatMul", False), ("MatMul", True)]
+    assert found.occurrences.tolist() == [1, 1]
+
+
+def thunk(name, start, program, **stats):
+    return event(
+        name, start, 10, hlo_op=name, hlo_module=f"jit_{program}", program_id=program, **stats
+    )
+
+
+def test_instructions_of_several_programs_are_several_ops():
+    found = times(line(*(thunk("fusion.1", 20 * n, n % 5) for n in range(10))))
+    assert sorted((op.name, op.program) for op in found.ops) == [
+        (f"jit_{n}({n})/fusion.1", f"jit_{n}({n})") for n in range(5)
+    ]
+    assert found.occurrences.tolist() == [2] * 5
+    assert table(times(line(thunk("fusion.1", 0, 1)), classic=True)) == {}
+
+
+def test_parts_of_an_op_are_one_run_and_lines_of_the_source_are_several():
+    def op_of(key):
+        place = "a.py:2" if key.name == "dot.2" else "a.py:1"
+        return op_of_instruction(key, "jit(f)/dot_general:", place=place)
+
+    events = [thunk(name, 20 * n, 1) for n, name in enumerate(["dot", "copy", "dot.2"] * 3)]
+    one = opened(xspace(host(line(*events)))).hosts[0]
+    found = host_op_times(one.timeline, one.eager(), op_of)
+    assert table(found) == {("jit(f)/dot_general", "dot_general"): (6, 90, 90)}
 
 
 def test_names_that_are_ops():

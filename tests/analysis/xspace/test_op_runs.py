@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analysis.xspace.test_tpu_step_costs import core
+from tfprof.analysis.xspace.executions import op_of_instruction
 from tfprof.analysis.xspace.op_runs import (
     NO_OP,
     NamedOp,
@@ -69,7 +70,7 @@ def test_kernels_without_an_op_stand_in_a_scope_of_their_own(kernel, name):
     [
         ("jit(f)/dot:", NamedOp("jit(f)/dot", "dot")),
         ("x:MatMul", NamedOp("x", "MatMul")),
-        ("", NamedOp("fusion.1", "")),
+        ("", NamedOp("m(7)/fusion.1", "")),
         (None, NamedOp("y", "Add")),
     ],
 )
@@ -77,20 +78,28 @@ def test_programs_tell_the_op_of_an_instruction(told, op):
     kernel = event("k", 0, 3, hlo_op="call::fusion.1", hlo_module="m", program_id=7, tf_op="y:Add")
     asked = []
 
-    def provenance(*key):
+    def op_of(key):
         asked.append(key)
-        return told
+        return None if told is None else op_of_instruction(key, told)
 
-    runs = gpu_op_runs(timeline_of(xspace(gpu(line(kernel, id=1)))), 0, provenance)
+    runs = gpu_op_runs(timeline_of(xspace(gpu(line(kernel, id=1)))), 0, op_of)
     assert asked == [(7, "m", "fusion.1")]
     assert named(runs) == [op]
+
+
+def test_an_instruction_of_a_program_that_is_not_there_is_none_of_a_module():
+    kernel = event("k", 0, 3, hlo_op="fusion.1", hlo_module="m", program_id=7, tf_op="XlaModule:")
+    runs = gpu_op_runs(timeline_of(xspace(gpu(line(kernel, id=1)))), 0, no_program)
+    assert named(runs) == [NamedOp("m(7)/fusion.1", "")]
 
 
 def test_instructions_of_tensor_cores_without_those_that_hold_others():
     space = xspace(core(0, [], [event("loop", 0, 50), event("f", 10, 10), event("none", 30, 5)]))
     timeline = timeline_of(space)
     runs = tpu_op_runs(timeline, 0)
-    assert named(runs) == [NamedOp("f", "")]
+    assert named(runs) == [NamedOp("program(3)/f", "")]
+    named_program = tpu_op_runs(timeline, 0, {3: "jit_g"})
+    assert named(named_program) == [NamedOp("jit_g(3)/f", "")]
     assert runs.durations_ps.tolist() == [10_000]
     assert devices(timeline) == [0]
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.analysis.xspace.device_ops import (
-    Describe,
+    UNKNOWN,
     DeviceOp,
     DeviceOps,
     OpKey,
     merged,
     of_runs,
 )
-from tfprof.analysis.xspace.hlo_events import HloKey, hlo_keys
+from tfprof.analysis.xspace.gpu_ops import Describe
 from tfprof.analysis.xspace.nesting import nest
+from tfprof.analysis.xspace.programs import HloKey, hlo_keys
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
-
-_UNKNOWN = "unknown"
 
 
 def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceOps:
@@ -59,11 +58,10 @@ def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceO
 
 def _op(key: HloKey, describe: Describe) -> DeviceOp:
     """One run of an instruction; without its cost if the capture lacks its program."""
-    program, _, name = key
-    known = describe(*key)
+    known = describe(key)
     if known is not None:
         return known
-    return DeviceOp(OpKey((program or 0) & (1 << 64) - 1, name), _UNKNOWN, is_known=False)
+    return DeviceOp(OpKey(key.program_id, key.name, key.module), UNKNOWN, is_known=False)
 
 
 def _sums(place: Int64Array, values: Int64Array | BoolArray, size: int) -> list[int]:

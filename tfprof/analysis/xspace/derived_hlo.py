@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.analysis.xspace.derived_lines import HloLookup, Names, table_of
+from tfprof.analysis.xspace.executions import UNKNOWN_MODULE
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import Int64Array
-
-_UNKNOWN_MODULE = "XlaModule:"
-"""What the annotation of a module's kernels says where an op should be."""
 
 
 class Told(NamedTuple):
@@ -76,7 +74,7 @@ def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: 
         told.prefixes.append(texts[1] if program_id is None else str(program_id))
         own = texts[2]
         source = hlo(program_id, texts[1], stack[-1]) if stack else None
-        if stack and (classic or source is not None or own == _UNKNOWN_MODULE):
+        if stack and (classic or source is not None or own == UNKNOWN_MODULE):
             own = source.tf_op if source is not None else ""
         told.tf_ops.append(own)
         told.places.append(source.place if source is not None else "")

@@ -1,18 +1,12 @@
-"""Time of ops on devices: those of the framework on GPUs, and those of XLA's programs."""
+"""Ops of devices: those of the framework on GPUs, and those of XLA's programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import numpy as np
-
-from tfprof.analysis.xspace.hlo_events import hlo_keys
-from tfprof.analysis.xspace.names import GPU_PREFIX
-from tfprof.analysis.xspace.op_names import parse_op_name
-from tfprof.analysis.xspace.timeline import Timeline
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.analysis.xspace.programs import program_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +45,26 @@ class OpKey(NamedTuple):
     """What tells ops of devices apart.
 
     Attributes:
-        program_id: The compiled program, unsigned; 0 for ops that are in none.
+        program_id: The compiled program, unsigned; None for ops that are in none.
         name: Name of the instruction; of an op without program, its name and its kernel's.
+        module: Name of the program: several hosts may have given one number to different ones.
     """
 
-    program_id: int
+    program_id: int | None
     name: str
+    module: str = ""
 
+    @property
+    def program(self) -> str:
+        """What the program is called, ``module(id)``; empty for none."""
+        return program_title(self.program_id, self.module)
+
+
+WITHOUT_OP = "kernels_without_op"
+"""Category of kernels that the capture gives no op for."""
+
+UNKNOWN = "unknown"
+"""Category of instructions whose program the capture lacks."""
 
 _OUTSIDE = (":XlaSendToHost", ":XlaRecvFromHost")
 
@@ -161,104 +168,6 @@ def merged(parts: Iterable[DeviceOps]) -> DeviceOps:
     return DeviceOps(tuple(found.values()), total, idle)
 
 
-Describe = Callable[[int | None, str, str], DeviceOp | None]
-"""Program id, module and instruction of an event → what one run of it costs; None if the program
-is not in the capture."""
-
-
-def gpu_ops(
-    timeline: Timeline, eager: BoolArray, describe: Describe, *, classic: bool = False
-) -> DeviceOps:
-    """Ops of the GPUs of a host (``xplane_to_op_metrics_db.cc``).
-
-    An instruction may be several kernels: it ran as often as the one that ran most. Events
-    without a known instruction count for the framework's op that launched them.
-
-    Args:
-        timeline: The events.
-        eager: Whether each event ran eagerly, shape (n events,).
-        describe: What an instruction is.
-        classic: Take each kernel for a run, as the reference does, whose float operations are
-            too many for it.
-    """
-    parts = []
-    for number, plane in enumerate(timeline.space.planes):
-        if not plane.name.startswith(GPU_PREFIX):
-            continue
-        chosen = timeline.of_lines(
-            lambda line, number=number: line.plane == number and not line.is_derived  # type: ignore[misc]
-        )
-        events = np.flatnonzero(chosen)
-        if len(events):
-            parts.append(_ops_of_plane(timeline, events, eager, describe, classic))
-    return merged(parts)
-
-
-def _ops_of_plane(
-    timeline: Timeline, events: Int64Array, eager: BoolArray, describe: Describe, classic: bool
-) -> DeviceOps:
-    described = _instructions(timeline, events, describe)
-    durations = timeline.durations_ps[events]
-    found = _runs_of_instructions(timeline, events, described, durations, eager, classic)
-    found += _framework_ops(timeline, events, described.place < 0, durations, eager)
-    busy = sum(op.self_ps for op in found)
-    span = int(timeline.ends_of(events).max() - timeline.starts_ps[events].min())
-    total = max(span, busy)  # streams run side by side
-    return DeviceOps(tuple(found), total, total - busy)
-
-
-class _Described(NamedTuple):
-    """Instructions of events: places in ``ops``, -1 without one, shape (n,)."""
-
-    place: Int64Array
-    ops: Sequence[DeviceOp]
-
-
-def _instructions(timeline: Timeline, events: Int64Array, describe: Describe) -> _Described:
-    keys, place = hlo_keys(timeline, events)
-    ops: dict[OpKey, tuple[int, DeviceOp]] = {}
-    numbers = []
-    for key in keys:
-        op = None if key is None else describe(*key)
-        if op is None:
-            numbers.append(-1)
-            continue
-        number, _ = ops.setdefault(op.key, (len(ops), op))
-        numbers.append(number)
-    return _Described(np.array(numbers, np.int64)[place], [op for _, op in ops.values()])
-
-
-def _runs_of_instructions(
-    timeline: Timeline,
-    events: Int64Array,
-    described: _Described,
-    durations: Int64Array,
-    eager: BoolArray,
-    classic: bool,
-) -> list[DeviceOp]:
-    rows = np.flatnonzero(described.place >= 0)
-    if not len(rows):
-        return []
-    place = described.place[rows]
-    size = len(described.ops)
-    if classic:
-        runs = np.bincount(place, minlength=size)
-    else:
-        pairs = np.stack([place, timeline.kinds[events[rows]].astype(np.int64)], axis=1)
-        kernels, counts = np.unique(pairs, axis=0, return_counts=True)
-        runs = np.zeros(size, np.int64)
-        np.maximum.at(runs, kernels[:, 0], counts)
-    times = _sums(place, durations[rows], size)
-    ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
-    return [
-        of_runs(
-            op, int(runs[number]), times[number], times[number],
-            is_eager=bool(ran_eagerly[number]),
-        )
-        for number, op in enumerate(described.ops)
-    ]  # fmt: skip
-
-
 def of_runs(op: DeviceOp, runs: int, time_ps: int, self_ps: int, *, is_eager: bool) -> DeviceOp:
     """An op with the cost of one run → the op with that of all its runs, and their time."""
     traffic = op.traffic
@@ -278,102 +187,4 @@ def of_runs(op: DeviceOp, runs: int, time_ps: int, self_ps: int, *, is_eager: bo
             ),
         ),
         is_eager=is_eager,
-    )
-
-
-def _framework_ops(
-    timeline: Timeline,
-    events: Int64Array,
-    is_free: BoolArray,
-    durations: Int64Array,
-    eager: BoolArray,
-) -> list[DeviceOp]:
-    """Ops of events that no known program explains: one for each op and kernel."""
-    told = timeline.stat("tf_op")
-    ops = told.text_ids(len(timeline))[events].astype(np.int64)
-    has_text = np.array([bool(text) for text in told.texts] or [False], np.bool_)
-    rows = np.flatnonzero(is_free & (ops >= 0) & has_text[ops])
-    if not len(rows):
-        return []
-    columns = np.stack([ops[rows], timeline.kinds[events[rows]].astype(np.int64)], axis=1)
-    distinct, first, place = np.unique(columns, axis=0, return_index=True, return_inverse=True)
-    place = place.reshape(-1)
-    size = len(distinct)
-    counts = np.bincount(place, minlength=size).tolist()
-    times = _sums(place, durations[rows], size)
-    ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
-    found: dict[OpKey, DeviceOp] = {}
-    for number in np.argsort(first).tolist():
-        text, kind = distinct[number].tolist()
-        provenance = told.texts[text]
-        parsed = parse_op_name(provenance)
-        key = OpKey(0, f"{parsed.name}/{timeline.names[kind]}")
-        op = DeviceOp(
-            key, parsed.type or "unknown", provenance, occurrences=counts[number],
-            time_ps=times[number], self_ps=times[number], normalized_ps=times[number],
-            is_eager=bool(ran_eagerly[number]),
-        )  # fmt: skip
-        found[key] = found[key].plus(op) if key in found else op
-    return list(found.values())
-
-
-def _sums(place: Int64Array, values: Int64Array, size: int) -> list[int]:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, place, values)
-    return sums.tolist()
-
-
-@dataclass(frozen=True, slots=True)
-class FrameworkOp:
-    """Ops of devices that one op of the framework has made.
-
-    Attributes:
-        name: Of the framework's op.
-        type: Its type; empty if unknown.
-        occurrences: Of the part that ran the most often.
-        time_ps: Of all parts.
-        self_ps: The same without ops inside.
-        flops: As the device counts them.
-        model_flops: As the model has them.
-        traffic: Bytes.
-        is_eager: Whether any ran eagerly.
-    """
-
-    name: str
-    type: str
-    occurrences: int
-    time_ps: int
-    self_ps: int
-    flops: int
-    model_flops: int
-    traffic: Traffic
-    is_eager: bool
-
-
-def framework_ops(ops: Iterable[DeviceOp]) -> list[FrameworkOp]:
-    """Ops of devices by what the framework calls them (``op_metrics_db_utils.cc``)."""
-    found: dict[tuple[str, str], FrameworkOp] = {}
-    for op in ops:
-        parsed = parse_op_name(op.provenance) if op.provenance else None
-        name, type_ = (parsed.name, parsed.type) if parsed else (op.key.name, "")
-        more = FrameworkOp(
-            name, type_, op.occurrences, op.time_ps, op.self_ps, op.flops, op.model_flops,
-            op.traffic, op.is_eager,
-        )  # fmt: skip
-        known = found.get((name, type_))
-        found[name, type_] = more if known is None else _together(known, more)
-    return list(found.values())
-
-
-def _together(one: FrameworkOp, other: FrameworkOp) -> FrameworkOp:
-    return FrameworkOp(
-        one.name,
-        one.type,
-        max(one.occurrences, other.occurrences),
-        one.time_ps + other.time_ps,
-        one.self_ps + other.self_ps,
-        one.flops + other.flops,
-        one.model_flops + other.model_flops,
-        one.traffic + other.traffic,
-        one.is_eager or other.is_eager,
     )

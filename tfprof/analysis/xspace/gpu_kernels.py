@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.analysis.xspace.hlo_events import hlo_keys
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import parse_op_name
+from tfprof.analysis.xspace.programs import HloKey, hlo_keys
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 
@@ -44,8 +44,8 @@ class Kernel(NamedTuple):
     op_name: str
 
 
-OpOfHlo = Callable[[int | None, str, str], str | None]
-"""Program id, module and instruction → name of the framework's op; None if it is not known."""
+OpOfHlo = Callable[[HloKey], str | None]
+"""The instruction of an event → name of the framework's op; None if it is not known."""
 
 
 class KernelTimes(NamedTuple):
@@ -79,8 +79,8 @@ def gpu_kernels(
     Args:
         timeline: The events.
         op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` tells.
-        classic: Know tensor cores as the reference does, which misses those of Hopper, Blackwell
-            and AMD.
+        classic: Know tensor cores as the reference does, which misses those of Hopper and
+            Blackwell, and all where no vendor is told.
     """
     details = timeline.stat("kernel_details")
     gpus = np.array([plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes], bool)
@@ -101,26 +101,36 @@ def gpu_kernels(
         ops = _with_hlo(ops, told, timeline, events, op_of_hlo)
     equations = equation_stat.text_ids(len(timeline))[events]
     has_op = op_stat.text_ids(len(timeline))[events] >= 0
+    vendors, vendor_of = _vendors(timeline, events)
     columns = np.stack([
         timeline.kinds[events].astype(np.int64), chosen.values, ops.astype(np.int64),
-        equations.astype(np.int64), has_op.astype(np.int64),
+        equations.astype(np.int64), has_op.astype(np.int64), vendor_of,
     ], axis=1)  # fmt: skip
     distinct, place = np.unique(columns, axis=0, return_inverse=True)
     duration_ns = timeline.durations_ps[events] // _NS
     sums = _Sums(place.reshape(-1), duration_ns, len(distinct))
     found: dict[Kernel, KernelTimes] = {}
-    for row, (kind, text, op, equation, known) in enumerate(distinct.tolist()):
+    for row, (kind, text, op, equation, known, vendor) in enumerate(distinct.tolist()):
         kernel, occupancy = _kernel(
             timeline.names[kind],
             details.texts[text],
             told[op] if op >= 0 else "",
             equation_stat.texts[equation] if equation >= 0 else "",
             has_op=bool(known),
+            vendor=vendors[vendor],
             classic=classic,
         )
         times = KernelTimes(kernel, occupancy, *sums.of(row))
         found[kernel] = _added(found[kernel], times) if kernel in found else times
     return sorted_kernels(found.values())
+
+
+def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Array]:
+    """Who made the devices of the capture, and the place of each event's vendor among them."""
+    told = [plane.own_stats().get("device_vendor") for plane in timeline.space.planes]
+    vendors = [vendor if isinstance(vendor, str) else "" for vendor in told]
+    planes = np.array([line.plane for line in timeline.lines], np.int64)
+    return vendors, planes[timeline.lines_of(events)]
 
 
 def _with_hlo(
@@ -130,7 +140,7 @@ def _with_hlo(
     keys, place = hlo_keys(timeline, events)
     numbers = []
     for key in keys:
-        name = None if key is None else op_of_hlo(*key)
+        name = None if key is None else op_of_hlo(key)
         if name is None:
             numbers.append(-1)
             continue
@@ -187,13 +197,20 @@ _FIELD = re.compile(r"(\w+):(\S+)")
 
 
 def _kernel(
-    name: str, details: str, op_name: str, equation: str, *, has_op: bool, classic: bool
+    name: str,
+    details: str,
+    op_name: str,
+    equation: str,
+    *,
+    has_op: bool,
+    vendor: str,
+    classic: bool,
 ) -> tuple[Kernel, float]:
     """What the details of a kernel's run say of it (``xplane_schema.h``, ``kernel_details``)."""
     fields: dict[str, str] = dict(_FIELD.findall(details))
     amd = "" if classic else fields.get("group_mem", "")  # which the reference does not read
     static = _whole(fields.get("static_shared") or fields.get("shm") or amd)
-    uses = uses_tensor_cores(name, classic=classic)
+    uses = uses_tensor_cores(name, vendor=vendor, classic=classic)
     eligible = has_op and (uses or is_eligible(op_name, equation, classic=classic))
     kernel = Kernel(
         name,
@@ -225,34 +242,58 @@ def _three(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-_TENSOR_CORE_NAMES = (
+_NVIDIA_NAMES = (
     "16816", "c1688", "conv1x1", "conv2d_c1_k1", "dgrad_1x1_stride_2x2", "direct_group",
     "first_layer_wgrad_kernel", "h1688", "h884", "hmma", "i16832", "i8816", "s884", "s1688",
     "xmma_gemm", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_sparse_gemm",
-    "xmma_warp_specialized_implicit_gemm", "gemm_fusion_dot",
+    "xmma_warp_specialized_implicit_gemm",
 )  # fmt: skip
-"""Parts of names by which the reference knows kernels of Volta to Ampere, and XLA's own."""
+"""Parts of names by which the reference knows kernels of Volta to Ampere."""
 
-_NEWER_NAMES = ("gmma", "tensorop", "nvjet_", "_mma_", "utcmma", "tcgen05", "mfma")
-"""Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and AMD's matrix instructions."""
+_NEWER_NAMES = ("gmma", "tensorop", "nvjet_", "_mma_", "utcmma", "tcgen05", "gemm_fusion_dot")
+"""Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and XLA's own."""
 
-_AMD_TILE = re.compile(r"Cijk_.*_MI\d+x\d+")
-"""Kernels of AMD's Tensile that use matrix instructions (``MI16x16x16x1``)."""
+_AMD_NAMES = (
+    "mfma", "wmma", "_xdl", "gtcx", "gemm_fusion", "moe_gemm", "moe_mxgemm", "aiter", "attn_fwd",
+    "bwd_kernel_d", "TileFmhaShape<", "TileFmhaBwdShape<",
+)  # fmt: skip
+"""The same of AMD's kernels that use matrix instructions."""
+
+_AMD_TILE = re.compile(r"_MI\d+x\d+x\d+")
+"""Kernels of AMD's Tensile that use them (``Cijk_…_MI16x16x16x1_…``)."""
+
+NVIDIA, AMD = "Nvidia", "AMD"
+"""What ``device_vendor`` says."""
 
 
-def uses_tensor_cores(kernel: str, *, classic: bool = False) -> bool:
-    """Whether the name of a kernel tells that it uses tensor cores, or AMD's matrix cores."""
-    if any(part in kernel for part in _TENSOR_CORE_NAMES) or _AMD_TILE.search(kernel):
+def uses_tensor_cores(kernel: str, *, vendor: str = "", classic: bool = False) -> bool:
+    """Whether the name of a kernel tells that it uses tensor cores, or AMD's matrix cores.
+
+    Args:
+        kernel: Its name.
+        vendor: Of the device; where none is told, names of both count.
+        classic: As the reference: not kernels of Hopper and Blackwell, and nothing without vendor.
+    """
+    is_amd, is_nvidia = vendor == AMD, vendor == NVIDIA
+    if not (classic or is_amd or is_nvidia):
+        is_amd = is_nvidia = True
+    if is_amd and (any(part in kernel for part in _AMD_NAMES) or _AMD_TILE.search(kernel)):
         return True
-    return not classic and any(part in kernel for part in _NEWER_NAMES)
+    if not is_nvidia:
+        return False
+    names = _NVIDIA_NAMES if classic else (*_NVIDIA_NAMES, *_NEWER_NAMES)
+    return any(part in kernel for part in names)
 
 
 _ELIGIBLE_ENDS = (
     "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "DepthwiseConv2dNative",
     "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "/MatMul",
-    "FusedMatMul", "/CudnnRNN", "XlaDot", "XlaDotV2", "/dot_general", "/conv_general_dilated",
+    "FusedMatMul", "/CudnnRNN", "XlaDot", "XlaDotV2",
 )  # fmt: skip
-_ELIGIBLE_PARTS = ("BatchMatMul", "CudnnRNNV", "CudnnRNNForward", "CudnnRNNBackprop")
+_ELIGIBLE_PARTS = (
+    "BatchMatMul", "CudnnRNNV", "CudnnRNNForward", "CudnnRNNBackprop", "dot_general",
+    "conv_general_dilated",
+)  # fmt: skip
 
 _EQUATION = re.compile(r"[^,>]+,[^,>]+->[^,>]*")
 _NUMBER_AT_END = re.compile(r"_\d+$")

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.analysis.xspace.executions import (
+    ExecutedOp,
+    OpOfInstruction,
+    host_executions,
+    reference_executions,
+    runs_of_parts,
+)
 from tfprof.analysis.xspace.nesting import nest
-from tfprof.analysis.xspace.op_names import OpKind, OpName, parse_op_name
+from tfprof.analysis.xspace.op_names import OpKind
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
 
@@ -19,7 +26,7 @@ class OpTimes:
     """Ops with their times, in the order of the kinds of their events.
 
     Attributes:
-        ops: Parsed names, no two the same.
+        ops: What ran, no two of the same name in one program and mode.
         occurrences: How often each ran, shape (n,).
         time_ps: Time from begin to end, those inside included.
         self_ps: The same without ops inside.
@@ -29,7 +36,7 @@ class OpTimes:
         infeed_ps: Time of enqueues of infeeds, and the time from each to the next on its thread.
     """
 
-    ops: tuple[OpName, ...]
+    ops: tuple[ExecutedOp, ...]
     occurrences: Int64Array
     time_ps: Int64Array
     self_ps: Int64Array
@@ -61,20 +68,33 @@ class _Spans:
     end_ps: Int64Array
 
 
-def host_op_times(timeline: Timeline, eager: BoolArray, *, classic: bool = False) -> OpTimes:
+def host_op_times(
+    timeline: Timeline,
+    eager: BoolArray,
+    op_of: OpOfInstruction | None = None,
+    *,
+    classic: bool = False,
+) -> OpTimes:
     """Sum up ops of all threads (``host_threads_op_metrics.cc``).
 
-    Ops are events whose names are those of ops, and events with a ``tf_op``, which may be both.
-    Ops of one name are one op; of several types it has the one with the most time.
+    ``executions`` says what counts as a run of an op. Ops of one name are one op, if they are in
+    one program and all run eagerly, or none; of several types it has the one with the most time.
 
     Args:
         timeline: The events.
         eager: Whether each event ran eagerly, shape (n events,).
-        classic: Lose what ends at the same moment as what it lies in, but stands behind it, as
-            the reference does: its time counts for the outer one. Of several types take the one
-            that ended last on the first thread.
+        op_of: What the framework calls an instruction of a program.
+        classic: Count what the reference counts: allocations that name an op are runs of it,
+            and ops of programs and those of Python are none. Lose what ends at the same moment
+            as what it lies in, but stands behind it, as the reference does: its time counts for
+            the outer one. Of several types take the one that ended last on the first thread.
     """
-    spans, ops = _op_spans(timeline)
+    runs = reference_executions(timeline) if classic else host_executions(timeline, eager, op_of)
+    ops = runs.names
+    spans = _Spans(
+        np.searchsorted(runs.events, timeline.first), runs.events, runs.ops,
+        timeline.starts_ps[runs.events], timeline.ends_of(runs.events),
+    )  # fmt: skip
     if classic:  # only events that are named as ops of TensorFlow tell it there
         eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
     durations = spans.end_ps - spans.start_ps
@@ -94,6 +114,8 @@ def host_op_times(timeline: Timeline, eager: BoolArray, *, classic: bool = False
     rank = _last_ended(spans, is_counted, len(ops)) if classic else sums[1]
     chosen, member = _one_of_each_name(ops, sums[0], rank)
     united = [_summed(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
+    if not classic:
+        united[0] = _runs(ops, sums[0], member, len(chosen))
     return OpTimes(
         tuple([ops[place] for place in chosen]),
         united[0], united[1], united[2], united[3] > 0,
@@ -102,25 +124,41 @@ def host_op_times(timeline: Timeline, eager: BoolArray, *, classic: bool = False
 
 
 def _one_of_each_name(
-    ops: list[OpName], occurrences: Int64Array, rank: Int64Array
+    ops: list[ExecutedOp], occurrences: Int64Array, rank: Int64Array
 ) -> tuple[list[int], Int64Array]:
-    """For each name that occurs, the op of the highest rank, the first of equal ones.
+    """For each op that occurs, its type of the highest rank, the first of equal ones.
 
     Returns:
         These ops, in the order of the names, and for each op the place of its name, -1 if it
         does not occur.
     """
-    places: dict[str, int] = {}
+    places: dict[tuple[str, str, bool], int] = {}
     chosen: list[int] = []
     member = np.full(len(ops), -1, np.int64)
     for op in np.flatnonzero(occurrences > 0).tolist():
-        place = places.setdefault(ops[op].name, len(chosen))
+        place = places.setdefault(ops[op].identity, len(chosen))
         member[op] = place
         if place == len(chosen):
             chosen.append(op)
         elif rank[op] > rank[chosen[place]]:
             chosen[place] = op
     return chosen, member
+
+
+def _runs(
+    ops: list[ExecutedOp], occurrences: Int64Array, member: Int64Array, size: int
+) -> Int64Array:
+    """How often each op ran whose parts are given."""
+    by_part: list[dict[tuple[str, str], int]] = [{} for _ in range(size)]
+    for op, place in enumerate(member.tolist()):
+        if place >= 0:
+            part = (ops[op].place, ops[op].part)
+            known = by_part[place]
+            known[part] = known.get(part, 0) + int(occurrences[op])
+    runs = [
+        runs_of_parts((place, count) for (place, _), count in parts.items()) for parts in by_part
+    ]
+    return np.array(runs, np.int64)
 
 
 def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
@@ -139,42 +177,6 @@ def _summed(op: Int64Array, values: Int64Array, size: int) -> Int64Array:
     sums = np.zeros(size, np.int64)
     np.add.at(sums, op, values)
     return sums
-
-
-def _op_spans(timeline: Timeline) -> tuple[_Spans, list[OpName]]:
-    numbers: dict[OpName, int] = {}
-    by_name = np.array(
-        [
-            -1 if op.kind is OpKind.UNKNOWN else numbers.setdefault(op, len(numbers))
-            for op in timeline.ops
-        ],
-        np.int64,
-    )
-    told = timeline.stat("tf_op")
-    texts = told.only(told.is_text())
-    by_text = np.array(
-        [
-            numbers.setdefault(parse_op_name(text), len(numbers)) if text else -1
-            for text in texts.texts
-        ]
-        or [-1],
-        np.int64,
-    )
-    on_host = timeline.on_threads
-    named = np.flatnonzero(on_host & timeline.kind_mask(by_name >= 0))
-    op = by_name[timeline.kinds[named]] if len(by_name) else np.zeros(0, np.int64)
-    more = by_text[texts.values]
-    kept = (more >= 0) & on_host[texts.events]
-    event = np.concatenate([named, texts.events[kept]])
-    op = np.concatenate([op, more[kept]])
-    if kept.any():
-        order = np.argsort(event, kind="stable")
-        event, op = event[order], op[order]
-    first = np.searchsorted(event, timeline.first)
-    return (
-        _Spans(first, event, op, timeline.starts_ps[event], timeline.ends_of(event)),
-        list(numbers),
-    )
 
 
 def _by_stack(spans: _Spans) -> tuple[BoolArray, Int64Array]:
@@ -220,7 +222,7 @@ def _extent(spans: _Spans) -> int:
     return int((ends - spans.start_ps[begins]).sum())
 
 
-def _infeeds(spans: _Spans, ops: list[OpName]) -> tuple[int, int]:
+def _infeeds(spans: _Spans, ops: list[ExecutedOp]) -> tuple[int, int]:
     is_enqueue = np.array(
         [op.kind is OpKind.TENSORFLOW and op.type.startswith("InfeedEnqueue") for op in ops],
         np.bool_,

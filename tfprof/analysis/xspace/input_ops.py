@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tfprof.analysis.xspace.executions import ExecutedOp
 from tfprof.analysis.xspace.host_ops import OpTimes
 from tfprof.analysis.xspace.op_names import OpKind, OpName
 
@@ -57,7 +58,7 @@ _STAGES = {
 """Categories of instrumented pipelines (``_ipl_stage_cat``)."""
 
 
-def work_of(op: OpName, *, classic: bool = False) -> InputWork | None:
+def work_of(op: OpName | ExecutedOp, *, classic: bool = False) -> InputWork | None:
     """What an op does for the input; None if nothing.
 
     Args:

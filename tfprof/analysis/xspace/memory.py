@@ -50,7 +50,8 @@ class MemoryEvents:
         stack_bytes: Bytes that are reserved.
         free_bytes: Bytes that are free.
         peak_bytes: Most bytes in use since the allocator was made.
-        fragmentation: Part of the free memory that is not in the largest free chunk.
+        fragmentation: Part of the free memory that is not in the largest free chunk; in classic
+            mode what the recorder wrote, which is no number where nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.
@@ -111,7 +112,8 @@ def memory_events(
     Args:
         timeline: The events.
         groups: The steps.
-        classic: Count times from the beginning of each thread, as the reference does.
+        classic: Count times from the beginning of each thread, as the reference does, and pass
+            on what is no number.
     """
     chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     events = np.flatnonzero(chosen)
@@ -132,7 +134,7 @@ def memory_events(
         stack_bytes=columns.sizes("bytes_reserved"),
         free_bytes=columns.sizes("bytes_available"),
         peak_bytes=columns.sizes("peak_bytes_in_use"),
-        fragmentation=columns.floats("fragmentation"),
+        fragmentation=columns.floats("fragmentation", as_written=classic),
         step=groups.of_event[events],
         text=text,
         dtype=columns.dtypes(),
@@ -172,11 +174,12 @@ class _Columns:
         """Bytes, so far from the limit of 64 bits that a few can be added."""
         return np.clip(self.integers(name), -_MOST_BYTES, _MOST_BYTES)
 
-    def floats(self, name: str) -> npt.NDArray[np.float64]:
+    def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
         rows, place, stat = self._found(name)
         values = np.zeros(len(self._events))
         told = stat.floats()[place]
-        values[rows] = np.where(np.isfinite(told), told, 0.0)
+        is_number = ~stat.is_text()[place] if as_written else np.isfinite(told)
+        values[rows] = np.where(is_number, told, 0.0)
         return values
 
     def texts(self, *names: str) -> tuple[Int64Array, list[str]]:

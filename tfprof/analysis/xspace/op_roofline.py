@@ -139,7 +139,7 @@ def whole_program(
         total_ps: What they took, pauses included.
         with_transfers: Count infeeds and outfeeds, too; else their time is taken off.
     """
-    whole = DeviceOp(OpKey(0, PROGRAM), PROGRAM)
+    whole = DeviceOp(OpKey(None, PROGRAM), PROGRAM)
     for op in ops:
         if op.category in WITH_INNER_OPS:
             continue

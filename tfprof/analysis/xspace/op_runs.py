@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.analysis.xspace.hlo_events import HloKey, hlo_keys
+from tfprof.analysis.xspace.device_ops import WITHOUT_OP, DeviceOp
+from tfprof.analysis.xspace.executions import (
+    UNKNOWN_MODULE,
+    ExecutedOp,
+    OpOfInstruction,
+    host_executions,
+    op_of_instruction,
+)
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import OpKind, parse_op_name
 from tfprof.analysis.xspace.op_roofline import WITH_INNER_OPS
+from tfprof.analysis.xspace.programs import HloKey, hlo_keys
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.analysis.xspace.tpu_ops import (
     OPS,
@@ -24,9 +32,6 @@ from tfprof.analysis.xspace.tpu_ops import (
 from tfprof.model.columns import BoolArray, Int64Array
 
 NO_OP = -1
-
-WITHOUT_OP = "kernels_without_op"
-"""Scope of kernels that no op explains."""
 
 _KERNEL = re.compile(r"(?:void )?(?P<name>[\w:]*\w)")
 _COPY = re.compile(r"mem(?:cpy|set)", re.IGNORECASE)
@@ -67,51 +72,64 @@ class OpRuns:
         return len(self.events)
 
 
-ProvenanceOf = Callable[[int | None, str, str], str | None]
-"""Program id, module and instruction → the framework's op behind it, empty if the program does not
-tell; None if the program is not in the capture."""
-
-
-def host_op_runs(timeline: Timeline) -> OpRuns:
-    """Ops on threads of the host: events that are called ``scope/name:Type``.
+def host_op_runs(
+    timeline: Timeline, eager: BoolArray | None = None, op_of: OpOfInstruction | None = None
+) -> OpRuns:
+    """Ops on threads of the host (``executions``).
 
     Stages of input pipelines are no ops of a graph, and are not among them.
+
+    Args:
+        timeline: The events.
+        eager: Whether each event ran eagerly, shape (n events,); without, Python ran no op.
+        op_of: What the framework calls an instruction.
     """
+    found = host_executions(timeline, eager, op_of)
     names = _Names()
-    of_kind = np.array(
+    numbers = np.array(
         [
             names.number(op.name, op.type)
-            if op.kind in (OpKind.TENSORFLOW, OpKind.JAX)
+            if op.part or op.kind in (OpKind.TENSORFLOW, OpKind.JAX)
             else NO_OP
-            for op in timeline.ops
-        ],
+            for op in found.names
+        ]
+        or [NO_OP],
         np.int64,
-    )  # fmt: skip
-    events = np.flatnonzero(timeline.of_lines(lambda line: line.is_host and not line.is_derived))
-    ops = of_kind[timeline.kinds[events]] if len(of_kind) else np.zeros(0, np.int64)
-    return _runs(timeline, events[ops >= 0], ops[ops >= 0], names)
+    )
+    ops = numbers[found.ops]
+    return _runs(timeline, found.events[ops >= 0], ops[ops >= 0], names)
 
 
-def gpu_op_runs(timeline: Timeline, plane: int, provenance: ProvenanceOf) -> OpRuns:
+def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRuns:
     """What the streams of a GPU ran.
 
     Args:
         timeline: The events.
         plane: Place of the GPU's plane.
-        provenance: What the framework calls an instruction.
+        op_of: What the framework calls an instruction; where it does not know, ``tf_op`` tells.
     """
     chosen = timeline.of_lines(lambda line: line.plane == plane and not line.is_derived)
     events = np.flatnonzero(chosen)
     names = _Names()
     keys, place = hlo_keys(timeline, events)
-    of_key = [NO_OP if key is None else _of_instruction(names, key, provenance) for key in keys]
-    ops = np.array(of_key or [NO_OP], np.int64)[place] if len(events) else place
+    known = [None if key is None else op_of(key) for key in keys]
+    ops = _of_keys(names, known, place)
     told = timeline.stat("tf_op")
-    of_text = np.array([names.parsed(text) for text in told.texts] or [NO_OP], np.int64)
+    of_text = [NO_OP if text == UNKNOWN_MODULE else names.parsed(text) for text in told.texts]
     texts = told.text_ids(len(timeline))[events]
-    ops = np.where((ops < 0) & (texts >= 0), of_text[texts], ops)
+    by_text = np.array([*of_text, NO_OP], np.int64)[texts]
+    ops = np.where(ops < 0, by_text, ops)
+    if (ops < 0).any():
+        unknown = [None if key is None else op_of_instruction(key) for key in keys]
+        ops = np.where(ops < 0, _of_keys(names, unknown, place), ops)
     ops = np.where(ops < 0, _kernels(timeline, events[ops < 0], names)[timeline.kinds[events]], ops)
     return _runs(timeline, events, ops, names)
+
+
+def _of_keys(names: _Names, ops: Sequence[ExecutedOp | None], place: Int64Array) -> Int64Array:
+    numbers = [NO_OP if op is None else names.number(op.name, op.type) for op in ops]
+    found: Int64Array = np.array([*numbers, NO_OP], np.int64)[place]
+    return found
 
 
 def _kernels(timeline: Timeline, events: Int64Array, names: _Names) -> Int64Array:
@@ -126,15 +144,14 @@ def _kernels(timeline: Timeline, events: Int64Array, names: _Names) -> Int64Arra
     return of_kind
 
 
-def _of_instruction(names: _Names, key: HloKey, provenance: ProvenanceOf) -> int:
-    told = provenance(*key)
-    if told is None:
-        return NO_OP
-    return names.parsed(told) if told else names.number(key[2], "")
+def tpu_op_runs(timeline: Timeline, plane: int, modules: Mapping[int, str] | None = None) -> OpRuns:
+    """Instructions that a TensorCore ran; those that hold others (loops, calls) are left out.
 
-
-def tpu_op_runs(timeline: Timeline, plane: int) -> OpRuns:
-    """Instructions that a TensorCore ran; those that hold others (loops, calls) are left out."""
+    Args:
+        timeline: The events.
+        plane: Place of the core's plane.
+        modules: Names of programs by id.
+    """
     spans = device_spans(timeline, plane, OPS)
     metadata, before = OpMetadata(timeline.space.planes[plane]), first_kind(timeline, plane)
     names = _Names()
@@ -147,13 +164,18 @@ def tpu_op_runs(timeline: Timeline, plane: int) -> OpRuns:
         elif op.provenance:
             numbers.append(names.parsed(op.provenance))
         else:
-            numbers.append(names.number(op.key.name, ""))
+            key = HloKey(op.key.program_id, _module_of(op, modules), op.key.name)
+            numbers.append(names.number(op_of_instruction(key).name, ""))
     ops = np.array(numbers or [NO_OP], np.int64)[place] if len(place) else place
     kept = ops >= 0
     durations = (spans.end_ps - spans.start_ps)[kept]
     return OpRuns(
         spans.events[kept], ops[kept], durations, np.zeros(len(durations), np.bool_), names.all
     )
+
+
+def _module_of(op: DeviceOp, modules: Mapping[int, str] | None) -> str:
+    return (modules or {}).get(op.key.program_id or 0, "")
 
 
 def gpus(timeline: Timeline) -> list[int]:

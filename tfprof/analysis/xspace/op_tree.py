@@ -16,11 +16,12 @@ _CUT_BELOW = {"program": 2, "category": 1, "provenance": 100}
 """Levels from which on a node keeps only its first children."""
 
 _UNKNOWN_PROGRAM = "main"
+_NO_PROGRAM = "in no compiled program"
 IDLE = "IDLE"
 
-_IDLE_KEY = OpKey(0, IDLE)
+_IDLE_KEY = OpKey(None, IDLE)
 
-_MEMBERS = DeviceOp(OpKey(0, ""))
+_MEMBERS = DeviceOp(OpKey(None, ""))
 """Marks a node that holds an op and its duplicates, until it gets its name."""
 
 
@@ -85,7 +86,7 @@ class OpNode:
 def op_tree(
     ops: DeviceOps,
     grouping: Grouping,
-    program_names: Mapping[int, str],
+    program_names: Mapping[int, str] | None = None,
     *,
     with_idle: bool,
     most_children: int = MOST_CHILDREN,
@@ -98,7 +99,8 @@ def op_tree(
     Args:
         ops: The ops.
         grouping: What the levels below the root are.
-        program_names: ``module(id)`` by program id.
+        program_names: What to call programs by id, and all others ``main``, as the reference
+            does; None to call each what its ops say.
         with_idle: Show the time that no op covers, too.
         most_children: How many children to keep.
     """
@@ -120,11 +122,13 @@ def op_tree(
 
 
 def _enter(
-    root: OpNode, op: DeviceOp, grouping: Grouping, program_names: Mapping[int, str]
+    root: OpNode, op: DeviceOp, grouping: Grouping, program_names: Mapping[int, str] | None
 ) -> None:
     above = [root]
     if grouping != "category":
-        program = program_names.get(op.key.program_id, _UNKNOWN_PROGRAM)
+        program = op.key.program or _NO_PROGRAM
+        if program_names is not None:
+            program = program_names.get(op.key.program_id or 0, _UNKNOWN_PROGRAM)
         above.append(root.child(program))
     if op.self_ps < op.time_ps:
         for node in above:

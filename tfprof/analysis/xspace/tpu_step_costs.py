@@ -68,7 +68,7 @@ def tpu_step_costs(timeline: Timeline, groups: npt.NDArray[np.integer]) -> list[
     ]
 
 
-_NOTHING = DeviceOp(OpKey(0, PROGRAM), PROGRAM)
+_NOTHING = DeviceOp(OpKey(None, PROGRAM), PROGRAM)
 
 
 class _CoreCosts:
@@ -112,7 +112,7 @@ class _CoreCosts:
             (
                 place,
                 DeviceOp(
-                    OpKey(0, PROGRAM), PROGRAM, time_ps=time[place], normalized_ps=scaled[place],
+                    OpKey(None, PROGRAM), PROGRAM, time_ps=time[place], normalized_ps=scaled[place],
                     flops=flops[place], model_flops=model[place],
                     traffic=Traffic(moved[place]) + traffic[place],
                 ),
