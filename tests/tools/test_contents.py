@@ -28,7 +28,7 @@ def with_data(*planes):
     return {data.tool for data in tools_with_data([space]) if not data.missing}
 
 
-ALWAYS = {"overview", "input-pipeline", "op-stats", "pod", "monitor", "trace"}
+ALWAYS = {"overview", "op-stats", "monitor", "trace"}
 
 
 def test_every_command_for_captures_is_told():
@@ -46,7 +46,9 @@ def test_nothing_at_all():
     ("planes", "more"),
     [
         ([plane("/host:CPU", "MatMul")], set()),
-        ([plane("/host:CPU", "Iterator::Map")], {"tf-data"}),
+        ([plane("/host:CPU", "Iterator::Map")], {"tf-data", "input-pipeline"}),
+        ([plane("/host:CPU", "train", "_r")], {"input-pipeline", "pod"}),
+        ([plane("/host:CPU", "Profiled batch", "step_num")], {"input-pipeline", "pod"}),
         ([plane("/host:CPU", "MemoryAllocation")], {"memory"}),
         ([plane("/host:CPU", "thunk", "hlo_op")], {"op-profile", "hlo-stats", "roofline"}),
         (

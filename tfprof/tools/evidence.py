@@ -10,7 +10,7 @@ from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
 from tfprof.analysis.xspace.gpu_kernels import KernelTimes, merged_kernels
 from tfprof.analysis.xspace.host_ops import IDLE
 from tfprof.analysis.xspace.step_events import Spent
-from tfprof.tools.device_op_db import device_ops
+from tfprof.tools.device_op_db import compiled_ops, device_ops
 from tfprof.tools.environment import Environment, environment
 from tfprof.tools.framework import Words, words_for
 from tfprof.tools.gpu_kernels import host_kernels
@@ -117,6 +117,12 @@ class Evidence:
         whole = merged(device_ops(host) for host in self.hosts)
         found = [op for op in whole.ops if op.is_outside_compilation]
         return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
+
+    @cached_property
+    def compiled_ops(self) -> list[DeviceOp]:
+        """Ops of devices, or of XLA's programs on threads, the most time of their own first."""
+        whole = merged(compiled_ops(host) for host in self.hosts)
+        return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key))
 
     @cached_property
     def idle_share(self) -> float:

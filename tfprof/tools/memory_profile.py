@@ -151,7 +151,10 @@ def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Alloca
     events = allocator.events.take(rows)
     peak = peak_of(events)
     live = live_at(allocator.events, int(rows[peak.place]))
-    yield allocator._replace(events=events, peak=peak, live=live, whole=allocator.events)
+    at_peak = int(events.step[peak.place])
+    yield allocator._replace(
+        events=events, peak=peak, live=live, whole=allocator.events, step=at_peak
+    )
 
 
 def _sentence(allocator: _Allocator) -> str:

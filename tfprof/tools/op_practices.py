@@ -24,6 +24,8 @@ SMALL_OP_PS = 10_000_000
 MANY_SMALL = 0.4
 MANY_OPS = 200
 HEAVY = 0.05
+_MOST = 0.5
+"""Part of the time from which a category is said before its heaviest op."""
 
 _LONG_NAME = 80
 
@@ -210,6 +212,48 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
 
 def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
     """Where to begin if nothing else helps: the op that takes the most time."""
+    yield from _heaviest_instruction(evidence) or _heaviest_of_framework(evidence)
+
+
+def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
+    """The same of compiled programs, where these take most of the time: there XLA's instructions
+    are what runs, each of which may stand for several ops of the framework."""
+    compiled = evidence.compiled_ops
+    ops = evidence.device_ops or evidence.host_ops
+    whole = sum(op.self_ps for op in compiled)
+    in_programs = sum(op.self_ps for op in compiled if op.key.program_id and op.expression)
+    if not whole or in_programs < max(whole, self_time(ops)) / 2:
+        return []
+    top, where = compiled[0], "on the devices" if evidence.device_ops else "of XLA's programs"
+    share = part(top.self_ps, whole)
+    alike = [op for op in compiled if op.category == top.category]
+    of_category = part(sum(op.self_ps for op in alike), whole)
+    if max(share, of_category) < HEAVY:
+        return []
+    made_of = top.provenance.rpartition(":")[0]
+    name = f"{top.key.name} ({made_of})" if made_of else top.key.name
+    if of_category >= max(_MOST, 1.25 * share):
+        said = (
+            f"{top.category} takes {of_category:.1%} of the time of all ops {where}, in "
+            f"{len(alike)} instructions; the heaviest is {name}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
+        )
+    else:
+        said = (
+            f"{name} takes the most time of all ops {where}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
+        )
+    return [
+        Advice(
+            "ops/heaviest", said,
+            {"op": top.key.name, "op_share": share, "category": top.category,
+             "category_share": of_category, "op_self_ms": top.self_ps / 1e9,
+             "run_count": top.occurrences},
+        )
+    ]  # fmt: skip
+
+
+def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
     ops, where = evidence.device_ops, "devices"
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
@@ -217,15 +261,17 @@ def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
         where = "host"
     share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
     if share < HEAVY:
-        return
+        return []
     top = ops[0]
-    yield Advice(
-        "ops/heaviest",
-        f"{shown(top)} takes the most time of all ops on the {where}, {share:.1%}, in "
-        f"{top.occurrences:,} runs; {tool} has the others.",
-        {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
-         "run_count": top.occurrences},
-    )  # fmt: skip
+    return [
+        Advice(
+            "ops/heaviest",
+            f"{shown(top)} takes the most time of all ops on the {where}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; {tool} has the others.",
+            {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
+             "run_count": top.occurrences},
+        )
+    ]  # fmt: skip
 
 
 def shown(op: Op) -> str:

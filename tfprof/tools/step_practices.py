@@ -14,7 +14,7 @@ from tfprof.tools.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
 from tfprof.tools.evidence import Evidence, part, self_time
 from tfprof.tools.result import Advice
 from tfprof.tools.steps import CATEGORIES, HostSteps
-from tfprof.tools.verdict import code_share, described
+from tfprof.tools.verdict import code_share, described, unexplained_share
 
 if TYPE_CHECKING:
     from tfprof.tools.op_statistics import Op
@@ -96,11 +96,11 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     """Steps in which much of the time no op runs: what the program's own code does meanwhile."""
     if evidence.tpu is not None:
         return  # what no op of a TPU covers is told as what it is: idle
-    share = evidence.category_share("other")
+    share = unexplained_share(evidence.grounds)
     if 100.0 * share < HIGH or not evidence.has_verdict:
         return
     found: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
-    words, code = evidence.words, evidence.grounds.code
+    words, code = evidence.words, [one for one in evidence.grounds.code if not one.waits]
     said = f"In {share:.1%} of the step time no op runs."
     if code:
         worst = code[0]

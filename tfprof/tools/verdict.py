@@ -79,7 +79,7 @@ def give_verdict(grounds: Grounds) -> Bottleneck:
     steps = grounds.steps
     if not steps.n_steps or not steps.slowest_ps().sum():
         return UNKNOWN
-    waiting, other = 100.0 * steps.share_of("infeed"), 100.0 * steps.share_of("other")
+    waiting, other = 100.0 * steps.share_of("infeed"), 100.0 * unexplained_share(grounds)
     kind, statement = _on_input(grounds, waiting, other)
     is_other_said = kind == "unknown" and other >= HIGH and not _shows_input(steps)
     return Bottleneck(
@@ -161,6 +161,12 @@ def _shows_input(steps: RunSteps) -> bool:
     return bool((steps.of(infeed) > 0).mean() > 0.5)
 
 
+def unexplained_share(grounds: Grounds) -> float:
+    """Part of the step time in which no op runs, and the program does not wait for one either."""
+    waits = sum(code_share(grounds, one) for one in grounds.code if one.waits)
+    return max(0.0, grounds.steps.share_of("other") - waits)
+
+
 def code_share(grounds: Grounds, one: CodeTime) -> float:
     """Part of the step time that one function or annotation is while nothing else goes on."""
     total = sum(int(host.times.duration_ps.sum()) for host in grounds.steps.hosts)
@@ -176,10 +182,11 @@ def described(one: CodeTime) -> str:
 
 def _where(grounds: Grounds) -> str:
     """Where the time went in which no op ran."""
-    named = [one for one in grounds.code if code_share(grounds, one) >= _NAMED][:2]
+    code = [one for one in grounds.code if not one.waits]
+    named = [one for one in code if code_share(grounds, one) >= _NAMED][:2]
     if named:
         return ", ".join(f"{code_share(grounds, one):.1%} is {described(one)}" for one in named)
-    if grounds.code:
+    if code:
         return "it is Python, in many functions"
     return "nothing was recorded there, mostly Python between the ops"
 

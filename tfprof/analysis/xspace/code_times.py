@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from tfprof.analysis.xspace.grouping import Forest
 from tfprof.analysis.xspace.host_code import is_frame
 from tfprof.analysis.xspace.step_events import Spent, StepEvents
 from tfprof.model.columns import BoolArray, Int64Array
+
+_WAITS = re.compile(r" (block_until_ready|try_to_block|_value|__array__|wait|result)$")
+"""Functions of Python that wait for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ class CodeTime:
     is_annotation: bool
     total_ps: int
     n_runs: int
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for what other threads or devices compute.
+
+        While they compute, that counts; the rest is time until they begin, on a busy machine.
+        """
+        return not self.is_annotation and _WAITS.search(self.name) is not None
 
 
 def code_times(
