@@ -39,7 +39,7 @@ def test_figures_of_a_tpu():
     assert row["idle_percent"] == pytest.approx(40.0)
     assert row["step_ms_average"] == pytest.approx(0.045)
     assert (row["step_ms_minimum"], row["step_ms_maximum"]) == pytest.approx((0.040, 0.050))
-    assert row["infeed_percent_average"] == pytest.approx(12.5)
+    assert row["infeed_percent_average"] == pytest.approx(100 / 9)  # 10 of 90 us
     assert (row["infeed_percent_minimum"], row["infeed_percent_maximum"]) == (0.0, 25.0)
     assert any("no counters" in note.message for note in found.notes)
     assert "Devices idle (lower is better): 40.0%." in found.verdict

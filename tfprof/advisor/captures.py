@@ -15,6 +15,7 @@ from typing import Any
 from tfprof.advisor.finding import Finding, Gain, Severity
 from tfprof.advisor.registry import unknown_checker
 from tfprof.errors import UsageError
+from tfprof.tools.evidence import Evidence
 from tfprof.tools.framework import TENSORFLOW, words_for
 from tfprof.tools.practices import PRACTICES, advice
 from tfprof.tools.result import Advice, Note
@@ -62,8 +63,7 @@ def capture_findings(
     for rule in wanted or ():
         if rule not in PRACTICES:
             raise UsageError(unknown_checker(rule, PRACTICES))
-    steps = run_steps(run).typical
-    step_micros = float(steps.slowest_ps().mean()) / 1e6 if steps.n_steps else 0.0
+    step_micros = Evidence(run, run.hosts).step_ms * 1000
     guide = words_for(run.hosts).guide
     return [
         finding_of(one, step_micros, guide)

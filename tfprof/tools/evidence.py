@@ -82,7 +82,10 @@ class Evidence:
     @cached_property
     def step_ms(self) -> float:
         """Mean duration of a step on the host that took the longest; 0 without steps."""
-        return float(self.steps.slowest_ps().mean()) / 1e9 if self.steps.n_steps else 0.0
+        if not self.steps.n_steps:
+            return 0.0
+        took = self.steps.slowest_ps() if self.tpu is None else self.tpu.breakdown.total
+        return float(took.mean()) / 1e9
 
     def spent_share(self, *kinds: Spent) -> float:
         """Part of the step time that was spent on some kinds; 0 without steps."""

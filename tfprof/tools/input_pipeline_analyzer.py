@@ -10,6 +10,7 @@ from tfprof.analysis.xspace.input_ops import InputBreakdown, InputOp, break_down
 from tfprof.analysis.xspace.step_events import Spent
 from tfprof.tools.bottleneck import Bottleneck, reference_bottleneck
 from tfprof.tools.environment import environment
+from tfprof.tools.framework import words_for
 from tfprof.tools.host_op_db import host_ops
 from tfprof.tools.result import Advice, Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -102,7 +103,7 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
     tpu = tpu_run_steps(run, steps, classic=classic)
     of_typical = None if tpu is None else tpu_run_steps(run, typical, classic=classic)
     if of_typical is not None:
-        judged = find_tpu_bottleneck(of_typical)
+        judged = find_tpu_bottleneck(of_typical, words_for(run.hosts))
     elif classic:
         judged = reference_bottleneck(steps, uses_tf_data=uses_tf_data)
     else:
@@ -142,7 +143,7 @@ def input_pipeline(
         "Input pipeline analyzer",
         verdict=(
             found.bottleneck.statement,
-            *about_step_time(found.steps),
+            *about_step_time(found.steps, found.typical_tpu),
             *remarks,
             *_shares(found),
         ),

@@ -102,17 +102,18 @@ def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool)
     if not chosen:
         nothing = summary([])
         return _StepFigures(0, nothing, nothing)
-    took = steps.slowest_ps()
     if tpu is not None:
-        waiting = tpu.breakdown.infeed_share[2]
+        took, waiting = tpu.breakdown.total[chosen], tpu.breakdown.waiting[chosen]
     else:
         infeed = next(category for category in CATEGORIES if category.key == "infeed")
-        waiting = steps.of(infeed) / np.maximum(took, 1)
-    of_steps = summary((100.0 * waiting[chosen]).tolist())
-    if tpu is None:  # of all their time: long steps count for more
-        amount = float((waiting * took)[chosen].sum()) / max(float(took[chosen].sum()), 1.0)
-        of_steps = of_steps._replace(average=100.0 * amount)
-    return _StepFigures(len(chosen), summary((took[chosen] / 1e9).tolist()), of_steps)
+        took = steps.slowest_ps()[chosen].astype(np.float64)
+        waiting = steps.of(infeed)[chosen].astype(np.float64)
+    percent = summary((100.0 * waiting / np.maximum(took, 1)).tolist())
+    # The average is that of all their time: long steps count for more.
+    whole = 100.0 * float(waiting.sum()) / max(float(took.sum()), 1.0)
+    return _StepFigures(
+        len(chosen), summary((took / 1e9).tolist()), percent._replace(average=whole)
+    )
 
 
 def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:

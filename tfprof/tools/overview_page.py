@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfprof.analysis.xspace.functions import FunctionCalls, function_calls
 from tfprof.analysis.xspace.gpu_kernels import tensor_core_share
 from tfprof.analysis.xspace.host_ops import IDLE
@@ -37,7 +39,7 @@ from tfprof.tools.run_steps import run_steps
 from tfprof.tools.statistics import percent, summary
 from tfprof.tools.steps import CATEGORIES
 from tfprof.tools.table import Cell, Column, Table
-from tfprof.tools.tpu_steps import active_ms
+from tfprof.tools.tpu_steps import active_ms, parts_of
 from tfprof.tools.tpu_use import TpuUse, tpu_use
 from tfprof.tools.training import is_backward, programs_train
 from tfprof.tools.verdict import about_step_time
@@ -204,7 +206,7 @@ def _computed(run: Run, classic: bool) -> tuple[int, int]:
     )
 
 
-def _part(part: int, whole: int) -> float:
+def _part(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
@@ -295,16 +297,18 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
 
 
 def _performance(found: _Overview) -> Table:
-    steps = found.input.steps.typical
+    steps, tpu = found.input.steps.typical, found.input.typical_tpu
+    if tpu is None:
+        parts = [(one.name, steps.of(one).astype(np.float64)) for one in CATEGORIES]
+    else:
+        parts = parts_of(tpu)
     rows: list[tuple[Cell, ...]] = []
     if steps.n_steps:
-        whole = summary((steps.slowest_ps() / 1e9).tolist())
-        rows.append(("Step time", whole.average, whole.deviation, 1.0))
-        for category in CATEGORIES:
-            amounts = steps.of(category)
-            of_category = summary((amounts / 1e9).tolist())
-            share = steps.share(amounts)
-            rows.append((category.name, of_category.average, of_category.deviation, share))
+        took = np.sum([amounts for _, amounts in parts], axis=0)
+        for name, amounts in (("Step time", took), *parts):
+            of_part = summary((amounts / 1e9).tolist())
+            share = _part(float(amounts.sum()), float(took.sum()))
+            rows.append((name, of_part.average, of_part.deviation, share))
     return Table("performance", _SUMMARY, rows, title="Average step")
 
 
@@ -369,7 +373,11 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
 
 def _verdict(found: _Overview) -> list[str]:
     judged = found.input.bottleneck
-    return [judged.statement, *about_step_time(found.input.steps), *judged.remarks]
+    return [
+        judged.statement,
+        *about_step_time(found.input.steps, found.input.typical_tpu),
+        *judged.remarks,
+    ]
 
 
 def _precision_statement(found: _Overview) -> str:

@@ -11,14 +11,20 @@ from tfprof.tools.bottleneck import (
     Judged,
     input_verdict,
 )
+from tfprof.tools.framework import TENSORFLOW, Words
 from tfprof.tools.tpu_steps import TpuRunSteps
 
 _MUCH_ALL_REDUCE = 6.0
 _MUCH_SPARSE = 10.0
 
 
-def find_tpu_bottleneck(found: TpuRunSteps) -> Bottleneck:
-    """Judge steps by their parts: of each, the core that decides it."""
+def find_tpu_bottleneck(found: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
+    """Judge steps by their parts: of each, the core that decides it.
+
+    Args:
+        found: The steps that count.
+        words: How the framework calls what its users can do.
+    """
     parts = found.breakdown
     total = float(parts.total.sum())
     if not total:
@@ -27,7 +33,7 @@ def find_tpu_bottleneck(found: TpuRunSteps) -> Bottleneck:
     def percent(*amounts: float) -> float:
         return 100.0 * sum(amounts) / total
 
-    waiting = percent(parts.infeed.sum(), parts.sparse_infeed.sum())
+    waiting = percent(parts.waiting.sum())
     idle = percent(parts.idle.sum())
     compute, sync = percent(parts.all_reduce_compute.sum()), percent(parts.all_reduce_sync.sum())
     kind, statement = input_verdict(waiting, 0.0)
@@ -38,7 +44,7 @@ def find_tpu_bottleneck(found: TpuRunSteps) -> Bottleneck:
         kind,
         statement,
         waiting,
-        all_other=_idle(idle),
+        all_other=_idle(idle, words),
         device_collectives=_all_reduce(compute, sync),
         output=_output(percent(parts.outfeed.sum())),
         sparse_core=_sparse(percent(parts.sparse_compute.sum())),
@@ -53,13 +59,12 @@ def _unseen(n_chips: int, idle: float, all_reduce: float) -> str:
     )
 
 
-def _idle(percent: float) -> Judged:
+def _idle(percent: float, words: Words) -> Judged:
     if percent < MODERATE:
         return "no", ""
     return "moderate", (
-        f"{percent:.1f}% of the step time TensorCores are idle, and not for input. Run several "
-        "steps in one tf.function (steps_per_execution in Keras), so that they need not wait for "
-        "the host between steps."
+        f"{percent:.1f}% of the step time TensorCores are idle, and not for input: to spare them "
+        f"waiting for the host between steps, {words.several_steps}."
     )
 
 

@@ -61,6 +61,20 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
     )
 
 
+def parts_of(found: TpuRunSteps) -> list[tuple[str, Float64Array]]:
+    """What steps are made of, ps: names and amounts, which add up to the steps."""
+    parts = found.breakdown
+    return [
+        ("TensorCore compute", parts.compute),
+        ("Input", parts.waiting),
+        ("Output", parts.outfeed),
+        ("All-reduce", parts.all_reduce_compute),
+        ("Waiting in all-reduce", parts.all_reduce_sync),
+        ("SparseCore compute", parts.sparse_compute),
+        ("Idle", parts.idle),
+    ]
+
+
 def _unseen_chips(chips: list[int]) -> int:
     """Chips are numbered from 0 over the whole system."""
     return max(chips, default=-1) + 1 - len(set(chips))

@@ -29,6 +29,7 @@ from tfprof.tools.run import Run
 from tfprof.tools.run_steps import host_code_times, run_steps
 from tfprof.tools.statistics import summary
 from tfprof.tools.steps import CATEGORIES, FEWEST, RunSteps
+from tfprof.tools.tpu_steps import TpuRunSteps
 
 _NAMED = 0.05
 """Part of the step time from which a function or annotation is named."""
@@ -211,16 +212,18 @@ def _on_gaps(between: Between) -> Judged:
     return "high", f"{said}."
 
 
-def about_step_time(steps: RunSteps) -> tuple[str, ...]:
+def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[str, ...]:
     """How long a step takes, and which ones that is not told of; nothing without steps.
 
     Args:
         steps: All steps.
+        tpu: The typical ones of a TPU, all cores together.
     """
     typical = steps.typical
     if not typical.n_steps:
         return ()
-    took = summary([ps / 1e9 for ps in typical.slowest_ps().tolist()])
+    took_ps = typical.slowest_ps() if tpu is None else tpu.breakdown.total
+    took = summary((took_ps / 1e9).tolist())
     if typical.n_steps == 1:
         return (f"The one step took {took.average:,.3f} ms.",)
     said = (

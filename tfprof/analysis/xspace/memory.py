@@ -294,6 +294,9 @@ def live_at(events: MemoryEvents, place: int, *, only_step: int | None = None) -
     is_last = np.ones(len(order), np.bool_)
     is_last[:-1] = np.diff(address) != 0
     live = np.sort(order[is_last & is_allocation])
+    if only_step is None:
+        known = _sum(events.allocated_bytes[live])
+        return LiveMemory(live, int(events.heap_bytes[place]) - known)
     allocated = _sum(events.allocated_bytes[order[is_allocation]])
     held = np.zeros(len(order), np.bool_)
     held[1:] = is_allocation[:-1] & ~is_last[:-1]

@@ -57,6 +57,11 @@ class TpuBreakdown:
             + self.all_reduce_compute + self.all_reduce_sync + self.idle
         )  # fmt: skip
 
+    @property
+    def waiting(self) -> Float64Array:
+        """Waiting for input, that of SparseCores included."""
+        return self.infeed + self.sparse_infeed
+
     def __len__(self) -> int:
         return len(self.compute)
 

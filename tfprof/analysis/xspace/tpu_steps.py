@@ -121,13 +121,18 @@ class TpuSteps:
     cut: Mapping[int, str] = field(default_factory=dict)
 
     def times(self, steps: CoreSteps, *, classic: bool) -> StepTimes:
-        """The steps of a core by what people see."""
+        """The steps of a core by what people see.
+
+        Ops that reach out of a step count as its own: in that case a step is as long as what it is
+        made of, but in the reference.
+        """
         spent = np.zeros((len(self.groups), len(SPENT)), np.int64)
         for category, amounts in steps.category_ps.items():
             spent[:, SPENT_COLUMN[spent_on(category, classic=classic)]] += amounts
         spent[:, SPENT_COLUMN[Spent.DEVICE_WAIT_HOST]] += steps.host_input_ps
         spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = steps.idle_ps
-        return StepTimes(self.groups, self.start_ps, steps.span_ps, spent, (0, 0))
+        spans = steps.span_ps if classic else np.maximum(steps.span_ps, spent.sum(axis=1))
+        return StepTimes(self.groups, self.start_ps, spans, spent, (0, 0))
 
 
 def waiting_for_input(events: StepEvents) -> dict[int, int]:
