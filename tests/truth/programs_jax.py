@@ -116,7 +116,7 @@ def pmap(clock: OwnClock) -> None:
 
     batch = jnp.stack([square(300)] * N_DEVICES)
     train(clock, 8, jax.pmap(replica, axis_name="devices"), batch)
-    clock.knows(n_devices=N_DEVICES, collective="all-reduce", n_collectives=8 * N_DEVICES)
+    clock.knows(n_devices=N_DEVICES, n_collectives=8 * N_DEVICES)
 
 
 @program

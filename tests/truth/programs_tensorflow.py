@@ -497,7 +497,14 @@ def slow_map(clock: OwnClock) -> None:
 @program
 def slow_map_parallel(clock: OwnClock) -> None:
     """The same with parallel calls."""
-    train(clock, batches(clock, 12, 20, num_parallel_calls=4), 12, products(1, 64))
+    train(clock, batches(clock, 12, 20, num_parallel_calls=4, alone=True), 12, products(1, 64))
+
+
+@program
+def slow_map_parallel_prefetched(clock: OwnClock) -> None:
+    """The same with parallel calls, which run ahead by themselves, and a prefetch."""
+    dataset = batches(clock, 12, 20, num_parallel_calls=4).prefetch(2)
+    train(clock, dataset, 12, products(1, 64))
 
 
 @program

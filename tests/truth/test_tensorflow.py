@@ -25,7 +25,7 @@ MARKED = [
     "tf_keras_fit", "marked_loop", "marked_loop_with_prefetch", "marked_while", "marks_over_calls",
     "python_in_step", "slow_first_step", "single_step", "eager_ops", "eager_ops_in_function",
     "retraced", "traced_once", "heavy_product", "jit_compiled", "slow_map", "slow_map_parallel",
-    "slow_map_prefetched", "slow_generator", "fused_map_and_batch",
+    "slow_map_parallel_prefetched", "slow_map_prefetched", "slow_generator", "fused_map_and_batch",
     "fused_map_and_batch_prefetched", "mirrored",
 ]  # fmt: skip
 CALLED = [
@@ -151,6 +151,7 @@ def test_time_in_a_mark_of_the_program_is_named_by_it(tensorflow_program):
     named = [one for one in program.advice.values() if "load_batch" in one.message]
     assert [one.gain_fraction for one in named] == [pytest.approx(share, abs=SHARE)]
     assert CLAIM.search(program.verdict) is None
+    assert DENIAL not in program.verdict
 
 
 @pytest.mark.parametrize("name", ["slow_map", "slow_map_prefetched", "slow_generator"])
@@ -250,6 +251,7 @@ PERHAPS = {"keras_small_batches": ("keras_small_batches_together", "python/unexp
 
 POINTLESS = {
     "slow_map": ("slow_map_prefetched", "input-pipeline/prefetch"),
+    "slow_map_parallel": ("slow_map_parallel_prefetched", "input-pipeline/prefetch"),
     "fused_map_and_batch": ("fused_map_and_batch_prefetched", "input-pipeline/prefetch"),
 }
 """What would not help, and must not be advised."""
@@ -284,6 +286,14 @@ def test_what_would_not_help_is_not_advised(tensorflow_program, name):
     before, after = tensorflow_program(name), tensorflow_program(changed)
     assert time_of_batch(after) > 0.75 * time_of_batch(before), "the program did get faster"
     assert rule not in before.advice
+
+
+@pytest.mark.parametrize("name", ["tf_keras_fit", "keras_busy_fit", "keras_fit"])
+def test_a_prefetch_hides_no_more_than_there_is_to_hide_it_behind(tensorflow_program, name):
+    program = tensorflow_program(name)
+    promised = program.advice.get("input-pipeline/prefetch")
+    gain = promised.gain_fraction if promised else 0.0
+    assert gain <= 1.0 - program.own_share("made") + MARGIN
 
 
 @pytest.mark.parametrize("name", [*FOLLOWED, *POINTLESS])
