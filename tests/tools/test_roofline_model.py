@@ -10,6 +10,7 @@ from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 from tfprof.tools.hlo_statistics import hlo_stats
 from tfprof.tools.op_profile_tree import op_profile
+from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.roofline_model import roofline
 from tfprof.tools.run import open_run
 
@@ -51,16 +52,40 @@ def test_rates_and_limits_of_ops():
     assert (copy["bound_by"], copy["roofline_efficiency"]) == ("HBM", pytest.approx(0.25))
     assert copy["hbm_bw"] == pytest.approx(25e9 / 2**30)
     assert [row["rank"] for row in found.values()] == [1, 2, 3]
-    assert copy["total_self_time_percent"] == pytest.approx(40 / 90)
-    assert dot["cumulative_total_self_time_percent"] == pytest.approx(60 / 90)
+    assert copy["total_self_time_percent"] == pytest.approx(40 / 70), "of the time of all ops"
+    assert dot["cumulative_total_self_time_percent"] == pytest.approx(60 / 70)
+
+
+def test_shares_are_of_the_time_of_all_ops_in_every_tool_and_say_so():
+    """In the reference they are of the capture, in op profile of the ops."""
+    run = opened(xspace(tpu(*OPS)))
+    told = roofline(run)
+    assert rows(told)["copy"]["total_time_in_percentage"] == pytest.approx(40 / 70)
+    assert "0.000 ms: 77.8% of the time of the devices" in told.notes[-1].message
+    instructions = hlo_stats(run).to_rows()
+    assert instructions[0]["hlo_op_name"] == "copy"
+    assert instructions[0]["total_self_time_percent"] == pytest.approx(100 * 40 / 70)
+    assert instructions[-1]["cumulative_total_self_time_percent"] == pytest.approx(100)
+    assert hlo_stats(run).verdict[0].startswith("copy (copy) took the most time: 57.1% of the time")
+    (profiled,) = [row for row in op_profile(run).to_rows() if row["name"] == "copy"][1:]
+    assert profiled["time_share"] == pytest.approx(40 / 70)
+    (op,) = [row for row in op_stats(run).to_rows() if row["operation"].endswith("copy")]
+    assert op["device_total_self_time_percent"] == pytest.approx(40 / 70)
+    classic = roofline(run, classic=True)
+    assert rows(classic)["copy"]["total_self_time_percent"] == pytest.approx(40 / 90)
+    assert hlo_stats(run, classic=True).to_rows()[0]["total_self_time_percent"] == pytest.approx(
+        100 * 40 / 90
+    )
 
 
 def test_all_ops_together_with_and_without_infeeds():
     whole, without = roofline(opened(xspace(tpu(*OPS)))).to_rows("programs")
     assert [row["include_infeed_outfeed"] for row in (whole, without)] == [True, False]
-    assert (whole["total_time"], without["total_time"]) == (0.09, 0.08)
-    assert whole["measured_flop_rate"] == pytest.approx(8000 / 90)
-    assert without["measured_flop_rate"] == 100.0
+    assert (whole["total_time"], without["total_time"]) == (0.07, 0.06)
+    assert whole["measured_flop_rate"] == pytest.approx(8000 / 70)
+    assert without["measured_flop_rate"] == pytest.approx(8000 / 60)
+    classic = roofline(opened(xspace(tpu(*OPS))), classic=True).to_rows("programs")
+    assert classic[0]["total_time"] == 0.09
 
 
 def test_steps_of_tpus():
@@ -138,7 +163,7 @@ def test_nothing_is_said_to_be_nothing():
 
 def test_one_host_has_its_own_cores():
     run = opened(xspace(tpu(*OPS)), xspace(tpu(*OPS)))
-    for options, time, per_core in (({}, 0.18, 0.09), ({"host": "host 1"}, 0.09, 0.09)):
+    for options, time, per_core in (({}, 0.14, 0.07), ({"host": "host 1"}, 0.07, 0.07)):
         whole, _ = roofline(run, **options).to_rows("programs")
         assert (whole["total_time"], whole["total_time_per_core"]) == (time, per_core)
 
@@ -164,7 +189,7 @@ def test_threads_of_a_capture():
     found = rows(roofline(run))
     assert found["MatMul_1.2"]["occurrences"] == 8
     assert found["copy.1"]["occurrences"] == 8
-    assert sum(row["total_self_time_percent"] for row in found.values()) < 1.0
+    assert sum(row["total_self_time_percent"] for row in found.values()) == pytest.approx(1.0)
     assert all(row["measured_memory_bw"] > 0 for row in found.values())
 
 

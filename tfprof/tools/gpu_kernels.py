@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfprof.analysis.xspace.executions import op_of_instruction
 from tfprof.analysis.xspace.gpu_kernels import (
     KernelTimes,
     gpu_kernels,
@@ -46,7 +47,10 @@ def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
 
     def op_of_hlo(key: HloKey) -> str | None:
         known = known_programs(host).instruction(key)
-        return known.instruction.op_name if known is not None else None
+        if known is None:
+            return None if classic else op_of_instruction(key).name
+        name = known.instruction.op_name
+        return name if name or classic else op_of_instruction(key).name
 
     return host.memo.once(
         ("kernels", classic), lambda: gpu_kernels(host.timeline, op_of_hlo, classic=classic)
@@ -76,7 +80,7 @@ def kernel_stats(
     else:
         kernels = merged_kernels(reports)
     table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
-    notes = list(run.notes)
+    notes = [*run.notes, *_without_op(kernels)]
     if not kernels:
         notes.append(
             Note("warning", "no GPU kernels in this capture: it has no GPU, or CUPTI could not "
@@ -91,6 +95,18 @@ def kernel_stats(
         notes=tuple(notes),
         gviz=table.to_gviz,
     )
+
+
+def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
+    """How much of the time belongs to no op."""
+    total = sum(times.total_ns for times in kernels)
+    lost = sum(times.total_ns for times in kernels if not times.kernel.op_name)
+    if not lost:
+        return []
+    return [
+        Note("info", f"{lost / 1e6:,.3f} ms of kernels ({lost / total:.1%} of the time of all) "
+             "belong to no op that the capture names; they have none in the table")
+    ]  # fmt: skip
 
 
 def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:

@@ -65,7 +65,8 @@ def hlo_stats(
         run: The run.
         host: Only one host.
         step: Only what belongs to one step, by its number.
-        classic: The reference's numbers; see ``op_profile``.
+        classic: The reference's numbers; see ``op_profile``. Shares are of the capture, idle time
+            included, on a CPU of none.
 
     Raises:
         UsageError: There is no such host or step.
@@ -76,12 +77,13 @@ def hlo_stats(
     peaks, hardware = run_peaks(run), environment(run).hardware
     core = "TensorCore" if hardware == "TPU" else ""
     rows: list[tuple[Cell, ...]] = []
-    so_far = 0.0
+    so_far, base = 0.0, ops.total_ps if classic else ops.self_ps
     for rank, op in enumerate(shown_ops(ops), 1):
-        share = 100.0 * op.self_ps / ops.total_ps if ops.total_ps else 0.0
+        share = 100.0 * op.self_ps / base if base else 0.0
         so_far += share
         rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
-    table = Table("instructions", COLUMNS, rows, title="Instructions")
+    title = "Instructions" if classic else "Instructions; shares are of the time of all of them"
+    table = Table("instructions", COLUMNS, rows, title=title)
     by_name = [column.id for column in COLUMNS].index("source_info")
     html_rows = [
         (*row[:by_name], source_html(op), *row[by_name + 1 :])
@@ -91,7 +93,7 @@ def hlo_stats(
     return ToolResult(
         TOOL,
         "HLO stats",
-        verdict=_verdict(rows),
+        verdict=_verdict(rows, "the capture" if classic else "the time of all"),
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),
@@ -156,13 +158,13 @@ def source_html(op: DeviceOp) -> str:
     return f"<span title='{stack}'>{html.escape(text)}</span>"
 
 
-def _verdict(rows: list[tuple[Cell, ...]]) -> tuple[str, ...]:
+def _verdict(rows: list[tuple[Cell, ...]], of_what: str) -> tuple[str, ...]:
     if not rows:
         return ("There are no ops of devices to look at.",)
     first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
     return (
         f"{first['hlo_op_name']} ({first['category']}) took the most time: "
-        f"{first['total_self_time_percent']:.1f}% of the capture{_bound(str(first['bound_by']))}.",
+        f"{first['total_self_time_percent']:.1f}% of {of_what}{_bound(str(first['bound_by']))}.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tfprof.analysis.xspace.device_ops import Traffic, merged
+from tfprof.analysis.xspace.device_ops import WITHOUT_OP, Traffic, merged
 from tfprof.analysis.xspace.framework_ops import FrameworkOp, framework_ops
 from tfprof.analysis.xspace.gpu_kernels import tensor_core_share
 from tfprof.analysis.xspace.host_ops import IDLE, OpTimes
@@ -155,6 +155,7 @@ def op_stats(
     if not on_device:
         notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
     notes += mixed_devices(hosts)
+    notes += without_op_note(on_device)
     return ToolResult(
         TOOL,
         "TensorFlow stats",
@@ -194,6 +195,7 @@ class _TableMaker:
 
     def table(self, *, idle: bool) -> Table:
         rows: list[tuple[Cell, ...]] = []
+        programs: list[str] = []
         for side, total in zip(self._sides, self._totals, strict=True):
             ops = in_order(side)
             base = total if idle else sum(op.self_ps for op in ops if op.type != IDLE)
@@ -206,6 +208,7 @@ class _TableMaker:
                 share = op.self_ps / base if base else 0.0
                 so_far += share
                 rows.append(self._row(len(rows) + 1, op, share, so_far))
+                programs.append(op.program)
         columns: Sequence[Column] = COLUMNS
         if self._hardware != "GPU":
             place = [column.id for column in COLUMNS].index(_TENSOR_CORES)
@@ -213,6 +216,10 @@ class _TableMaker:
             rows = [(*row[:place], *row[place + 1 :]) for row in rows]
         name = "ops_with_idle" if idle else "ops"
         title = "Ops, idle time included" if idle else "Ops"
+        if not self._classic:
+            columns, rows = _with_programs(columns, rows, programs)
+            of_what = "devices or threads" if idle else "all ops on the device or the host"
+            title += f"; shares are of the time of {of_what}"
         return Table(name, tuple(columns), rows, self._guesses, title=title)
 
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
@@ -236,6 +243,36 @@ class _TableMaker:
         )  # fmt: skip
 
 
+_PROGRAM = Column("program", "Program", "string")
+_BEFORE_PROGRAM = [column.id for column in COLUMNS].index("operation") + 1
+
+
+def _with_programs(
+    columns: Sequence[Column], rows: list[tuple[Cell, ...]], programs: Sequence[str]
+) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
+    """The table with the programs that ops are in, if any is in one."""
+    if not any(programs):
+        return columns, rows
+    place = _BEFORE_PROGRAM
+    with_program = [
+        (*row[:place], program, *row[place:]) for row, program in zip(rows, programs, strict=True)
+    ]
+    return (*columns[:place], _PROGRAM, *columns[place:]), with_program
+
+
+def without_op_note(on_device: Sequence[Op]) -> list[Note]:
+    """That kernels ran which the capture gives to no op."""
+    lost = sum(op.self_ps for op in on_device if op.name == WITHOUT_OP)
+    total = sum(op.self_ps for op in on_device if op.type != IDLE)
+    if not lost:
+        return []
+    return [
+        Note("warning", f"{lost / 1e9:,.3f} ms of kernels ({lost / total:.1%} of the time of all "
+             f"on the devices) belong to no op that the capture names: the row {WITHOUT_OP}. "
+             "tfprof kernel-stats lists them")
+    ]  # fmt: skip
+
+
 def has_known_cost(op: Op) -> bool:
     """Whether anything tells what an op computes or moves: programs of XLA and TPUs do."""
     return bool(op.flops or op.model_flops or op.traffic.all_bytes)
@@ -257,7 +294,10 @@ def gib_per_s(size: int, time_ps: int) -> float:
 
 def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
     said = []
-    for words, ops in (("device", on_device), ("host", on_host)):
+    for words, of_what, ops in (
+        ("device", "of the time of the devices", on_device),
+        ("host", "of the time of its threads", on_host),
+    ):
         running = in_order(op for op in ops if op.type != IDLE)
         total = sum(op.self_ps for op in running)
         if not total:
@@ -266,7 +306,8 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
         idle = sum(op.self_ps for op in ops if op.type == IDLE)
         said.append(
             f"On the {words}, {len(running)} ops took {total / 1e9:,.3f} ms; {top.name} "
-            f"({top.type}) took {top.self_ps / total:.1%} of it. Idle: {idle / (idle + total):.1%}."
+            f"({top.type}) took {top.self_ps / total:.1%} of it. No op ran for "
+            f"{idle / (idle + total):.1%} {of_what}."
         )
     return tuple(said)
 

@@ -60,6 +60,8 @@ def roofline(
     steps = _step_costs(run, hosts, classic=classic)
     remarks = _step_notes(run, device, bool(steps), classic=classic)
     remarks += remarks_on(ops, device)
+    if ops.total_ps and not classic:
+        remarks.append(_of_the_capture(ops, device, has_steps=bool(steps)))
     notes = [*run.notes, *device_notes(hosts, ops), *remarks]
     rows = [
         found
@@ -85,7 +87,11 @@ def roofline(
         "Roofline model",
         verdict=verdict_of(ops, device),
         tables={
-            "ops": table("ops", "Ops", [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]]),
+            "ops": table(
+                "ops",
+                "Ops" if classic else "Ops; shares are of the time of all ops",
+                [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
+            ),
             "programs": table("programs", "All ops together", [r for _, r in rows if not r[RANK]]),
         },
         charts=charts_of(ops, device),
@@ -130,7 +136,8 @@ def _parts(
     shown = _shown(ops, classic=classic)
     has_transfers = any(is_transfer(op.category) for op in ops.ops)
     for with_transfers in (True, False) if classic or has_transfers else (True,):
-        program = whole_program(ops.ops, ops.total_ps, with_transfers=with_transfers)
+        took_ps = ops.total_ps if classic else ops.self_ps
+        program = whole_program(ops.ops, took_ps, with_transfers=with_transfers)
         kept = [op for op in shown if with_transfers or not is_transfer(op.category)]
         yield Part("Total", program, 1, kept, with_transfers)
         every = [cost for costs in steps.values() for cost in costs]
@@ -138,9 +145,8 @@ def _parts(
             average = _program_of(every, with_transfers=with_transfers)
             yield Part("Average", average, max(len(steps), 1), (), with_transfers)
         for name, costs in steps.items():
-            yield Part(
-                name, _program_of(costs, with_transfers=with_transfers), 1, (), with_transfers
-            )
+            program = _program_of(costs, with_transfers=with_transfers)
+            yield Part(name, program, 1, (), with_transfers)
         for name in gpu_steps:
             yield Part(name, whole_program((), 0), 1, (), with_transfers)
 
@@ -155,7 +161,7 @@ def _shown(ops: DeviceOps, *, classic: bool) -> Sequence[DeviceOp]:
 
 
 def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
-    """All ops of some steps as one."""
+    """All ops of some steps as one, which takes the time of the steps."""
     sums, total_ps = whole_program((), 0), 0
     for cost in costs:
         sums, total_ps = sums.plus(cost.useful), total_ps + cost.total_ps
@@ -164,6 +170,17 @@ def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
         else:
             total_ps -= cost.transfers.time_ps
     return as_program(sums, total_ps)
+
+
+def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
+    """How much of the capture the time is that all rates and shares are of."""
+    where = "threads" if device.hardware == "CPU_ONLY" else "devices"
+    return Note(
+        "info",
+        f"rates and shares are of the time of ops, {ops.self_ps / 1e9:,.3f} ms: "
+        f"{ops.self_ps / ops.total_ps:.1%} of the time of the {where} from their first op to the "
+        f"last{'; those of steps are of the whole step' if has_steps else ''}",
+    )
 
 
 def _step_notes(run: Run, device: Device, has_steps: bool, *, classic: bool) -> list[Note]:

@@ -90,6 +90,8 @@ _PLACES = {column.id: place for place, column in enumerate(COLUMNS)}
 _NOT_TOLD = frozenset((_PLACES["dma_stall_percent"],))
 """What no capture tells; the reference shows 0."""
 
+_PROGRAM = frozenset((_PLACES["hlo_module_id"],))
+
 _PER_CORE = frozenset((_PLACES["total_time_per_core"],))
 
 _OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
@@ -158,6 +160,7 @@ def rows_of(
         if not classic:
             left_out = _NOT_TOLD if any(peaks) else _NOT_TOLD | _OF_LIMITS
             left_out |= set() if n_cores else _PER_CORE
+            left_out |= _PROGRAM if op.key.program_id is None else set()
             if not (op.has_known_cost if rank else knows_some):
                 left_out |= _OF_COSTS
             row = tuple([None if place in left_out else cell for place, cell in enumerate(row)])

@@ -44,7 +44,7 @@ def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
     busy = sum(op.self_ps for op in shown)
     if not busy:
         return ("There are no ops of devices to look at.",)
-    program = whole_program(ops.ops, ops.total_ps)
+    program = whole_program(ops.ops, ops.self_ps)
     whole, top = op_roofline(program, device.peaks), shown[0]
     first = op_roofline(top, device.peaks)
     if not (whole.gflops or whole.gib.memory):
@@ -67,8 +67,9 @@ def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
     parts = sorted(limits.items(), key=lambda item: (-item[1], item[0]))
     told = ", ".join(f"{_limit(name)} {part / busy:.1%}" for name, part in parts)
     return (
-        f"The program reaches {whole.efficiency:.1%} of its roof: {whole.gflops:,.0f} of at most "
-        f"{whole.optimal_gflops:,.0f} GFLOP/s at its operational intensity.",
+        f"While its ops run, the program reaches {whole.efficiency:.1%} of its roof: "
+        f"{whole.gflops:,.0f} of at most {whole.optimal_gflops:,.0f} GFLOP/s at its operational "
+        "intensity.",
         f"Of the time of ops, they are limited by: {told}.",
         f"{top.key.name} takes the most time, {top.self_ps / busy:.1%}; {_reached(first)}.",
     )

@@ -151,6 +151,11 @@ class DeviceOps:
     idle_ps: int = 0
 
     @property
+    def self_ps(self) -> int:
+        """Time of all ops without those inside: what every share of an op is of."""
+        return sum(op.self_ps for op in self.ops)
+
+    @property
     def busy_ps(self) -> int:
         """Time of the ops themselves."""
         return self.total_ps - self.idle_ps
