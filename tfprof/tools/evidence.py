@@ -125,7 +125,7 @@ class Evidence:
     def compiled_ops(self) -> list[DeviceOp]:
         """Ops of devices, or of XLA's programs on threads, the most time of their own first."""
         whole = merged(compiled_ops(host) for host in self.hosts)
-        return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key))
+        return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key.name))
 
     @cached_property
     def idle_share(self) -> float:
