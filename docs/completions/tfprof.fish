@@ -394,8 +394,8 @@ complete -c tfprof -n '__tfprof_in single tools' -o format -x -a 'text json csv'
 complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l host -x -d 'One host, by the name of its file up to .xplane.pb'
 complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o host -x -d 'One host, by the name of its file up to .xplane.pb'
 
-complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l step -x -d 'One step, by its number'
-complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o step -x -d 'One step, by its number'
+complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline monitor trace' -l step -x -d 'One step, by its number'
+complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline monitor trace' -o step -x -d 'One step, by its number'
 
 complete -c tfprof -n '__tfprof_in snake overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -l classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'
 complete -c tfprof -n '__tfprof_in single overview input-pipeline tf-data op-stats kernel-stats memory pod op-profile hlo-stats roofline memory-viewer graph-viewer monitor trace' -o classic -d 'Reproduce TensorBoard\'s Profile tab (xprof 2.24) where it is wrong'

@@ -89,7 +89,12 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
 
 
 def _whole_program(context: CheckContext, total: float) -> Frame | None:
-    """The line that nearly all time is blamed on, which is that of ``model.fit`` or the like."""
+    """The line that nearly all time is blamed on, which is that of ``model.fit`` or the like.
+
+    None where lines of libraries are asked for: who does wants to see just that.
+    """
+    if context.show_library_frames:
+        return None
     rows = np.flatnonzero(context.micros > 0)
     lines = context.lines_by(rows, context.micros[rows])
     is_whole = len(rows) > 1 and bool(lines) and lines[0][1] >= _SAYS_NOTHING * total

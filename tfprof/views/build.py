@@ -91,8 +91,8 @@ class ViewBuilder:
             if not profile.has_traces:
                 raise EmptyProfileError(
                     "the code view needs call stacks, and this profile has none: give a live "
-                    "graph, an op log written with add_trace=True, or a capture made with "
-                    "python_tracer_level=1"
+                    "graph, an op log written with add_trace=True, or a capture with the Python "
+                    "tracer (docs/captures.md says how)"
                 )
             return self._code(structure, options, metrics)
         note_strange_values(profile, options, structure.names)
