@@ -18,7 +18,7 @@ MARKED = [
 ]  # fmt: skip
 ALL = [*MARKED, "unmarked"]
 
-FIRST = r"([Ff]irst step|step 0|train 0)"
+FIRST = "(first step|step 0|train 0)"
 OF_TENSORFLOW = re.compile(r"tf\.|[Kk]eras|TensorFlow|python_tracer_level=1")
 
 
@@ -78,7 +78,7 @@ def test_that_the_first_step_compiles_is_said(jax_program):
     program = jax_program("first_step_compiles")
     first, *others = program.own_ms()
     assert first > 3 * median(others), "the first step is no slower"
-    assert re.search(rf"{FIRST}[^.]*compil|compil[^.]*{FIRST}", program.texts)
+    assert re.search(rf"{FIRST}.*compil|compil.*{FIRST}", program.texts, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", ["heavy_product", "jit_steps"])
