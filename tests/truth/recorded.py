@@ -83,11 +83,14 @@ class Recorded:
         return [row["stepTimeMs"] for row in self.rows("overview", "steps")]
 
     @cached_property
+    def waiting_ms(self) -> list[float]:
+        """How long each step waits for input."""
+        return [row["infeedTimeMs"] for row in self.rows("input_pipeline", "steps")]
+
+    @cached_property
     def waiting_share(self) -> float:
         """Part of the steps that is waiting for input."""
-        columns = self.rows("input_pipeline", "steps")
-        whole = sum(row["stepTimeMs"] for row in columns)
-        return sum(row["infeedTimeMs"] for row in columns) / whole if whole else 0.0
+        return sum(self.waiting_ms) / sum(self.step_ms) if self.step_ms else 0.0
 
     @cached_property
     def verdict(self) -> str:
@@ -122,6 +125,20 @@ class Recorded:
         return {row["program_id"]: row["module"] for row in rows}
 
 
+ENCLOSED_MS = 0.1
+"""By how much a span within another may seem to be longer: clocks are not read at once."""
+
+
 def median(values: list[float]) -> float:
     """The middle one, which one outlier does not move."""
     return statistics.median(values)
+
+
+def fills(said_ms: list[float], own_ms: list[float], gap_ms: float) -> bool:
+    """Whether each span fits into the one that the program measured around it, and fills it.
+
+    A loaded machine may take its time between two readings of a clock, but not most of the time:
+    it is the middle one of the gaps that must not be larger.
+    """
+    gaps = [own - said for said, own in zip(said_ms, own_ms, strict=True)]
+    return min(gaps) > -ENCLOSED_MS and median(gaps) < gap_ms

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.truth.recorded import CLAIM, DENIAL, median
-from tests.truth.test_tensorflow import ENCLOSED_MS, SHARE, is_close
+from tests.truth.test_tensorflow import SHARE, lasts_as_long
 
 pytestmark = pytest.mark.jax
 
@@ -18,7 +18,7 @@ MARKED = [
 ]  # fmt: skip
 ALL = [*MARKED, "unmarked"]
 
-FIRST = r"([Ff]irst step|step 0|train 0)"
+FIRST = "(first step|step 0|train 0)"
 OF_TENSORFLOW = re.compile(r"tf\.|[Kk]eras|TensorFlow|python_tracer_level=1")
 
 
@@ -35,16 +35,14 @@ def test_steps_are_those_of_the_program(jax_program, name):
 @pytest.mark.parametrize("name", MARKED)
 def test_steps_take_as_long_as_the_program_says(jax_program, name):
     program = jax_program(name)
-    assert is_close(median(program.step_ms), median(program.own_ms()))
-    pairs = zip(program.step_ms, program.own_ms(), strict=True)
-    assert all(said < own + ENCLOSED_MS for said, own in pairs)
+    assert lasts_as_long(program)
 
 
 def test_without_marks_there_are_calls_or_no_steps(jax_program):
     program = jax_program("unmarked")
     assert len(program.step_ms) in (0, program.knows("n_calls"))
     if program.step_ms:
-        assert is_close(median(program.step_ms), median(program.own_ms()))
+        assert lasts_as_long(program)
     else:
         assert DENIAL not in program.verdict
 
@@ -80,7 +78,7 @@ def test_that_the_first_step_compiles_is_said(jax_program):
     program = jax_program("first_step_compiles")
     first, *others = program.own_ms()
     assert first > 3 * median(others), "the first step is no slower"
-    assert re.search(rf"{FIRST}[^.]*compil|compil[^.]*{FIRST}", program.texts)
+    assert re.search(rf"{FIRST}.*compil|compil.*{FIRST}", program.texts, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", ["heavy_product", "jit_steps"])

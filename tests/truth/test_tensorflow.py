@@ -1,9 +1,9 @@
 """What tfprof says of TensorFlow programs agrees with what they know about themselves.
 
 The tolerances: a count is exact. No step takes longer than the program's own clock says, which is
-read before and after it, but for 0.1 ms; and the middle one is not shorter by more than 10 % or
-0.3 ms, which is what a loaded machine puts between two readings of a clock. A share of the step
-agrees within 0.08.
+read before and after it, and most are not shorter by more than 10 % or 0.5 ms: what Keras does
+between reading the clock and calling its function takes half of that. Waiting for input agrees
+likewise, within 8 % of the step; other shares of the step agree within 0.08.
 """
 
 import os
@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import tfprof
-from tests.truth.recorded import CLAIM, DENIAL, ONE_STEP, median
+from tests.truth.recorded import CLAIM, DENIAL, ONE_STEP, fills, median
 from tfprof.cli.main import cli
 from tfprof.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow
 
-SHARE, MARGIN, ENCLOSED_MS, CORES = 0.08, 0.03, 0.1, os.cpu_count() or 1
+SHARE, MARGIN, CORES = 0.08, 0.03, os.cpu_count() or 1
 
 MARKED = [
     "tf_keras_fit", "marked_loop", "marked_loop_with_prefetch", "marked_while", "marks_over_calls",
@@ -36,8 +36,9 @@ CALLED = [
 """Without marks: a step is what Python calls."""
 
 
-def is_close(said, truth):
-    return said == pytest.approx(truth, rel=0.10, abs=0.3)
+def lasts_as_long(program):
+    gap_ms = max(0.10 * median(program.own_ms()), 0.5)
+    return fills(program.step_ms, program.own_ms(), gap_ms)
 
 
 @pytest.mark.parametrize("name", MARKED + CALLED)
@@ -49,10 +50,10 @@ def test_steps_are_those_of_the_program(tensorflow_program, name):
 @pytest.mark.parametrize("name", MARKED + CALLED)
 def test_steps_take_as_long_as_the_program_says(tensorflow_program, name):
     program = tensorflow_program(name)
-    assert is_close(median(program.step_ms), median(program.own_ms()))
-    if name != "tf_keras_fit":  # its clock is read inside of the mark
-        pairs = zip(program.step_ms, program.own_ms(), strict=True)
-        assert all(said < own + ENCLOSED_MS for said, own in pairs)
+    if name == "tf_keras_fit":  # its clock is read inside of the mark
+        assert fills(program.own_ms(), program.step_ms, 1.0)
+    else:
+        assert lasts_as_long(program)
 
 
 @pytest.mark.parametrize("name", MARKED + CALLED)
@@ -99,7 +100,7 @@ def own_share_but_for_one(program):
 )  # fmt: skip
 def test_the_share_of_waiting_is_what_the_program_waited(tensorflow_program, name):
     program = tensorflow_program(name)
-    assert program.waiting_share == pytest.approx(program.own_share("input"), abs=SHARE)
+    assert fills(program.waiting_ms, program.own_ms("input"), SHARE * median(program.own_ms()))
     if own_share_but_for_one(program) > 0.25:
         assert "HIGHLY input-bound" in program.verdict
     else:
@@ -185,7 +186,7 @@ def test_small_ops_run_as_often_as_they_are_called(tensorflow_program, name):
 
 def test_the_heaviest_op_takes_what_the_program_measured(tensorflow_program):
     program = tensorflow_program("heavy_product")
-    own_ms = sum(program.own_ms()) - program.knows("n_steps") * median(program.own_ms("light"))
+    own_ms = sum(program.own_ms()) - program.knows("n_steps") * min(program.own_ms("light"))
     share = own_ms / sum(program.own_ms())
     first = program.rows("op_stats", "ops")[0]
     assert program.knows("heaviest") in first["operation"]
