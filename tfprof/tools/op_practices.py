@@ -27,6 +27,7 @@ HEAVY = 0.05
 _LONG_NAME = 80
 
 _TENSOR_CORES_SINCE = (7, 0)
+_INPUT_OPS = re.compile(r"Dataset|Iterator")
 _MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
 
 
@@ -94,8 +95,7 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:
     """Ops that run one by one, called by Python."""
-    # Iterators run eagerly in the end; that is no fault of theirs.
-    on_host = [op for op in evidence.host_ops if op.type != "Dataset"]
+    on_host = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
     for where, ops in (("host", on_host), ("device", evidence.device_ops)):
         eager = [op for op in ops if op.is_eager]
         share = part(self_time(eager), self_time(ops))
@@ -110,6 +110,15 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
             {"where": where, "eager_share": share, "op": top.name,
              "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
         )  # fmt: skip
+
+
+def _is_of_the_step(op: Op, evidence: Evidence) -> bool:
+    """Whether an op is one that a step could compute inside of a function.
+
+    Iterators run eagerly in the end, and what makes them does so once; neither is at fault.
+    """
+    is_eager_once = op.is_eager and op.occurrences < evidence.n_host_steps
+    return not (is_eager_once or _INPUT_OPS.search(op.type))
 
 
 def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
@@ -208,7 +217,7 @@ def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
     ops, where = evidence.device_ops, "devices"
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
-        ops = [op for op in evidence.host_ops if op.type != "Dataset"]
+        ops = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
         where = "host"
     share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
     if share < HEAVY:
