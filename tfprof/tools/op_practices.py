@@ -217,7 +217,7 @@ def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
     ops, where = evidence.device_ops, "devices"
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
-        ops = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
+        ops = [op for op in evidence.host_ops if op.type != "Dataset"]
         where = "host"
     share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
     if share < HEAVY:
