@@ -484,3 +484,22 @@ def test_one_host():
     assert [a.evidence["host"] for a in found] == [one.name]
     with pytest.raises(UsageError, match="no host 'x'"):
         advice(run, host="x")
+
+
+def test_eager_ops_that_feed_steps_or_run_once_are_no_reason_for_a_function():
+    def eager(name, start, length):
+        call = event("EagerExecute", start, length, is_func=0)
+        return call, event(f"EagerLocalExecute: {name}", start + 1, length - 2)
+
+    def rules(*per_step):
+        events = [*eager("MakeIterator", 0, 5000)]
+        for step in range(4):
+            start = 10_000 * (step + 1)
+            events.append(event("train", start, 9000, step_num=step, _r=1))
+            for place, name in enumerate(("IteratorGetNext", *per_step)):
+                events += eager(name, start + 100 + 1000 * place, 900)
+            events.append(event("f/dense/MatMul:MatMul", start + 5000, 1000))
+        return [one.rule for one in advice(opened(xspace(host(line(*events)))))]
+
+    assert "tf-function/eager" not in rules()
+    assert "tf-function/eager" in rules("MatMul", "Relu")

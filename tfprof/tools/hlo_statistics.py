@@ -82,7 +82,7 @@ def hlo_stats(
         share = 100.0 * op.self_ps / base if base else 0.0
         so_far += share
         rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
-    title = "Instructions" if classic else "Instructions; shares are of the time of all of them"
+    title = "Instructions" if classic else "Instructions, shares of the time of all"
     table = Table("instructions", COLUMNS, rows, title=title)
     by_name = [column.id for column in COLUMNS].index("source_info")
     html_rows = [

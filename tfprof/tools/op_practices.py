@@ -30,6 +30,7 @@ _MOST = 0.5
 _LONG_NAME = 80
 
 _TENSOR_CORES_SINCE = (7, 0)
+_INPUT_OPS = re.compile(r"Dataset|Iterator")
 _MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
 
 
@@ -99,8 +100,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
     """Ops that run one by one, called by Python."""
     if evidence.words is JAX:
         return  # its ops are compiled, one by one or together
-    # Iterators run eagerly in the end; that is no fault of theirs.
-    on_host = [op for op in evidence.host_ops if op.type != "Dataset"]
+    on_host = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
     for where, ops in (("host", on_host), ("device", evidence.device_ops)):
         eager = [op for op in ops if op.is_eager]
         share = part(self_time(eager), self_time(ops))
@@ -115,6 +115,15 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
             {"where": where, "eager_share": share, "op": top.name,
              "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
         )  # fmt: skip
+
+
+def _is_of_the_step(op: Op, evidence: Evidence) -> bool:
+    """Whether an op is one that a step could compute inside of a function.
+
+    Iterators run eagerly in the end, and what makes them does so once; neither is at fault.
+    """
+    is_eager_once = op.is_eager and op.occurrences < evidence.n_host_steps
+    return not (is_eager_once or _INPUT_OPS.search(op.type))
 
 
 def run_eagerly(evidence: Evidence) -> Iterator[Advice]:

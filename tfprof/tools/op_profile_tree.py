@@ -91,7 +91,7 @@ def op_profile(
     names = program_names(hosts) if classic else None
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
-    title = f"Ops by {grouping}; shares are of the time of all ops"
+    title = f"Ops by {grouping}, shares of the time of all ops"
     table = Table("ops", COLUMNS, _rows(tree, peaks), title=title)
     notes = [*run.notes, *device_notes(hosts, ops)]
     unknown = sum(not op.is_known for op in ops.ops)

@@ -218,8 +218,7 @@ class _TableMaker:
         title = "Ops, idle time included" if idle else "Ops"
         if not self._classic:
             columns, rows = _with_programs(columns, rows, programs)
-            of_what = "devices or threads" if idle else "all ops on the device or the host"
-            title += f"; shares are of the time of {of_what}"
+            title += f", shares of the time of {'devices and threads' if idle else 'all ops'}"
         return Table(name, tuple(columns), rows, self._guesses, title=title)
 
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:

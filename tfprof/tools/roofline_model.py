@@ -89,7 +89,7 @@ def roofline(
         tables={
             "ops": table(
                 "ops",
-                "Ops" if classic else "Ops; shares are of the time of all ops",
+                "Ops" if classic else "Ops, shares of the time of all ops",
                 [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
             ),
             "programs": table("programs", "All ops together", [r for _, r in rows if not r[RANK]]),
