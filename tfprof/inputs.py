@@ -177,8 +177,8 @@ class GraphSource:
     def program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown.
 
-        What an op log tells of float operations, but not of multiply-adds, counts only for ops
-        that nobody else can count.
+        What an op log or a saved profile tells of float operations, but not of multiply-adds,
+        counts only for ops that nobody else can count: a saved profile has no functions.
         """
         from tfprof.analysis.flops.registry import all_formulas
         from tfprof.readers.profile_program import program_of_ops
@@ -187,9 +187,11 @@ class GraphSource:
         ops, registered = self._profile.ops, self._rows_of(self._registered)
         formulas, free = all_formulas()
         types = [ops.strings[op_id] for op_id in ops.op_ids.array.tolist()]
+        saved = ops.float_ops.array[: self._n_given]
+        given = {row: int(saved[row]) for row in np.flatnonzero(saved).tolist()}
         told = {
             row: count
-            for row, count in self._given_flops_by_row().items()
+            for row, count in (given | self._given_flops_by_row()).items()
             if row in registered or not (types[row] in formulas or types[row] in free)
         }
         return program_of_ops(ops, told)

@@ -299,6 +299,9 @@ complete -c tfprof -n '__tfprof_in kebab flops summary' -l trip-count -x -d 'How
 complete -c tfprof -n '__tfprof_in snake flops summary' -l signature -x -d 'Of a SavedModel, the signature to call'
 complete -c tfprof -n '__tfprof_in single flops summary' -o signature -x -d 'Of a SavedModel, the signature to call'
 
+complete -c tfprof -n '__tfprof_in snake flops summary' -l static -d 'Of a recorded run, count all ops of the graph'
+complete -c tfprof -n '__tfprof_in single flops summary' -o static -d 'Of a recorded run, count all ops of the graph'
+
 complete -c tfprof -n '__tfprof_in snake flops' -l by -x -a 'layer type op' -d 'What the rows are: layers (name scopes), op types or ops'
 complete -c tfprof -n '__tfprof_in single flops' -o by -x -a 'layer type op' -d 'What the rows are: layers (name scopes), op types or ops'
 
