@@ -16,7 +16,7 @@ from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.executions import ACCELERATOR, HOST, StepDetail
 from tfprof.model.frames import NO_STACK
 from tfprof.model.notices import Notice
-from tfprof.model.ops import GraphNodes, OpTable
+from tfprof.model.ops import OpTable
 from tfprof.model.profile import TRAINABLE_VARIABLES, Profile
 from tfprof.model.shapes import is_fully_defined
 from tfprof.model.variable_names import VARIABLE_OPS

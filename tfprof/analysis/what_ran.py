@@ -1,4 +1,4 @@
-"""Which ops of a profile have run, and how often: also as a part of another op or under other names.
+"""Which ops of a profile have run, and how often: also as part of another or under other names.
 
 An op of which a step has no record was not needed for what the step was asked for, was in the
 branch that was not taken, or gave the same as another one. But TensorFlow's optimizer lets ops run
@@ -23,16 +23,17 @@ import numpy as np
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.ops import GraphNodes, OpTable
 
-_FUSED = frozenset(
-    "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative FusedBatchNorm "
-    "FusedBatchNormV2 FusedBatchNormV3 MatMul".split()
-)
+_FUSED = frozenset((
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Conv3D",
+    "DepthwiseConv2dNative", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3",
+    "MatMul",
+))  # fmt: skip
 """Ops that other kernels take up; without one of them no kernel was made of several ops."""
 
-_FUSED_WITH = _FUSED | frozenset(
-    "Add AddV2 BiasAdd Elu Erf Erfc LeakyRelu Maximum Mul Pow Relu Relu6 Sigmoid Softplus Square "
-    "Squeeze Sub Tanh".split()
-)
+_FUSED_WITH = _FUSED | frozenset((
+    "Add", "AddV2", "BiasAdd", "Elu", "Erf", "Erfc", "LeakyRelu", "Maximum", "Mul", "Pow",
+    "Relu", "Relu6", "Sigmoid", "Softplus", "Square", "Squeeze", "Sub", "Tanh",
+))  # fmt: skip
 """Ops of which such kernels are made."""
 
 _MOST_LEVELS = 16

@@ -15,7 +15,7 @@ from tfprof._wire.plan import Entries, Plan, number, present, rows, text
 from tfprof._wire.scan import Columns, Texts
 from tfprof._wire.scan_parts import SplitPlan, scan_in_parts, split
 from tfprof._wire.text_index import TextIndex
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import Int64Array
 from tfprof.model.compact import CompactColumn
 from tfprof.model.runs import (
     AllocationColumns,

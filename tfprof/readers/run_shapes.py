@@ -1,8 +1,9 @@
 """Shapes of the tensors that ops of a run have put out.
 
-Only those are decoded that tell something new: the op has not put out a tensor of that shape before,
-in any run. Ops whose shapes never become complete, because only one output of theirs is ever
-used (a ``Switch``, say) or because the graph says otherwise, cost next to nothing in later runs.
+Only those are decoded that tell something new: the op has not put out a tensor of that shape
+before, in any run. Ops whose shapes never become complete, because only one output of theirs is
+ever used (a ``Switch``, say) or because the graph says otherwise, cost next to nothing in later
+runs.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ class SeenShapes:
             DecodeError: A shape is damaged. Nothing is taken.
         """
         is_wanted = wanted[name_ids]
-        places = np.flatnonzero(is_wanted[outputs.parent]) if is_wanted.any() else ()
-        if not len(places):
+        if not is_wanted.any():
             return []
+        places = np.flatnonzero(is_wanted[outputs.parent])
         owners = outputs.parent[places]
         texts = outputs.text(_SHAPE).take(places)
         facts = (
