@@ -340,9 +340,13 @@ complete -c tfprof -n '__tfprof_in single timeline' -o outfile -r -F -d 'The fil
 complete -c tfprof -n '__tfprof_in snake pprof' -l view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 complete -c tfprof -n '__tfprof_in single pprof' -o view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 
-complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
-complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
-complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
+complete -c tfprof -n '__tfprof_in snake pprof' -l show_library_frames -d 'Write the lines of TensorFlow and other libraries, too'
+complete -c tfprof -n '__tfprof_in single pprof' -o show_library_frames -d 'Write the lines of TensorFlow and other libraries, too'
+complete -c tfprof -n '__tfprof_in kebab pprof' -l show-library-frames -d 'Write the lines of TensorFlow and other libraries, too'
+
+complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; - is stdout'
+complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; - is stdout'
+complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake export' -l table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'
 complete -c tfprof -n '__tfprof_in single export' -o table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'

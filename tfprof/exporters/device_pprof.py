@@ -67,16 +67,20 @@ def file_names(devices: Iterable[str], timestamp: str) -> list[str]:
         devices: Device names.
         timestamp: ``YYYYmmddHHMMSS``.
     """
-    names: list[str] = []
+    return [f"{stem}_{timestamp}.pb.gz" for stem in file_stems(devices)]
+
+
+def file_stems(devices: Iterable[str]) -> list[str]:
+    """A text for each device that can stand in the name of a file: ``job_localhost_…_CPU_0``."""
+    stems: list[str] = []
     for device in devices:
-        stem = re.sub(r"[^\w.=-]", "_", device.strip("/"))
-        name = f"{stem}_{timestamp}.pb.gz"
+        name = stem = re.sub(r"[^\w.=-]", "_", device.strip("/"))
         copy = 1
-        while name in names:
+        while stem in stems:
             copy += 1
-            name = f"{stem}_{copy}_{timestamp}.pb.gz"
-        names.append(name)
-    return names
+            stem = f"{name}_{copy}"
+        stems.append(stem)
+    return stems
 
 
 def encode(profile: pb.Profile) -> bytes:
