@@ -9,11 +9,13 @@ reason. See ``benchmarks/README.md`` for what each row means.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,9 +24,13 @@ from pathlib import Path
 
 import startup
 from generate import Step, generate
-from measure import VIEWS, Result, run_case
+from measure import VIEWS, Result, child_environment, run_case
 
 CASE = "tfprof_cases:add_step"
+UNKNOWN = "unknown"
+"""In place of a scale: the recorded step of a graph that does not know its batch."""
+
+Scale = int | str
 LIMIT_OF_GROWTH = 1.1  # times as much per replica, from × 1 to the largest scale
 
 
@@ -53,22 +59,31 @@ class Bench:
     results: dict[str, Result] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def case(self, name: str, scale: int, repeat: int = 0) -> Result:
+    def case(self, name: str, scale: Scale, repeat: int = 0) -> Result:
         key = f"{name} x{scale}"
         if key not in self.results and key not in self.reasons:
             print(f"  {key} …", file=sys.stderr, flush=True)
-            repeat = repeat or (self.repeat if scale == 1 else min(3, self.repeat))
-            folder = generate(scale, self.cache).graph.parent
-            result, reason = run_case(name, folder, repeat)
+            repeat = repeat or (self.repeat if scale in (1, UNKNOWN) else min(3, self.repeat))
+            result, reason = self._run(name, scale, repeat)
             if reason:
                 self.reasons[key] = reason
             else:
                 self.results[key] = result
         return self.results.get(key, {})
 
-    def median(self, name: str, scale: int, value: str, repeat: int = 0) -> float | None:
+    def _run(self, name: str, scale: Scale, repeat: int) -> tuple[Result, str]:
+        if isinstance(scale, int):
+            return run_case(name, generate(scale, self.cache).graph.parent, repeat)
+        folder, reason = recorded(self.cache)
+        return ({}, reason) if reason else run_case(name, folder, repeat)
+
+    def median(self, name: str, scale: Scale, value: str, repeat: int = 0) -> float | None:
         found = self.case(name, scale, repeat).get(value)
         return statistics.median(found) if found else None
+
+    def least(self, name: str, scale: Scale, value: str) -> float | None:
+        """The shortest of all: of what takes milliseconds, other programs lengthen the rest."""
+        return min(self.case(name, scale).get(value, []), default=None)
 
     def seconds(self, job: str, peer: float | None, ours: float | None, goal: float = 0.0) -> None:
         """A row of times; the goal is how many times faster than the peer."""
@@ -99,6 +114,27 @@ class Bench:
         self.rows.append(Row(job, peer, shown, shown, f"≤ {goal:g} {unit}", met))
 
 
+def recorded(cache: Path) -> tuple[Path, str]:
+    """The folder of the step of an unknown batch, recorded if missing; or why there is none."""
+    script = Path(__file__).parent / "record_unknown_batch.py"
+    text = script.read_bytes() + (script.parent / "record_resnet50.py").read_bytes()
+    folder = cache / f"unknown-batch-{hashlib.sha256(text).hexdigest()[:12]}"
+    if folder.is_dir():
+        return folder, ""
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        made = Path(scratch) / "step"
+        command = [sys.executable, str(script), str(made)]
+        done = subprocess.run(
+            command, env=child_environment(), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+            return folder, lines[-1][:100]
+        made.replace(folder)
+    return folder, ""
+
+
 def milliseconds(seconds: float | None) -> str:
     if seconds is None:
         return "n/a"
@@ -120,6 +156,19 @@ def parser_rows(bench: Bench, scale: int) -> None:
     bench.times(f"{name}, later steps", parse, later, 1.0)
     bench.times(f"{name}, later steps and their sums", parse, total(later, sums))
     bench.times(f"{name}, first", parse, first, 3.0)
+
+
+def unknown_batch_rows(bench: Bench) -> None:
+    """A graph that does not know its batch: its names have been seen, its views shown before."""
+    later, parse = (bench.least(CASE, UNKNOWN, value) for value in ("later", "parse"))
+    name = "unknown batch, add_step, later steps"
+    bench.times(f"{name} / protobuf's parser", parse, later, 1.2)
+    peer = bench.least("tensorflow_cases:add_step_python", UNKNOWN, "later")
+    bench.seconds(name, peer, later, 300.0)
+    for view in VIEWS:
+        peer = bench.least("tensorflow_cases:views_again", UNKNOWN, view)
+        ours = bench.least("tfprof_cases:views_again", UNKNOWN, view)
+        bench.seconds(f"unknown batch, {view} view again, proto", peer, ours, 10.0)
 
 
 def large_step_rows(bench: Bench, scale: int) -> None:
@@ -250,6 +299,8 @@ def measure_all(bench: Bench, scales: Sequence[int]) -> None:
         parser_rows(bench, scale)
         add_step_rows(bench, scale)
         view_rows(bench, scale)
+    if 1 in scales:
+        unknown_batch_rows(bench)
     if 10 in scales:
         memory_rows(bench, 10)
     for scale in (scale for scale in scales if scale > 10):

@@ -14,6 +14,9 @@ from tfprof._wire import messages as pb
 LATER_STEPS = 5
 """For each first one; they are short."""
 
+AGAIN = 3
+"""Views for each repetition, of those that have been shown before."""
+
 METHODS = {
     "scope": "profile_name_scope",
     "graph": "profile_graph",
@@ -82,6 +85,20 @@ def views(folder: Path, repeat: int) -> Result:
             seconds, _proto = timed(method, options())
             found.setdefault(view, []).append(seconds)
             del method, _proto
+    return found
+
+
+def views_again(folder: Path, repeat: int) -> Result:
+    """Each view on a profiler that has shown it before, protos returned."""
+    profiler = fresh(Input.load(folder))
+    found: Result = {}
+    for view in VIEWS:
+        method = getattr(profiler, METHODS[view])
+        method(options())
+        for _ in range(AGAIN * repeat):
+            seconds, _proto = timed(method, options())
+            found.setdefault(view, []).append(seconds)
+            del _proto
     return found
 
 

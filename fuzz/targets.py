@@ -30,6 +30,7 @@ from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.profile_proto import read_profile
 from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.readers.run_shapes import SeenShapes
 from tfprof.readers.sniff import Format, check_expected, sniff
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/readers/checkpoint/recorded"
@@ -56,7 +57,7 @@ def _run_metadata(data: bytes) -> None:
     index = TextIndex()
     index.extend(["a", "b"])
     known = np.array([True, True, False])
-    read_run_metadata(data, KnownNames(index.find, known, known))
+    read_run_metadata(data, KnownNames(index.find, known, known, SeenShapes().take_new))
 
 
 def _profile(data: bytes) -> None:

@@ -31,6 +31,31 @@ def test_classic_is_the_default() -> None:
         v1.profile(graph(op("a")), options={"select": ["num_hidden_ops"], "output": "none"})
 
 
+def test_all_advice_is_every_checker_of_tensorflow() -> None:
+    advice = v1.advise(graph(op("a")), run({"a": 5}), options=v1.ALL_ADVICE)
+    assert set(advice.checkers) == set(v1.advise(graph(op("a")), run({"a": 5})).checkers)
+
+
+@pytest.mark.tensorflow
+def test_all_advice_is_tensorflows() -> None:
+    analyzer = pytest.importorskip("tensorflow.python.profiler.model_analyzer")
+    assert analyzer.ALL_ADVICE == v1.ALL_ADVICE
+
+
+@pytest.mark.tensorflow
+def test_the_context_and_its_profilers_are_classic(session: Any, tmp_path: Path) -> None:
+    ours = list(inspect.signature(v1.ProfileContext.__init__).parameters)
+    assert ours == ["self", "profile_dir", "trace_steps", "dump_steps", "enabled", "debug"]
+    for context, classic in (
+        (v1.ProfileContext(tmp_path, [0], []), True),
+        (tfprof.ProfileContext(tmp_path, [0], []), False),
+    ):
+        with context:
+            session.run(session.fetches[2])
+        assert context.profiler.classic is classic
+        assert [profiler.classic for profiler in context.profilers] == [classic]
+
+
 def test_coverage_is_where_programs_look_for_it() -> None:
     profiler = v1.Profiler(graph(op("a"), op("b")))
     assert profiler._coverage == 0.0

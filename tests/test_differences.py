@@ -108,6 +108,14 @@ def test_q5_an_unaccounted_op_adds_nothing_to_its_scope():
     assert own == [0, 5]
 
 
+def test_q8_only_what_ran_has_float_operations():
+    log = op_log(logged("a", float_ops=9), logged("pruned", float_ops=5))
+    default, classic = both([op("a", "A"), op("pruned", "B")], run([("a", 1), ("a", 1)]), log=log)
+    assert default.view("op", options()).total_float_ops == 18
+    assert default.view("op", options(static_float_ops=True)).total_float_ops == 14
+    assert classic.view("op", options()).total_float_ops == 23
+
+
 def test_q9_ops_that_only_a_run_names_appear_in_views_used_before():
     for cmd in ("scope", "graph", "op"):
         default, classic = both([op("a")])

@@ -8,6 +8,7 @@ import pytest
 
 import tfprof
 from tfprof import profile_files
+from tfprof._wire import messages as pb
 from tfprof.errors import (
     EmptyProfileError,
     MalformedProfileError,
@@ -18,6 +19,7 @@ from tfprof.profile_files import open_profile, profiler_of
 from tfprof.readers.run_files import RunFile, RunFiles, find_run_files, look_at
 
 from .readers.checkpoint.recorded.make import FOLDER
+from .readers.event_files import event_file, graph_event
 from .readers.test_run_files import run  # noqa: F401 - a fixture
 
 
@@ -34,6 +36,54 @@ def test_a_profile_beside_its_parts_is_refused(run):  # noqa: F811
     with pytest.raises(UsageError, match=r"saved is a saved profile.*together with .*graph\.pbtxt"):
         open_profile(run)
     assert open_profile(run / "saved").steps == [9, 10]
+
+
+def saved_profiles(run, folder, numbers):  # noqa: F811
+    """A folder as ``ProfileContext`` leaves it beside a Saver's and a FileWriter's files."""
+    folder.mkdir()
+    for number in numbers:
+        profiler = tfprof.Profiler(run / "graph.pbtxt")
+        profiler.add_step(number, run / "run_meta_9")
+        profiler.save(folder / f"profile_{number}")
+    meta = pb.MetaGraphDef(graph_def=profiler_graph()).SerializeToString()
+    for name in ("model.ckpt-8.meta", "model.ckpt-16.meta"):
+        (folder / name).write_bytes(meta)
+    (folder / "graph.pbtxt").write_text((run / "graph.pbtxt").read_text())
+    events = event_file(graph_event(profiler_graph().SerializeToString()))
+    (folder / "events.out.tfevents.1.host").write_bytes(events)
+
+
+def profiler_graph():
+    return pb.GraphDef(node=[pb.NodeDef(name="a", op="MatMul"), pb.NodeDef(name="b", op="Relu")])
+
+
+def test_profiles_beside_what_a_saver_writes(run, tmp_path):  # noqa: F811
+    """The one that was saved last is opened, and the others are named."""
+    folder = tmp_path / "train"
+    saved_profiles(run, folder, [8, 100, 16])
+    for path in folder.glob("profile_*"):
+        os.utime(path, (1, 1))  # copied: the time says nothing
+    profiler = open_profile(folder)
+    assert profiler.steps == [100]
+    (notice,) = profiler.notices
+    assert (notice.code, notice.count) == ("other-profiles", 2)
+    assert "profile_8, profile_16; give the file" in notice.text
+    assert open_profile(folder / "profile_8").steps == [8]
+    assert open_profile(folder / "profile_8").notices == ()
+
+
+def test_one_profile_beside_what_a_saver_writes(run, tmp_path):  # noqa: F811
+    saved_profiles(run, tmp_path / "train", [8])
+    profiler = open_profile(tmp_path / "train")
+    assert (profiler.steps, profiler.notices) == ([8], ())
+
+
+def test_of_profiles_without_numbers_the_last_one_written_is_opened(run, tmp_path):  # noqa: F811
+    saved_profiles(run, tmp_path / "train", [8, 16])
+    for number, name in ((8, "late"), (16, "early")):
+        (tmp_path / "train" / f"profile_{number}").rename(tmp_path / "train" / name)
+        os.utime(tmp_path / "train" / name, (30 - number, 30 - number))
+    assert open_profile(tmp_path / "train").steps == [8]
 
 
 def test_an_op_log_alone_says_nothing(run):  # noqa: F811

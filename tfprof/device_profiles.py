@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from tfprof._wire import messages as pb
+from tfprof.capture.live_graph import call_stacks
 from tfprof.errors import EmptyProfileError, InputError, TfprofWarning
 from tfprof.exporters.device_pprof import device_profiles, encode, file_names
 from tfprof.files import write_file
@@ -55,7 +57,8 @@ def pprof_profile(
     """A run as pprof profiles, one for each device: nodes by the Python lines that made them.
 
     Args:
-        graph: As for ``Profiler``; call stacks come from a live graph or from ``op_log``.
+        graph: As for ``Profiler``, or anything with ``get_operations()``, whose elements have a
+            name, a type and a traceback; call stacks come from these or from ``op_log``.
         run_metadata: A RunMetadata as message, bytes or path.
         output_dir: Folder to write ``<device>_<YYYYmmddHHMMSS>.pb.gz`` into; made if missing.
         op_log: As for ``Profiler``.
@@ -70,7 +73,11 @@ def pprof_profile(
     """
     classic = is_classic(classic)
     profile = Profile(classic=classic)
-    GraphSource(profile, graph, op_log, one_shot=True).add_traces()
+    operations = getattr(graph, "get_operations", None)
+    if operations is not None and (classic or not hasattr(graph, "as_graph_def")):
+        _add_operations(profile, operations(), op_log)
+    else:
+        GraphSource(profile, graph, op_log, one_shot=True).add_traces()
     run = open_message(run_metadata, (Format.RUN_METADATA,), argument="run_metadata").message
     profiles = device_profiles(run, profile, classic=classic)
     if not profiles:
@@ -82,6 +89,13 @@ def pprof_profile(
             raise EmptyProfileError(message)
         warnings.warn(message, TfprofWarning, stacklevel=2)
     return profiles if output_dir is None else _write(profiles, Path(output_dir))
+
+
+def _add_operations(profile: Profile, operations: Sequence[Any], op_log: Source | None) -> None:
+    """Names, types and call stacks: all that the original asks a graph for."""
+    nodes = [pb.NodeDef(name=operation.name, op=operation.type) for operation in operations]
+    GraphSource(profile, pb.GraphDef(node=nodes), op_log, one_shot=True)
+    profile.add_op_log(call_stacks(operations))
 
 
 def _write(profiles: dict[str, pb.Profile], folder: Path) -> list[str]:

@@ -6,7 +6,7 @@ every step; here each step costs only what is new. The user's graph and op log s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +23,12 @@ from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.frames import NO_STACK
 from tfprof.model.ops import in_64_bits
 from tfprof.model.profile import OpLogColumns, Profile
-from tfprof.model.runs import KnownNames, RunColumns
+from tfprof.model.runs import KnownNames, OutputShapes, RunColumns
 from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.readers.run_shapes import SeenShapes
 
 if TYPE_CHECKING:
     from tfprof.analysis.profile_flops import OpFlops
@@ -38,6 +39,9 @@ _INCOMPLETE = (
     "ops have no float operations in this report, because a shape they depend on is not fully "
     "known; add a step with run metadata, or give the graph static shapes"
 )
+
+_MOST_OUTPUTS = 1 << 16
+"""More outputs than any op has; only damaged runs name others."""
 
 
 class GraphSource:
@@ -81,6 +85,7 @@ class GraphSource:
         self._shapes_version = 0
         self._wanted: BoolArray = np.zeros(0, np.bool_)
         self._wanted_state: tuple[int, ...] = ()
+        self._seen_shapes = SeenShapes()
         self._n_runs = 0
         self._has_control_flow = True  # until it is known
         self._incomplete: set[int] = set()
@@ -172,8 +177,8 @@ class GraphSource:
     def program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown.
 
-        What an op log tells of float operations, but not of multiply-adds, counts only for ops
-        that nobody else can count.
+        What an op log or a saved profile tells of float operations, but not of multiply-adds,
+        counts only for ops that nobody else can count: a saved profile has no functions.
         """
         from tfprof.analysis.flops.registry import all_formulas
         from tfprof.readers.profile_program import program_of_ops
@@ -182,9 +187,11 @@ class GraphSource:
         ops, registered = self._profile.ops, self._rows_of(self._registered)
         formulas, free = all_formulas()
         types = [ops.strings[op_id] for op_id in ops.op_ids.array.tolist()]
+        saved = ops.float_ops.array[: self._n_given]
+        given = {row: int(saved[row]) for row in np.flatnonzero(saved).tolist()}
         told = {
             row: count
-            for row, count in self._given_flops_by_row().items()
+            for row, count in (given | self._given_flops_by_row()).items()
             if row in registered or not (types[row] in formulas or types[row] in free)
         }
         return program_of_ops(ops, told)
@@ -242,7 +249,8 @@ class GraphSource:
         ops = self._profile.ops
         is_op = np.append(ops.row_of_name.array >= 0, np.False_)
         self._index_names()
-        return KnownNames(self._names.find, is_op, self._names_without_shapes())
+        wanted = self._names_without_shapes()
+        return KnownNames(self._names.find, is_op, wanted, self._seen_shapes.take_new)
 
     def _index_names(self) -> None:
         """Make the names that are new known to the index that runs are looked up in."""
@@ -264,30 +272,24 @@ class GraphSource:
             wanted[ops.name_ids.array] = np.array([*partial, True])[self._shape_ids]
         return wanted
 
-    def complete_shapes(self, seen: Mapping[int, Sequence[Shape]]) -> None:
+    def complete_shapes(self, seen: Iterable[tuple[int, OutputShapes]]) -> None:
         """Fill in shapes that a run has shown, by name id, and count what becomes countable."""
         ops = self._profile.ops
         changed = False
-        contradictions = 0
-        for name_id, shapes in seen.items():
+        contradicting: set[int] = set()
+        for name_id, shown in seen:
             row = int(ops.row_of_name.array[name_id])
             static = ops.shapes.list_of(int(self._shape_ids[row]))
-            if not static and not self._profile.classic:
-                static = [None] * len(shapes)  # a graph written without shapes
-            if len(static) != len(shapes):
-                continue
-            try:
-                merged = [merge_shapes(a, b) for a, b in zip(static, shapes, strict=True)]
-            except ValueError:
-                contradictions += 1
-                continue
+            merged, contradicts = self._merged(static, shown)
+            if contradicts:
+                contradicting.add(row)
             if merged != static:
                 self._shape_ids[row] = ops.shapes.intern_list(merged)
                 changed = True
         self._profile.notices.add(
             "contradicting-shape",
             "ops ran with output shapes that contradict those of the graph; the graph's are kept",
-            contradictions,
+            len(contradicting),
         )
         if changed:
             if self._shapes_into_table:
@@ -295,20 +297,37 @@ class GraphSource:
             self._shapes_version += 1
             self._count_classic(range(self._n_given, len(ops)))
 
-    def _fed(self, run: RunColumns) -> dict[int, list[Shape]]:
-        """Shapes that a session was fed, by name id, for ops whose shapes are not complete."""
+    def _merged(self, static: list[Shape], shown: OutputShapes) -> tuple[list[Shape], bool]:
+        """The outputs of an op as the graph and one execution tell them together.
+
+        Returns:
+            The shapes, and whether the execution contradicts one that the graph knows in part.
+        """
+        if self._profile.classic:
+            if len(static) != len(shown):  # the original passes over these
+                return static, False
+            shown = tuple([(place, shape) for place, (_, shape) in enumerate(shown)])
+        elif not static:  # a graph written without shapes
+            n_outputs = max([slot + 1 for slot, _ in shown if slot < _MOST_OUTPUTS], default=0)
+            static = [None] * n_outputs
+        merged, contradicts = list(static), False
+        for slot, shape in shown:
+            # A kernel may have outputs of its own behind those that the op has.
+            if not 0 <= slot < len(merged) or is_fully_defined(merged[slot]):
+                continue
+            try:
+                merged[slot] = merge_shapes(merged[slot], shape)
+            except ValueError:
+                contradicts = True
+        return merged, contradicts
+
+    def _fed(self, run: RunColumns) -> Iterator[tuple[int, OutputShapes]]:
+        """Shapes that a session was fed, by name id."""
         ops = self._profile.ops
-        shapes: dict[int, list[Shape]] = {}
         for (name, output), shape in run.fed_shapes.items():
             row = ops.row(name)
-            if row < 0:
-                continue
-            static = ops.shapes.list_of(int(self._shape_ids[row]))
-            seen: list[Shape] = [None] * max(len(static), output + 1)
-            seen[output] = shape
-            if not static or not is_fully_defined(static[min(output, len(static) - 1)]):
-                shapes[int(ops.name_ids.array[row])] = seen
-        return shapes
+            if row >= 0:
+                yield int(ops.name_ids.array[row]), ((output, shape),)
 
     def _add_op_log(self) -> None:
         """Apply the entries of the op log whose ops are known by now."""

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.api import Profiler
@@ -130,12 +131,26 @@ def profiler_of(
         loaded = files.profile.load(watch)
         watch.stage(f"decoding {files.profile.path}")
         profiler = Profiler.load(loaded, classic=classic, recover=recover)
+        _tell_of_others(profiler, files)
     else:
         profiler = _from_parts(files, classic, watch)
     if files.checkpoint is not None:
         watch.stage(f"reading {files.checkpoint}")
         profiler.add_checkpoint(files.checkpoint)
     return profiler
+
+
+def _tell_of_others(profiler: Profiler, files: RunFiles) -> None:
+    """A notice of the profiles that were left in the folder."""
+    assert files.profile is not None
+    names = [Path(file.path).name for file in files.other_profiles]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    profiler._profile.notices.set(
+        "other-profiles",
+        f"other profiles in the folder of {files.profile.path} were not opened: "
+        f"{', '.join(names[-5:])}{more}; give the file to open one of them",
+        len(names),
+    )
 
 
 def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler:

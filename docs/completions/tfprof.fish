@@ -299,6 +299,9 @@ complete -c tfprof -n '__tfprof_in kebab flops summary' -l trip-count -x -d 'How
 complete -c tfprof -n '__tfprof_in snake flops summary' -l signature -x -d 'Of a SavedModel, the signature to call'
 complete -c tfprof -n '__tfprof_in single flops summary' -o signature -x -d 'Of a SavedModel, the signature to call'
 
+complete -c tfprof -n '__tfprof_in snake flops summary' -l static -d 'Of a recorded run, count all ops of the graph'
+complete -c tfprof -n '__tfprof_in single flops summary' -o static -d 'Of a recorded run, count all ops of the graph'
+
 complete -c tfprof -n '__tfprof_in snake flops' -l by -x -a 'layer type op' -d 'What the rows are: layers (name scopes), op types or ops'
 complete -c tfprof -n '__tfprof_in single flops' -o by -x -a 'layer type op' -d 'What the rows are: layers (name scopes), op types or ops'
 
@@ -337,9 +340,13 @@ complete -c tfprof -n '__tfprof_in single timeline' -o outfile -r -F -d 'The fil
 complete -c tfprof -n '__tfprof_in snake pprof' -l view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 complete -c tfprof -n '__tfprof_in single pprof' -o view -x -a 'code device' -d 'code: the Python lines, with all that their ops cost; needs an op log or a profile with call stacks. device: what ran in one step, a file for each device'
 
-complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
-complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
-complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; - is stdout; for --view device a folder'
+complete -c tfprof -n '__tfprof_in snake pprof' -l show_library_frames -d 'Write the lines of TensorFlow and other libraries, too'
+complete -c tfprof -n '__tfprof_in single pprof' -o show_library_frames -d 'Write the lines of TensorFlow and other libraries, too'
+complete -c tfprof -n '__tfprof_in kebab pprof' -l show-library-frames -d 'Write the lines of TensorFlow and other libraries, too'
+
+complete -c tfprof -n '__tfprof_in snake pprof' -s o -r -F -d 'The file, which pprof wants packed; - is stdout'
+complete -c tfprof -n '__tfprof_in snake pprof' -l outfile -r -F -d 'The file, which pprof wants packed; - is stdout'
+complete -c tfprof -n '__tfprof_in single pprof' -o outfile -r -F -d 'The file, which pprof wants packed; - is stdout'
 
 complete -c tfprof -n '__tfprof_in snake export' -l table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'
 complete -c tfprof -n '__tfprof_in single export' -o table -x -a 'ops op_steps steps devices executions memory output_buffers allocations allocator_levels edges call_stacks' -d 'One of: ops, op_steps, steps, devices, executions, memory, output_buffers, allocations, allocator_levels, edges, call_stacks'

@@ -53,7 +53,8 @@ def test_exec_micros_is_accelerator_and_cpu_time_together():
     assert column(profile, "run_count") == [1]
 
 
-def test_float_ops_are_static_without_any_record_and_times_the_runs_with_one():
+@pytest.mark.parametrize(("classic", "never"), [(False, 0), (True, 100)])
+def test_float_ops_are_times_the_runs_and_in_classic_mode_static_without_any_record(classic, never):
     log = op_log(*(logged(name, float_ops=100) for name in ("never", "twice", "listed")))
     profile = profile_of(
         op("never"), op("twice"), op("listed"),
@@ -61,9 +62,9 @@ def test_float_ops_are_static_without_any_record_and_times_the_runs_with_one():
         step0=run([("twice", 1), ("twice", 1), ("listed", stat(1, start=0))]),
         step1=run({"twice": 1}),
     )  # fmt: skip
-    assert column(profile, "float_ops", step=0) == [100, 200, 0]
-    assert column(profile, "float_ops", step=1) == [100, 100, 0]
-    assert column(profile, "float_ops", step=-1) == [100, 100, 0]  # (2 + 1) / 2 runs = 1
+    found = [column(profile, "float_ops", step=step, classic=classic) for step in (0, 1, -1)]
+    # The average of 2 and 1 runs is 1.
+    assert found == [[never, 200, 0], [never, 100, 0], [never, 100, 0]]
 
 
 def test_an_op_that_was_idle_in_the_step_has_no_float_ops():

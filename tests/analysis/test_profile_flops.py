@@ -72,7 +72,9 @@ def test_what_depends_on_an_unknown_size_is_noted_and_not_zero_in_silence():
 
 def test_what_a_session_is_fed_tells_the_sizes():
     profiler = tfprof.Profiler(graph(X, W, node("mm", "MatMul", "x", "w", **T)))
-    profiler.add_step(0, fed(7))
+    message = fed(7)
+    message.MergeFrom(run({"mm": 1}))
+    profiler.add_step(0, message)
     assert float_ops(profiler) == {"mm": 2 * 7 * 16 * 16}
     assert notices(profiler) == {}
     assert tfprof.flops(profiler).flops == 2 * 7 * 16 * 16

@@ -4,10 +4,13 @@ import gzip
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 import tfprof
+from tfprof._wire import messages as pb
+from tfprof.testing.builders import run_on
 
 from .conftest import environment
 
@@ -81,11 +84,55 @@ def test_pprof_by_device(call, folder):
     assert str(path.relative_to(folder)) in done.stderr
 
 
+def test_pprof_by_device_into_a_file(call, folder):
+    done = call("pprof", "--demo", "--view", "device", "-o", "dev.pb.gz")
+    assert done.exit_code == 0
+    assert (folder / "dev.pb.gz").is_file()
+    profile = pb.Profile.FromString(gzip.decompress((folder / "dev.pb.gz").read_bytes()))
+    assert len(profile.sample) > 1000
+    assert "note: dev.pb.gz: open it with pprof -http=: dev.pb.gz\n" in done.stderr
+
+
+def test_pprof_of_several_devices_into_files(call, folder):
+    message = run_on({"/cpu:0": {"a": 1}, "/gpu:0": {"b": 2}})
+    (folder / "run.pb").write_bytes(message.SerializeToString())
+    (folder / "out").mkdir()
+    done = call("pprof", "run.pb", "--view", "device", "-o", "out/dev.pb.gz")
+    assert done.exit_code == 0
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert names == ["dev_cpu_0.pb.gz", "dev_gpu_0.pb.gz"]
+    assert "note: out/dev_gpu_0.pb.gz: open it" in done.stderr
+
+
+def leaves_and_files(path):
+    """Innermost function of each sample, and the files of all others, with how deep stacks are."""
+    profile = pb.Profile.FromString(gzip.decompress(path.read_bytes()))
+    text = profile.string_table
+    functions = {f.id: (text[f.name], text[f.filename]) for f in profile.function}
+    lines = {place.id: functions[place.line[0].function_id] for place in profile.location}
+    stacks = [[lines[number] for number in sample.location_id] for sample in profile.sample]
+    files = {file for stack in stacks for _, file in stack[1:]}
+    return Counter(stack[0][0] for stack in stacks), files, max(map(len, stacks))
+
+
+def test_stacks_are_whole_and_of_the_users_lines(call, folder):
+    """The op's type is the leaf; the error handlers of TensorFlow are not in the way."""
+    assert call("pprof", "--demo", "-o", "own.pb.gz").exit_code == 0
+    assert call("pprof", "--demo", "--show_library_frames", "-o", "all.pb.gz").exit_code == 0
+    leaves, files, depth = leaves_and_files(folder / "own.pb.gz")
+    assert leaves["Conv2D"] == 53
+    assert files == {"resnet50/train.py"}
+    all_leaves, all_files, all_depth = leaves_and_files(folder / "all.pb.gz")
+    assert all_leaves == leaves
+    assert any("tensorflow/" in file for file in all_files)
+    assert all_depth > 12 > depth > 5
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
         (["timeline", "GRAPH", "RUN", "RUN1", "-o", "-"], 2, "2 steps make as many files"),
-        (["pprof", "RUN", "--view", "device", "-o", "-"], 2, "give the name of a folder"),
+        (["pprof", "RUN", "--view", "device", "-o", "-"], 2, "give the name of a folder or"),
         (["timeline", "--demo", "--view", "op"], 2, "'op'"),
         (["timeline", "GRAPH"], 4, "holds no step"),
         (["timeline", "GRAPH", "--view", "device"], 4, "give the run metadata"),

@@ -231,3 +231,48 @@ def test_a_live_graph_through_the_old_names(tmp_path: Any, capsys: Any) -> None:
     assert capsys.readouterr().out == f"Writing profile to {file}...\n"
     assert pprof_profiler.profile(live, metadata) == []
     assert "string_table" in capsys.readouterr().out
+
+
+class Operation:
+    """An op as ``pprof_profiler`` looks at it; call stacks of TensorFlow 1 are lists of tuples."""
+
+    def __init__(self, name: str, kind: str, traceback: list[tuple[Any, ...]]) -> None:
+        self.name, self.type, self.traceback = name, kind, traceback
+
+
+class Operations:
+    """All that ``pprof_profiler`` asks of a graph."""
+
+    def get_operations(self) -> list[Operation]:
+        frames = [("a/one", 10, "apply_op", "abc"), ("a/two", 12, "my_op", "def")]
+        calls = [("a/main", 1, "main", None), ("a/lib", 7, "matmul"), frames[0], frames[1]]
+        return [Operation("Add/123", "add", frames), Operation("mm", "MatMul", calls)]
+
+
+def test_a_graph_with_nothing_but_operations() -> None:
+    from tfprof.compat import pprof_profiler
+
+    run = run_on({"deviceA": [("Add/123", executed(4, 3, 5)), ("mm", executed(9, 1, 2))]})
+    (made,) = pprof_profiler.get_profiles(Operations(), run).values()
+    assert shown(made) == {
+        "Add/123": ([], [1, 4, 2], {"op_type": "add"}),
+        "mm": ([("matmul", "a/lib", 1)], [1, 9, 1], {"op_type": "MatMul"}),
+    }
+    (complete,) = tfprof.pprof_profile(Operations(), run).values()
+    assert [line[0] for line in shown(complete)["mm"][0]] == [
+        "two:my_op", "one:apply_op", "lib:matmul", "main:main",
+    ]  # fmt: skip
+
+
+def test_classic_numbers_strings_as_the_original_does() -> None:
+    """Locations and labels of the samples come first, then the sample types."""
+    from tfprof.compat import pprof_profiler
+
+    run = run_on({"deviceA": [("Add/123", executed(4, 3, 5))]})
+    (made,) = pprof_profiler.get_profiles(Operations(), run).values()
+    assert list(made.string_table) == [
+        "", "node_name", "Add/123", "op_type", "add", "count", "all_time", "nanoseconds",
+        "op_time", "Device 1 of 1: deviceA",
+    ]  # fmt: skip
+    assert [(kind.type, kind.unit) for kind in made.sample_type] == [(5, 5), (6, 7), (8, 7)]
+    assert list(made.comment) == [9]

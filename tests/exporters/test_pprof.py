@@ -55,15 +55,16 @@ def test_every_op_is_at_its_line_with_all_values(profiler):
         ("net:layer", "dir/net.py", 20),
     )
     lines, values, labels = found["inner"]
-    assert lines == [layer, build, main]
+    assert lines == [("MatMul", "", 0), layer, build, main]
     assert values == {
         "runs": 1, "micros": 200, "accelerator_micros": 0, "bytes": 0, "float_ops": 7, "params": 0,
     }  # fmt: skip
     assert labels == {"op_type": "MatMul", "device": CPU.lower(), "step": 4}
     # The line has callees of its own: the original leaves such an op out (quirk Q25).
-    assert found["outer"][0] == [build, main]
+    assert found["outer"][0] == [("NoOp", "", 0), build, main]
     gradient_lines, gradient_values, _ = found["gradients/inner_grad/mul"]
     assert [line[0] for line in gradient_lines] == [
+        "Mul",
         "net:layer (gradient)",
         "train:build (gradient)",
         "train:main (gradient)",
@@ -89,7 +90,42 @@ def test_the_original_loses_ops_of_lines_that_call_others():
 def test_hidden_lines_pass_their_ops_to_the_line_above(profiler):
     tree = profiler.view("code", options(hide_name_regexes=["net.py.*"]))
     lines, _, _ = stacks(view_to_pprof(tree))["inner"]
-    assert [line[0] for line in lines] == ["train:build", "train:main"]
+    assert [line[0] for line in lines] == ["MatMul", "train:build", "train:main"]
+
+
+LIBRARY = "lib/python3.11/site-packages/tensorflow/python/ops/nn.py:9:conv"
+
+
+@pytest.mark.parametrize(
+    ("frames", "own", "every"),
+    [
+        (
+            (MAIN, LIBRARY, LAYER),
+            ["net:layer", "train:main"],
+            ["net:layer", "nn:conv", "train:main"],
+        ),
+        ((MAIN, LIBRARY), ["train:main"], ["nn:conv", "train:main"]),
+        ((LIBRARY,), ["nn:conv"], ["nn:conv"]),
+    ],
+    ids=["between", "innermost", "nothing else"],
+)
+def test_lines_of_libraries_are_left_out_unless_asked_for(tmp_path, frames, own, every):
+    profiler = tfprof.Profiler(graph(op("inner", "MatMul")), op_log(traced("inner", *frames)))
+    path = tmp_path / "p.pb.gz"
+    for output, expected in (("", own), ("frames=all,", every)):
+        profiler.profile_python({**options(), "output": f"pprof:{output}outfile={path}"})
+        lines, _, _ = stacks(path.read_bytes())["inner"]
+        assert [line[0] for line in lines] == ["MatMul", *expected]
+
+
+def test_stacks_are_whole_whatever_is_shown(tmp_path):
+    frames = [f"dir/a.py:{number}:f{number}" for number in range(30)]
+    profiler = tfprof.Profiler(graph(op("inner", "MatMul")), op_log(traced("inner", *frames)))
+    path = tmp_path / "p.pb.gz"
+    few = {**options(), "max_depth": 3}
+    profiler.profile_python({**few, "output": f"pprof:outfile={path}"})
+    lines, _, _ = stacks(path.read_bytes())["inner"]
+    assert len(lines) == 31
 
 
 def test_no_time_is_lost(profiler):

@@ -16,8 +16,9 @@ from tfprof._wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.model.compact import CompactColumn
 from tfprof.model.placed_runs import DeviceBlocks, PlacedRun
-from tfprof.model.runs import KnownNames, RunColumns
+from tfprof.model.runs import KnownNames, OutputShapes, RunColumns
 from tfprof.readers.run_metadata import read_run_metadata
+from tfprof.readers.run_shapes import SeenShapes
 
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
 names = st.sampled_from(["a", "b", "scope/c", "new", "_arg_x", "größe"])
@@ -29,7 +30,7 @@ WANTED = np.array([True, False, True, False])
 def known() -> KnownNames:
     index = TextIndex()
     index.extend(list(IDS))
-    return KnownNames(index.find, IS_OP, WANTED)
+    return KnownNames(index.find, IS_OP, WANTED, SeenShapes().take_new)
 
 
 @st.composite
@@ -181,11 +182,13 @@ def expected(run: pb.RunMetadata) -> dict[str, Any]:
             if stats[place].all_start_micros > 0
         ],
         "allocator_names": sorted({used.allocator_name for used in telling}),
-        "output_shapes": {
-            ids[place]: shapes_of(stat)
-            for place, stat in enumerate(stats)
-            if WANTED[ids[place]] and stat.output
-        },
+        "output_shapes": list(
+            dict.fromkeys(
+                (ids[place], shapes_of(stat))
+                for place, stat in enumerate(stats)
+                if WANTED[ids[place]] and stat.output
+            )
+        ),
         "fed_shapes": {},
     }
 
@@ -220,13 +223,16 @@ def memory_of(stat: pb.NodeExecStats) -> dict[str, int]:
     }
 
 
-def shapes_of(stat: pb.NodeExecStats) -> list[tuple[int, ...] | None]:
-    return [
-        tuple(dim.size for dim in output.tensor_description.shape.dim)
-        if output.HasField("tensor_description")
-        else None
+def shapes_of(stat: pb.NodeExecStats) -> OutputShapes:
+    return tuple(
+        (
+            output.slot,
+            tuple(dim.size for dim in output.tensor_description.shape.dim)
+            if output.HasField("tensor_description")
+            else None,
+        )
         for output in stat.output
-    ]
+    )
 
 
 @pytest.fixture(params=["native", "pure"], autouse=True)

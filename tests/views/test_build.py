@@ -73,9 +73,11 @@ def test_rows_columns_and_protos_have_float_operations():
 def test_a_view_keeps_the_float_operations_of_the_profile_it_was_built_from(kind):
     profiler = tfprof.Profiler(graph(*UNKNOWN))
     before = profiler.view(kind)
-    profiler.add_step(0, fed(7))
+    message = fed(7)
+    message.MergeFrom(run({"r": 1}))
+    profiler.add_step(0, message)
     after = profiler.view(kind)
-    profiler.add_step(1, run({"r": 1}))
+    profiler.add_step(1, run([("r", 1), ("r", 1), ("r", 1)]))
     assert before.total_float_ops == 0
     assert after.total_float_ops == 7 * 16
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.analysis.what_ran import recorded_runs
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.model.shapes import Shape, display_dims
@@ -175,8 +176,9 @@ def op_metrics(
             depend on reads them before. Without it the op table holds them.
 
     Returns:
-        Metrics of the ops. ``float_ops`` is the count of one run times the number of runs; an op
-        without any record keeps the static count (``tfprof_node.h``).
+        Metrics of the ops. ``float_ops`` is the count of one run times the number of runs, and
+        the static count where nothing was recorded. In classic mode an op without any record
+        keeps the static count beside others that have some (``tfprof_node.h``).
     """
     ops = profile.ops
     n_ops = len(ops)
@@ -191,8 +193,11 @@ def op_metrics(
         if row == _FLOAT_OPS:
             if counter is not None:
                 counter.count()
-            recorded = measures.recorded & (not static_float_ops)
-            runs = np.where(recorded, measures.values[0], ops.static_runs.array[:n_ops])
+            runs = ops.static_runs.array[:n_ops]
+            if classic and not static_float_ops:
+                runs = np.where(measures.recorded, measures.values[0], runs)
+            elif not static_float_ops:
+                runs = recorded_runs(ops, measures.recorded, measures.values[0])
             return _float_ops(profile, ops.float_ops.array[:n_ops], runs, classic)
         measured: Int64Array = measures.values[MEASURES.index(METRICS[row])]
         return measured

@@ -11,11 +11,12 @@ import numpy as np
 
 from tfprof.analysis.accounting import parameter_count
 from tfprof.analysis.device_time import StepTimes
+from tfprof.analysis.what_ran import only_at_run_time
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.executions import ACCELERATOR, HOST, StepDetail
 from tfprof.model.frames import NO_STACK
 from tfprof.model.notices import Notice
-from tfprof.model.ops import GraphNodes, OpTable
+from tfprof.model.ops import OpTable
 from tfprof.model.profile import TRAINABLE_VARIABLES, Profile
 from tfprof.model.shapes import is_fully_defined
 from tfprof.model.variable_names import VARIABLE_OPS
@@ -204,21 +205,6 @@ def op_type_ids(ops: OpTable) -> Int64Array:
     """Op types; of ops seen only at run time the kernel that their label names."""
     labelled = ops.label_op_ids.array
     return np.where(labelled >= 0, labelled, ops.op_ids.array)
-
-
-def only_at_run_time(ops: OpTable) -> BoolArray:
-    """Ops that no graph defines.
-
-    Their type is their own name, as in ``TFStats::AddRunMeta``. So may that of a node be
-    (``NoOp``): of those only the graph itself can tell, while it is there.
-    """
-    name_of_type = [ops.names.ids.get(text, -1) for text in ops.strings.values]
-    named_so: BoolArray = np.array(name_of_type, np.int64)[ops.op_ids.array] == ops.name_ids.array
-    for nodes in ops.definitions:
-        if isinstance(nodes, GraphNodes):
-            named_so[nodes.rows] = False
-    has_inputs: BoolArray = np.diff(ops.input_offsets()) > 0
-    return named_so & ~has_inputs
 
 
 def _n_ran(profile: Profile) -> int | None:

@@ -59,6 +59,8 @@ def call_stacks(operations: Sequence[Any]) -> OpLogColumns:
     line_texts: dict[tuple[str, int], str] = {}
     for operation in operations:
         traceback = operation.traceback
+        if isinstance(traceback, list):  # of TensorFlow 1
+            traceback = tuple(traceback)
         stack = known.get(traceback, NO_STACK)
         if stack == NO_STACK:
             stack = known[traceback] = columns.stacks.intern(
@@ -72,6 +74,9 @@ def call_stacks(operations: Sequence[Any]) -> OpLogColumns:
 
 
 def _frame(summary: Any, line_texts: dict[tuple[str, int], str]) -> Frame:
+    if isinstance(summary, tuple):  # of TensorFlow 1: file, line, function, text
+        file, number, function, text = (*summary[:4], *[None] * (4 - len(summary)))
+        return Frame(file or "none", function or "none", number or -1, text or "")
     file, number, function = summary.filename or "none", summary.lineno, summary.name or "none"
     text = line_texts.get((file, number))
     if text is None:  # reading the source file costs more than all the rest

@@ -74,6 +74,10 @@ def cost_options() -> list[CommandOption]:
             help="Of a SavedModel, the signature to call. [default: serving_default, else the "
             "first by name]",
         ),
+        CommandOption(
+            ["--static"], is_flag=True, section=section,
+            help="Of a recorded run, count all ops of the graph. [default: those that ran]",
+        ),
     ]  # fmt: skip
 
 
@@ -163,7 +167,11 @@ def counted(given: dict[str, Any]) -> Counted:
     with progress() as watch:
         watch.stage(f"reading {target}" if isinstance(target, str) else "reading")
         program = target_of(
-            _opened(target, watch), batch=batch, input_shapes=input_shapes, signature=signature
+            _opened(target, watch),
+            batch=batch,
+            input_shapes=input_shapes,
+            signature=signature,
+            static=given["static"],
         )
         watch.stage("counting float operations")
         report = count(program, batch, input_shapes, given["convention"], trip_counts)

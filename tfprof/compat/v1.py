@@ -8,7 +8,7 @@ right numbers use ``tfprof.Profiler`` and ``tfprof.profile``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof import api, one_shot, op_logs
@@ -19,6 +19,7 @@ from tfprof._wire.messages import (
     OpLogProto,
 )
 from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.recording.sessions import profile_context
 
 if TYPE_CHECKING:
     import os
@@ -26,16 +27,40 @@ if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
 __all__ = [
+    "ALL_ADVICE",
     "AdviceProto",
     "GraphNodeProto",
     "MultiGraphNodeProto",
     "OpLogProto",
+    "ProfileContext",
     "ProfileOptionBuilder",
     "Profiler",
     "advise",
     "profile",
     "write_op_log",
 ]
+
+ALL_ADVICE: dict[str, dict[str, Any]] = {
+    "ExpensiveOperationChecker": {},
+    "AcceleratorUtilizationChecker": {},
+    "JobChecker": {},
+    "OperationChecker": {},
+}
+"""What ``advise`` checks by default: ``model_analyzer.ALL_ADVICE``."""
+
+
+class ProfileContext(profile_context.ProfileContext):
+    """``tf.contrib.tfprof.ProfileContext``: see ``tfprof.ProfileContext``."""
+
+    def __init__(
+        self,
+        profile_dir: str | os.PathLike[str],
+        trace_steps: Iterable[int] | None = None,
+        dump_steps: Iterable[int] | None = None,
+        enabled: bool = True,
+        debug: bool = False,
+    ) -> None:
+        super().__init__(profile_dir, trace_steps, dump_steps, enabled, debug, classic=True)
 
 
 class Profiler(api.Profiler):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfprof.analysis.flops.registry import all_formulas
 from tfprof.analysis.graph_variables import variables_of_graph
+from tfprof.analysis.interpreter.analysis import Analysis, Status
 from tfprof.analysis.interpreter.engine import Engine, Settings
+from tfprof.analysis.interpreter.phases import STEP
 from tfprof.analysis.params import ParamsReport, params_report
 from tfprof.costs.report import FlopsReport
 from tfprof.costs.targets import InputShapes, Target, shapes_by_node, target_of
@@ -24,6 +26,7 @@ def flops(
     convention: str = "flops",
     trip_counts: Mapping[str, int] | int | None = None,
     signature: str | None = None,
+    static: bool = False,
 ) -> FlopsReport:
     """Count the float operations of a model, function or graph, without running it.
 
@@ -32,7 +35,8 @@ def flops(
     Args:
         target: A Keras 3 or ``tf_keras`` model, a ``tf.function`` or ConcreteFunction, a
             ``tf.Graph``; a GraphDef, MetaGraphDef or SavedModel as message, bytes or path, which
-            need no TensorFlow; or a ``Profiler``, whose runs then tell shapes.
+            need no TensorFlow; or a ``Profiler``, whose runs then tell shapes and which ops count:
+            those that ran.
         batch: First dimension of the inputs, where the graph leaves it open. Without it the count
             may be symbolic: ``20,000·B + 400``.
         input_shapes: Shapes of the inputs: a dict by name, a list in order, or the shape of the
@@ -42,6 +46,7 @@ def flops(
         trip_counts: How often loops run of which the graph does not tell it: a number for all of
             them, or a dict by name.
         signature: Of a SavedModel, the signature to call; by default ``serving_default``.
+        static: Count all ops of the graph, also those that no recorded step has run.
 
     Raises:
         UsageError: The target is nothing that could be counted, or an argument does not fit it.
@@ -54,7 +59,9 @@ def flops(
         1.0
     """
     check_arguments(batch, convention)
-    found = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+    found = target_of(
+        target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
+    )
     return count(found, batch, input_shapes, convention, trip_counts)
 
 
@@ -98,8 +105,40 @@ def count(
         raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
     if batch is not None and not found.is_traced and not engine.batch_is_free:
         _check_batch(found, batch)
-    return FlopsReport(
+    left_out = _leave_out(analysis, found.idle)
+    report = FlopsReport(
         analysis, convention=convention, notes=tuple(engine.notes), layer_of=found.layer_of
+    )
+    if left_out:
+        report.notes += _note_on(report, left_out)
+    return report
+
+
+def _leave_out(analysis: Analysis, idle: Sequence[int]) -> set[int]:
+    """Let nodes run not at all; returns those that would have run."""
+    left_out = {
+        place
+        for place in idle
+        if analysis.outcomes[place] is not None and analysis.times.get(place) != 0
+    }
+    analysis.times.update(dict.fromkeys(left_out, 0))
+    return left_out
+
+
+def _note_on(report: FlopsReport, left_out: set[int]) -> tuple[str, ...]:
+    """A note on those nodes of a step, left out, that have float operations."""
+    costly = sum(
+        row.analysis is report.analysis
+        and row.place in left_out
+        and row.phase in STEP
+        and (row.verdict.cost.flops != 0 or row.verdict.status is Status.CALL)
+        for row in report.ops
+    )
+    if not costly:
+        return ()
+    return (
+        f"ops of the graph that no recorded step has run are left out: {costly:,} with float "
+        "operations; static=True (--static) counts the whole graph",
     )
 
 

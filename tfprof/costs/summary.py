@@ -41,6 +41,7 @@ def summary(
     device: DeviceLike | None = None,
     trip_counts: Mapping[str, int] | int | None = None,
     signature: str | None = None,
+    static: bool = False,
 ) -> ModelSummary:
     """What each layer of a model computes and holds, without running it.
 
@@ -58,6 +59,7 @@ def summary(
             ``a100``, or its peak rates (operations per second, bytes per second).
         trip_counts: As for ``flops``.
         signature: As for ``flops``.
+        static: As for ``flops``.
 
     Raises:
         UsageError: The target is nothing that could be counted, or an argument does not fit it.
@@ -75,7 +77,9 @@ def summary(
         if number is not None and (not isinstance(number, int) or number < least):
             raise UsageError(f"{name}={number!r} must be an integer of at least {least}")
     chosen = None if device is None else device_of(device)
-    found = target_of(target, batch=batch, input_shapes=input_shapes, signature=signature)
+    found = target_of(
+        target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
+    )
     report = count(found, batch, input_shapes, convention, trip_counts)
     return summary_of(found, report, depth=depth, top=top, device=chosen)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof.analysis.profile_flops import ObservedControlFlow, observed_control_flow
+from tfprof.analysis.what_ran import not_run
 from tfprof.api import Profiler
 from tfprof.capture.model_graphs import traced
 from tfprof.capture.traced_graph import TracedLayer
@@ -35,6 +36,7 @@ class Target:
         layer_of: Path of the layer that made a node, by node name.
         observed: What the runs of a profile tell about loops and conditionals.
         is_traced: The graph was made for this question: shapes and batch are in it already.
+        idle: Places of the nodes that the recorded steps of a profile did not run.
     """
 
     program: Program
@@ -42,6 +44,7 @@ class Target:
     layer_of: Mapping[str, str] = field(default_factory=dict)
     observed: ObservedControlFlow = field(default_factory=ObservedControlFlow)
     is_traced: bool = False
+    idle: Sequence[int] = ()
 
 
 def target_of(
@@ -50,6 +53,7 @@ def target_of(
     batch: int | None = None,
     input_shapes: InputShapes = None,
     signature: str | None = None,
+    static: bool = False,
 ) -> Target:
     """Find out what a target is, and read it.
 
@@ -59,6 +63,7 @@ def target_of(
         batch: First dimension of the inputs.
         input_shapes: Shapes of the inputs.
         signature: Of a SavedModel, the signature to call.
+        static: Of a profile, take the graph with all its ops, not only those that ran.
 
     Raises:
         UsageError: It is something else, or can not be traced as it is.
@@ -68,7 +73,7 @@ def target_of(
         _refuse_keras_file(Path(target))
     if isinstance(target, Profiler):
         with target._lock:
-            return Target(target._program(), observed=observed_control_flow(target._profile))
+            return _profiled(target, static=static or target.classic)
     graph = traced(target, input_shapes, batch)
     if graph is None:
         return Target(open_program(target, signature))
@@ -82,6 +87,15 @@ def target_of(
             name: places[node] for name, node in graph.inputs.items() if node in places
         }
     return Target(program, graph.layers, graph.layer_of, is_traced=graph.is_own)
+
+
+def _profiled(profiler: Profiler, *, static: bool) -> Target:
+    """What a profile has seen of a program."""
+    program, profile = profiler._program(), profiler._profile
+    idle: Sequence[int] = ()
+    if not static:
+        idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
+    return Target(program, observed=observed_control_flow(profile), idle=idle)
 
 
 def _refuse_keras_file(path: Path) -> None:

@@ -67,16 +67,20 @@ def file_names(devices: Iterable[str], timestamp: str) -> list[str]:
         devices: Device names.
         timestamp: ``YYYYmmddHHMMSS``.
     """
-    names: list[str] = []
+    return [f"{stem}_{timestamp}.pb.gz" for stem in file_stems(devices)]
+
+
+def file_stems(devices: Iterable[str]) -> list[str]:
+    """A text for each device that can stand in the name of a file: ``job_localhost_…_CPU_0``."""
+    stems: list[str] = []
     for device in devices:
-        stem = re.sub(r"[^\w.=-]", "_", device.strip("/"))
-        name = f"{stem}_{timestamp}.pb.gz"
+        name = stem = re.sub(r"[^\w.=-]", "_", device.strip("/"))
         copy = 1
-        while name in names:
+        while stem in stems:
             copy += 1
-            name = f"{stem}_{copy}_{timestamp}.pb.gz"
-        names.append(name)
-    return names
+            stem = f"{name}_{copy}"
+        stems.append(stem)
+    return stems
 
 
 def encode(profile: pb.Profile) -> bytes:
@@ -107,14 +111,6 @@ class _Writer:
 
     def write(self, stats: Iterable[pb.NodeExecStats], made: pb.Profile) -> None:
         """Fill an empty profile; one without samples is not usable."""
-        intern = self._tables.strings.intern
-        unit = "nanoseconds" if self._classic else "microseconds"
-        for name in _VALUES:
-            made.sample_type.add(
-                type=intern(name), unit=intern("count" if name == "count" else unit)
-            )
-        if not self._classic:
-            made.default_sample_type = intern("all_time")
         samples: dict[str, pb.Sample] = {}
         for stat in stats:
             name = stat.node_name
@@ -132,7 +128,18 @@ class _Writer:
             sample.value[0] += 1
             sample.value[1] += stat.all_end_rel_micros
             sample.value[2] += stat.op_end_rel_micros - stat.op_start_rel_micros
+        self._add_types(made)  # after the samples, as in the original: strings are numbered alike
         self._tables.write(made)
+
+    def _add_types(self, made: pb.Profile) -> None:
+        intern = self._tables.strings.intern
+        unit = "nanoseconds" if self._classic else "microseconds"
+        for name in _VALUES:
+            made.sample_type.add(
+                type=intern(name), unit=intern("count" if name == "count" else unit)
+            )
+        if not self._classic:
+            made.default_sample_type = intern("all_time")
 
     def _row(self, node_name: str) -> int:
         """Op row of a stat; that of a GPU kernel may be called ``op:Type``."""

@@ -1,6 +1,7 @@
 """The code view as a pprof profile (gzip of one ``Profile`` message).
 
-By default one file has several sample types, and every op that a shown line stands for is in it.
+By default one file has several sample types, and every op that a shown line stands for is in it:
+its type is the innermost function of its stack, and lines of libraries are left out.
 Classic mode writes what the original does (``tfprof_code.cc``): one attribute, locations that
 pair the caller's line with the callee's function, and no op of a line that has callees.
 """
@@ -10,12 +11,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain, repeat
 
 import numpy as np
 
 from tfprof._wire import messages as pb
 from tfprof.analysis.accounting import METRIC_ROW
+from tfprof.analysis.library_frames import is_library_file
 from tfprof.errors import UsageError
 from tfprof.exporters.pprof_tables import PprofTables, module_function, unsigned
 from tfprof.exporters.wire_encoding import (
@@ -110,17 +111,17 @@ def _complete(tree: ViewTree, code: CodeTree) -> bytes:
     profile.comment.append(
         intern(f"tfprof code view, {f'step {step}' if step >= 0 else 'average'}")
     )
-    samples = _encode_samples(tree, list(_ops_by_line(tree, code, tables)), intern)
+    samples = _encode_samples(tree, list(_stacks_of_ops(tree, code, tables)), intern)
     tables.write(profile)
     return profile.SerializeToString(deterministic=True) + samples
 
 
 def _encode_samples(
-    tree: ViewTree, lines: list[tuple[bytes, list[int]]], intern: Callable[[str], int]
+    tree: ViewTree, found: list[tuple[bytes, int]], intern: Callable[[str], int]
 ) -> bytes:
-    """All samples: the encoded stack of each line for its ops, their values and labels."""
-    op_rows = np.array([op for _, ops in lines for op in ops], np.int64)
-    stacks = chain.from_iterable(repeat(stack, len(ops)) for stack, ops in lines)
+    """All samples: the encoded stack of each op, its values and labels."""
+    op_rows = np.array([op for _, op in found], np.int64)
+    stacks = (stack for stack, _ in found)
     metrics = [METRIC_ROW[SAMPLE_TYPES[name].metric] for name in DEFAULT_TYPES]
     values = tree.op_metrics[[METRIC_ROW["run_count"], *metrics]][:, op_rows]
     label_tag = length_delimited_tag(_SAMPLE_LABEL)
@@ -163,41 +164,53 @@ def _shared_labels(
         yield encoded
 
 
-def _ops_by_line(
+def _stacks_of_ops(
     tree: ViewTree, code: CodeTree, tables: PprofTables
-) -> Iterator[tuple[bytes, list[int]]]:
-    """The encoded stack of each line, innermost location first, and the ops there."""
+) -> Iterator[tuple[bytes, int]]:
+    """The encoded stack of each op, innermost location first: its type, then lines."""
     shown = np.zeros(len(code.names), np.bool_)
     shown[tree.positions] = True
     nearest = np.where(shown, np.arange(len(shown)), code.tree.nearest_marked_ancestor(shown))
     row_of = {position: row for row, position in enumerate(tree.positions.tolist())}
-    stacks: dict[int, bytes] = {}
+    lines: dict[int, list[int]] = {}
+    stacks: dict[tuple[int, int], bytes] = {}
+    types, strings = tree.facts.type_ids.tolist(), tree.facts.strings
     groups = code.groups.only(tree.counts)
     for position in np.flatnonzero(groups.sizes).tolist():
         row = row_of[int(nearest[position])]
         if row == 0:  # nothing shown stands for these ops
             continue
-        stack = stacks.get(row)
-        if stack is None:
-            locations = _stack_of(tree, code, row, tables)
-            stack = stacks[row] = pb.Sample(location_id=locations).SerializeToString()
-        yield stack, groups.rows[groups.offsets[position] : groups.offsets[position + 1]].tolist()
+        if row not in lines:
+            lines[row] = _stack_of(tree, code, row, tables)
+        for op in groups.rows[groups.offsets[position] : groups.offsets[position + 1]].tolist():
+            stack = stacks.get((row, types[op]))
+            if stack is None:
+                name = strings[types[op]]
+                leaf = tables.location(("", name, 0), ("", name, 0), name)
+                sample = pb.Sample(location_id=[leaf, *lines[row]])
+                stack = stacks[row, types[op]] = sample.SerializeToString()
+            yield stack, op
 
 
 def _stack_of(tree: ViewTree, code: CodeTree, row: int, tables: PprofTables) -> list[int]:
-    """Locations of a shown line and its shown callers: each function at the line it stood at."""
-    stack = []
+    """Locations of a shown line and its shown callers: each function at the line it stood at.
+
+    Lines of libraries are left out, unless there are no others or the output asks for them.
+    """
+    frames = []
     while row > 0:
-        frame, function = _frame(tree, code, row)
-        stack.append(
-            tables.location(
-                (frame.file, function, unsigned(frame.line_number)),
-                (frame.file, function, unsigned(frame.function_start_line)),
-                module_function(frame.file, function),
-            )
-        )
+        frames.append(_frame(tree, code, row))
         row = int(tree.parent[row])
-    return stack
+    if not tree.options.output.every_frame:
+        frames = [each for each in frames if not is_library_file(each[0].file)] or frames
+    return [
+        tables.location(
+            (frame.file, function, unsigned(frame.line_number)),
+            (frame.file, function, unsigned(frame.function_start_line)),
+            module_function(frame.file, function),
+        )
+        for frame, function in frames
+    ]
 
 
 # Classic mode

@@ -13,12 +13,12 @@ from tfprof.analysis.profile_info import (
     DeviceFigures,
     StepFigures,
     has_accelerator,
-    only_at_run_time,
     op_type_ids,
     profile_info,
     step_figures,
     tells_memory,
 )
+from tfprof.analysis.what_ran import only_at_run_time
 from tfprof.model.executions import ACCELERATOR, HOST, OTHER
 from tfprof.model.frames import NO_STACK
 from tfprof.model.ops import OpTable

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tfprof.model.columns import BoolArray, Int64Array, no_rows
 from tfprof.model.compact import CompactColumn
+from tfprof.model.shapes import Shape
+
+OutputShapes: TypeAlias = tuple[tuple[int, Shape], ...]
+"""Outputs that one execution of an op has made: the output's number, and its shape where the run
+tells it."""
 
 
 class KnownNames(NamedTuple):
@@ -19,11 +24,14 @@ class KnownNames(NamedTuple):
         is_op: Whether a name is that of an op, by name id; other names are only mentioned as
             somebody's input. The last element stands for unknown names, id -1.
         shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
+        new_shapes: Gives what a run shows of those that earlier runs have not shown
+            (``SeenShapes.take_new``).
     """
 
     find: Callable[[Any], Int64Array]
     is_op: BoolArray
     shapes_wanted: BoolArray
+    new_shapes: Callable[[Int64Array, Any, BoolArray], list[tuple[int, OutputShapes]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +126,8 @@ class RunColumns:
             was not that of an op.
         stats: The stats.
         allocator_names: Names of allocators.
-        output_shapes: Run-time shapes by name id, for the names that were asked for; an output
-            without a tensor description is None.
+        output_shapes: Name id and outputs of the executions that show something new of an op
+            that was asked for, in their order.
         fed_shapes: Shape of each tensor that was fed, by op name and output.
     """
 
@@ -128,5 +136,5 @@ class RunColumns:
     unknown: list[tuple[int, str, str]] = field(default_factory=list)
     stats: StatColumns = field(default_factory=StatColumns)
     allocator_names: list[str] = field(default_factory=list)
-    output_shapes: dict[int, list[tuple[int, ...] | None]] = field(default_factory=dict)
+    output_shapes: list[tuple[int, OutputShapes]] = field(default_factory=list)
     fed_shapes: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)

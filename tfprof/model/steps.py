@@ -191,6 +191,13 @@ class StepTable:
             moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
             self.add(step, moved, detail.renumbered(rows, strings))
 
+    def recorded(self, n_ops: int) -> BoolArray:
+        """Which of ``n_ops`` ops some step has a record of, shape (n,)."""
+        recorded = np.zeros(n_ops, np.bool_)
+        for records in self.records.values():
+            recorded[records.rows] = True
+        return recorded
+
     def measures(self, step: int, n_ops: int) -> OpMeasures:
         """Measures of ``n_ops`` ops.
 

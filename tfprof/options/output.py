@@ -10,6 +10,7 @@ from tfprof.options.spec import CLASSIC_OUTPUT_TYPES, OUTPUT_TYPES
 _FILE_TYPES = ("dot", "file", "pprof", "timeline")
 _CLASSIC_FILE_TYPES = ("file", "pprof", "timeline")
 _EVERY_STEP = "steps=all,"
+_EVERY_FRAME = "frames=all,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +21,17 @@ class Output:
         type: One of ``OUTPUT_TYPES``.
         outfile: Path, for the types that write a file.
         every_step: Put all steps into one file; timeline only.
+        every_frame: Write lines of libraries, too; pprof only.
     """
 
     type: str = "stdout"
     outfile: str = ""
     every_step: bool = False
+    every_frame: bool = False
 
     def __str__(self) -> str:
-        steps = _EVERY_STEP if self.every_step else ""
-        return f"{self.type}:" + (f"{steps}outfile={self.outfile}" if self.outfile else "")
+        more = _EVERY_STEP if self.every_step else _EVERY_FRAME if self.every_frame else ""
+        return f"{self.type}:" + (f"{more}outfile={self.outfile}" if self.outfile else "")
 
 
 def parse_output(text: str) -> Output:
@@ -51,17 +54,20 @@ def parse_output(text: str) -> Output:
             raise UsageError(f"output {text!r}: {kind} takes no options, but got {rest!r}")
         return Output(kind)
     every_step = kind == "timeline" and rest.startswith(_EVERY_STEP)
-    if every_step:
-        rest = rest.removeprefix(_EVERY_STEP)
+    every_frame = kind == "pprof" and rest.startswith(_EVERY_FRAME)
+    if every_step or every_frame:
+        rest = rest.partition(",")[2]
     key, equals, path = rest.partition("=")
     if rest and (key != "outfile" or not equals):
         usage = f"write {kind}:outfile=PATH"
         if kind == "timeline":
-            usage += " or timeline:steps=all,outfile=PATH"
+            usage += f" or timeline:{_EVERY_STEP}outfile=PATH"
+        if kind == "pprof":
+            usage += f" or pprof:{_EVERY_FRAME}outfile=PATH"
         raise UsageError(f"output {text!r}: {rest!r} is not an option; {usage}")
     if not path:
         raise UsageError(f"output {text!r}: the path is missing; write {kind}:outfile=PATH")
-    return Output(kind, path, every_step)
+    return Output(kind, path, every_step, every_frame)
 
 
 def parse_classic_output(text: str) -> Output:

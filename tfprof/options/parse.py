@@ -23,6 +23,10 @@ def is_classic(chosen: bool | None) -> bool:
     return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0") if chosen is None else chosen
 
 
+_EVERY_LEVEL = 2**31 - 1
+"""Deeper than any tree."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
     """Checked options of one view: the values, and what had to be compiled.
@@ -112,6 +116,8 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
         value = options.get(option.name, option.default)
         values[option.name] = _checked(option, value, classic)
     output = (parse_classic_output if classic else parse_output)(values["output"])
+    if output.type == "pprof" and not classic:
+        values["max_depth"] = _EVERY_LEVEL  # whole stacks: pprof itself folds and cuts them
     legacy_file = options.get("dump_to_file")
     if legacy_file:
         if not isinstance(legacy_file, str):

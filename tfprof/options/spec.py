@@ -125,7 +125,8 @@ OPTIONS: tuple[Option, ...] = (
         "stdout",
         "Where the view goes: stdout, none or file:outfile=PATH. timeline:outfile=PATH writes a "
         "Chrome trace (timeline:steps=all,outfile=PATH all steps), pprof:outfile=PATH the code "
-        "view for pprof, dot:outfile=PATH a drawing (.dot, .svg, .pdf or .png).",
+        "view for pprof, whole stacks whatever max_depth is (pprof:frames=all,outfile=PATH with "
+        "the lines of libraries), dot:outfile=PATH a drawing (.dot, .svg, .pdf or .png).",
     ),
     Option(
         "static_float_ops",

@@ -42,7 +42,7 @@ def program_of_ops(
         if isinstance(part, GraphNodes):
             kind_ids[part.rows] = of_graph[id(part.graph)][part.places]
         else:
-            _add_saved(part, kinds, kind_ids, reader)
+            _add_saved(part, ops, kinds, kind_ids, reader)
     _add_kernels(ops, kinds, kind_ids)
     if given_flops:
         _tell_flops(given_flops, kinds, kind_ids)
@@ -66,12 +66,14 @@ def program_of_ops(
 
 
 def _add_saved(
-    part: SavedNodes, kinds: KindTable, kind_ids: Int64Array, reader: NodeReader
+    part: SavedNodes, ops: OpTable, kinds: KindTable, kind_ids: Int64Array, reader: NodeReader
 ) -> None:
-    """Kinds of the rows that come from a saved profile."""
+    """Kinds of the rows that come from a saved profile, and that not only a run has named."""
     numbers: dict[int, int] = {}
     bounds = zip(part.rows.tolist(), part.start.tolist(), part.end.tolist(), strict=True)
     for row, start, end in bounds:
+        if ops.label_op_ids.array[row] >= 0:
+            continue
         node = pb.ProfileNodeSlices.FromString(part.data[start:end])
         kind = reader.kind(node.op, node.attrs[:])  # one object for equal ones
         if id(kind) not in numbers:

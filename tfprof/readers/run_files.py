@@ -85,6 +85,7 @@ class RunFiles:
         profile: A saved profile, which holds all of these; or None.
         checkpoint: Path of a checkpoint, or None.
         unused: Files of a folder that are nothing of this, and what they look like.
+        other_profiles: Older profiles in the folder of the profile.
     """
 
     graph: RunFile | None = None
@@ -93,6 +94,7 @@ class RunFiles:
     profile: RunFile | None = None
     checkpoint: str | None = None
     unused: tuple[RunFile, ...] = ()
+    other_profiles: tuple[RunFile, ...] = ()
 
     @property
     def n_bytes(self) -> int:
@@ -115,6 +117,8 @@ def find_run_files(
     Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
     run metadata end in a number of their own; else they are counted from 0. In a folder, files
     with numbers come in the order of these. Event files stand for the graph and the runs in them.
+    Of several profiles in a folder the newest one counts, and the graphs and event files beside
+    it do not: it holds its graph.
 
     Args:
         paths: Files, SavedModel folders, and folders that hold files of a run.
@@ -130,6 +134,7 @@ def find_run_files(
     found: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
+    older: list[RunFile] = []
     watch = watch or Unwatched()
     for path in (os.fspath(path) for path in paths):
         watch.stage(f"looking at {path}")
@@ -145,13 +150,15 @@ def find_run_files(
         usable, others = _look_into(path)
         if not usable:
             raise EmptyProfileError(_nothing_in(path, others))
+        usable, beside = _newest_profile(usable)
+        older += [file for file in beside if _role(file) == "profile"]
         roles = {_role(file) for file in usable} - set(without)
         found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
         checkpoints += [path] if "checkpoint" in roles else []
         unused += others
     found = list({os.path.realpath(file.path): file for file in found}.values())
     checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
-    return _by_role(found, checkpoints, tuple(unused))
+    return _by_role(found, checkpoints, tuple(unused), tuple(older))
 
 
 def look_at(path: str) -> RunFile:
@@ -214,6 +221,26 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
         others += [file for file in usable if _role(file) == "graph" and file not in plain]
         usable = [file for file in usable if _role(file) != "graph" or file in plain]
     return usable, others
+
+
+def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
+    """Of the files in a folder those that count, and those that the newest profile stands for.
+
+    ``ProfileContext`` saves one profile after the other, ``profile_<run>``, and often into the
+    folder where a Saver and a FileWriter leave the graph. Run metadata or an op log in files of
+    their own have been put there by someone, who must say what to take.
+    """
+    profiles = [file for file in files if _role(file) == "profile"]
+    parts = [file for file in files if _role(file) in ("run", "op_log") and "#" not in file.path]
+    if not profiles or parts:
+        return files, []
+    numbers = [step_in_name(file.path) for file in profiles]
+    if None in numbers or len(set(numbers)) < len(numbers):
+        newest = max(profiles, key=lambda file: Path(file.path).stat().st_mtime_ns)
+    else:
+        newest = max(profiles, key=lambda file: step_in_name(file.path) or 0)
+    kept = [file for file in files if file is newest or _role(file) == "checkpoint"]
+    return kept, [file for file in files if file not in kept]
 
 
 def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
@@ -289,7 +316,10 @@ def _empty(path: str) -> UnknownFormatError:
 
 
 def _by_role(
-    found: Sequence[RunFile], checkpoints: Sequence[str], unused: tuple[RunFile, ...]
+    found: Sequence[RunFile],
+    checkpoints: Sequence[str],
+    unused: tuple[RunFile, ...],
+    older: tuple[RunFile, ...],
 ) -> RunFiles:
     roles: dict[Role, list[RunFile]] = {}
     for file in found:
@@ -303,6 +333,7 @@ def _by_role(
         runs=by_step(roles.get("run", [])),
         checkpoint=checkpoints[0] if checkpoints else None,
         unused=unused,
+        other_profiles=older,
     )
 
 

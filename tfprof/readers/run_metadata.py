@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +15,7 @@ from tfprof._wire.plan import Entries, Plan, number, present, rows, text
 from tfprof._wire.scan import Columns, Texts
 from tfprof._wire.scan_parts import SplitPlan, scan_in_parts, split
 from tfprof._wire.text_index import TextIndex
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.columns import Int64Array
 from tfprof.model.compact import CompactColumn
 from tfprof.model.runs import (
     AllocationColumns,
@@ -28,6 +26,7 @@ from tfprof.model.runs import (
     StatColumns,
 )
 from tfprof.readers.open import as_binary, open_unchecked
+from tfprof.readers.run_shapes import fed_shapes
 from tfprof.readers.sniff import Format
 from tfprof.readers.threads import number_of_threads
 
@@ -42,9 +41,6 @@ SMALL = 4 << 20
 """Bytes for which threads are not worth their start."""
 
 _ALLOCATION = "tensor_description.allocation_description"
-
-_FED = re.compile(r"_arg_(?P<name>.+)_(?P<output>\d{1,9})_\d+")
-"""Name of the op that takes what is fed for an output of another (``graph_execution_state.cc``)."""
 
 
 @functools.cache
@@ -116,9 +112,11 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
     ids = names.find(stats.text("node_name"))
     try:
         unknown = _unknown(stats, np.flatnonzero(~names.is_op[ids]))
+        fed = fed_shapes(unknown, outputs)
+        shown = names.new_shapes(ids, outputs, names.shapes_wanted)
         device_names = [name.decode() for name in devices.text("device")]
         allocators, allocator_names = _read_allocators(memory, records.parent)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, DecodeError):
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
     return RunColumns(
@@ -141,8 +139,8 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
             ),
         ),
         allocator_names=allocator_names,
-        output_shapes=_wanted_shapes(ids, names.shapes_wanted, outputs),
-        fed_shapes=_fed_shapes(unknown, outputs),
+        output_shapes=shown,
+        fed_shapes=fed,
     )
 
 
@@ -216,42 +214,3 @@ def _compact(values: Int64Array) -> CompactColumn:
 
 def _counts(owner: Int64Array, size: int) -> list[int]:
     return np.bincount(owner, minlength=size).tolist()  # type: ignore[no-any-return]
-
-
-def _wanted_shapes(
-    ids: Int64Array, wanted: BoolArray, outputs: Columns
-) -> dict[int, list[tuple[int, ...] | None]]:
-    """Run-time shapes by name id. These are few, and known after the first step."""
-    is_wanted = wanted[ids]
-    if not is_wanted.any():
-        return {}
-    places = np.unique(outputs.parent[is_wanted[outputs.parent]])
-    return {int(ids[place]): list(_shapes(outputs, place)) for place in places.tolist()}
-
-
-def _fed_shapes(
-    unknown: Sequence[tuple[int, str, str]], outputs: Columns
-) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Shapes of what a session was fed: it runs ``_arg_x_0_2`` in place of ``x``."""
-    shapes: dict[tuple[str, int], tuple[int, ...]] = {}
-    for place, name, _ in unknown:
-        found = _FED.fullmatch(name)
-        first = None if found is None else next(_shapes(outputs, place), None)
-        if found is not None and first is not None:
-            shapes[found["name"], int(found["output"])] = first
-    return shapes
-
-
-def _shapes(outputs: Columns, stat: int) -> Iterator[tuple[int, ...] | None]:
-    """The shape of each output of a stat; None of an output without a description."""
-    first, last = np.searchsorted(outputs.parent, [stat, stat + 1]).tolist()
-    is_described, shapes = (
-        outputs.number("tensor_description"),
-        outputs.text("tensor_description.shape"),
-    )
-    for place in range(first, last):
-        if not is_described[place]:
-            yield None
-            continue
-        shape = pb.TensorShapeProto.FromString(shapes[place])
-        yield tuple([dim.size for dim in shape.dim])

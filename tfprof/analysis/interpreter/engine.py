@@ -38,7 +38,7 @@ from tfprof.analysis.interpreter.wiring import (
 from tfprof.analysis.op_call import OpCall
 from tfprof.analysis.shapes.infer import infer
 from tfprof.model.node_table import NodeTable
-from tfprof.model.program import Body, Kind, Program
+from tfprof.model.program import GIVEN_FLOPS, Body, Kind, Program
 from tfprof.model.tensors import UNKNOWN, PartialShape, Tensor
 
 Walk = Generator["Request", Analysis, Analysis]
@@ -268,6 +268,8 @@ class Engine:
             outputs, is_named = self.sizes.completed(
                 body, node, Inferred(caller.shapes, caller.outputs)
             )
+            if verdict.status is Status.UNCOUNTED and GIVEN_FLOPS in kind.attrs:
+                verdict = self._verdict(kind, inputs, outputs)
             is_shared = op in PLAIN_CALLS
         else:
             inferred = self._inferred.get(key) if key is not None else None
