@@ -18,7 +18,7 @@ CLAIM = re.compile(r"\b(HIGHLY|MODERATELY|POTENTIALLY) input-bound")
 
 DENIAL = "NOT input-bound"
 
-ONE_STEP = re.compile(r"A step takes (\S+) (µs|us|ms|s)\b")
+ONE_STEP = re.compile(r"A step takes (\S+) ms")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,14 @@ class Recorded:
     def own_share(self, span: str) -> float:
         """Part of its steps that it spent in a span."""
         return sum(self.own_ms(span)) / sum(self.own_ms())
+
+    def own_shares(self, span: str, left_out: tuple[int, ...]) -> list[float]:
+        """The same without so many of the longest steps, of which there is one span in each."""
+        parts = sorted(zip(self.own_ms(), self.own_ms(span), strict=True), reverse=True)
+        return [
+            sum(part for _, part in parts[count:]) / sum(whole for whole, _ in parts[count:])
+            for count in left_out
+        ]
 
     def knows(self, fact: str) -> Any:
         """A count or a name."""

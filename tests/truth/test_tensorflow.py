@@ -6,6 +6,8 @@ between reading the clock and calling its function takes half of that. Waiting f
 likewise, within 8 % of the step; other shares of the step agree within 0.08.
 """
 
+import csv
+import io
 import os
 import re
 
@@ -66,12 +68,14 @@ def test_what_a_step_is_spent_on_adds_up(tensorflow_program, name):
 @pytest.mark.parametrize("name", ["keras_fit", "marked_loop", "unmarked_while", "session_capture"])
 def test_the_command_says_the_same(tensorflow_program, name):
     program = tensorflow_program(name)
-    shown = CliRunner().invoke(cli, ["overview", str(program.capture)], env={"COLUMNS": "200"})
+    words = ["overview", str(program.capture)]
+    shown = CliRunner().invoke(cli, [*words, "--table", "steps", "--format", "csv"])
     assert shown.exit_code == 0
-    amount, unit = ONE_STEP.search(shown.stdout).groups()
-    assert f"{program.knows('n_steps')} steps" in shown.stdout
-    said = float(amount) * {"µs": 0.001, "us": 0.001, "ms": 1.0, "s": 1000.0}[unit]
-    assert min(program.own_ms()) * 0.9 - 1 <= said <= max(program.own_ms()) * 1.1 + 1
+    rows = list(csv.DictReader(io.StringIO(shown.stdout)))
+    assert [float(row["stepTimeMs"]) for row in rows] == pytest.approx(program.step_ms)
+    assert len(rows) == program.knows("n_steps")
+    [said] = ONE_STEP.findall(CliRunner().invoke(cli, words, env={"COLUMNS": "200"}).stdout)
+    assert min(program.own_ms()) * 0.9 - 0.5 < float(said) < max(program.own_ms()) * 1.1
 
 
 def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_program):
@@ -80,14 +84,24 @@ def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_prog
     assert re.search(r"steps_per_execution|\b4 batches", program.texts)
 
 
+def is_about(said, shares):
+    """Whether a share is what it may be, unusual steps left out or not."""
+    return min(shares) - SHARE < said < max(shares) + SHARE
+
+
 # Waiting for input
 
 
-def own_share_but_for_one(program):
-    """Part of the steps that waited, the one left out that waited the longest."""
-    waited, whole = program.own_ms("input"), program.own_ms()
-    worst = waited.index(max(waited))
-    return (sum(waited) - waited[worst]) / (sum(whole) - whole[worst])
+def check_verdict(program):
+    """What is concluded fits what most steps waited; 20 % is high, 5 % is moderate."""
+    shares = program.own_shares("input", (1, 2))
+    claim = CLAIM.search(program.verdict)
+    if min(shares) > 0.25:
+        assert claim[1] == "HIGHLY"
+    elif max(shares) < 0.15:
+        assert claim is None or claim[1] != "HIGHLY"
+    if max(shares) < 0.03:
+        assert claim is None
 
 
 @pytest.mark.parametrize(
@@ -101,10 +115,13 @@ def own_share_but_for_one(program):
 def test_the_share_of_waiting_is_what_the_program_waited(tensorflow_program, name):
     program = tensorflow_program(name)
     assert fills(program.waiting_ms, program.own_ms("input"), SHARE * median(program.own_ms()))
-    if own_share_but_for_one(program) > 0.25:
-        assert "HIGHLY input-bound" in program.verdict
-    else:
-        assert CLAIM.search(program.verdict)
+    check_verdict(program)
+
+
+def test_one_slow_step_makes_no_verdict(tensorflow_program):
+    program = tensorflow_program("slow_first_step")
+    assert program.own_ms("input")[0] > 150
+    check_verdict(program)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +145,7 @@ def test_keras_waits_most_of_the_time(tensorflow_program):
     "name",
     [
         "keras_lstm_fit", "unmarked_loop", "marked_while", "unmarked_while", "marks_over_calls",
-        "nested_functions", "slow_first_step", "eager_ops", "eager_ops_in_function", "retraced",
+        "nested_functions", "eager_ops", "eager_ops_in_function", "retraced",
         "traced_once", "heavy_product", "jit_compiled", "mirrored", "session_capture",
     ],
 )  # fmt: skip
@@ -148,9 +165,8 @@ def test_no_verdict_on_input_without_steps_or_with_too_few(tensorflow_program, n
 
 def test_time_in_a_mark_of_the_program_is_named_by_it(tensorflow_program):
     program = tensorflow_program("python_in_step")
-    share = program.own_share("load_batch")
-    named = [one for one in program.advice.values() if "load_batch" in one.message]
-    assert [one.gain_fraction for one in named] == [pytest.approx(share, abs=SHARE)]
+    [named] = [one for one in program.advice.values() if "load_batch" in one.message]
+    assert is_about(named.gain_fraction, program.own_shares("load_batch", (0, 1, 2)))
     assert CLAIM.search(program.verdict) is None
     assert DENIAL not in program.verdict
 
@@ -259,11 +275,14 @@ POINTLESS = {
 
 
 def time_of_batch(program):
+    """The mean, the longest fifth of the steps left out: a loaded machine makes some of them."""
     try:
         together = program.knows("batches_per_step")
     except KeyError:
         together = 1
-    return sum(program.own_ms()) / len(program.own_ms()) / together
+    own = sorted(program.own_ms())
+    steps = own[: len(own) - len(own) // 5]
+    return sum(steps) / len(steps) / together
 
 
 @pytest.mark.parametrize("name", FOLLOWED)

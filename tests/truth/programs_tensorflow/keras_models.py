@@ -44,21 +44,21 @@ def keras_fit(clock: OwnClock) -> None:
 
 def busy_fit(clock: OwnClock, dataset: tf.data.Dataset) -> None:
     """A model whose computation takes as long as a batch takes to make."""
-    model = keras.Sequential([keras.layers.Lambda(asleep(clock, 25)), keras.layers.Dense(1)])
+    model = keras.Sequential([keras.layers.Lambda(asleep(clock, 40)), keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     fit(clock, model, dataset)
 
 
 @program
 def keras_busy_fit(clock: OwnClock) -> None:
-    """Ten batches that take 25 ms to make, and 25 ms to compute, one after the other."""
-    busy_fit(clock, batches(clock, 10, 25, labels=True, alone=True))
+    """Eight batches that take 40 ms to make, and 40 ms to compute, one after the other."""
+    busy_fit(clock, batches(clock, 8, 40, labels=True, alone=True))
 
 
 @program
 def keras_busy_fit_prefetched(clock: OwnClock) -> None:
     """The same as advised: batches are made while the model computes."""
-    busy_fit(clock, batches(clock, 10, 25, labels=True).prefetch(tf.data.AUTOTUNE))
+    busy_fit(clock, batches(clock, 8, 40, labels=True).prefetch(tf.data.AUTOTUNE))
 
 
 @program
