@@ -20,7 +20,7 @@ from tfprof.model.tensors import Tensor
 MOST_SCOPES = 200_000
 """Functions whose scopes would make it more count as one scope each."""
 
-_UNNAMED_CALL = re.compile(r"((^|/)(Stateful)?PartitionedCall(_\d+)?)+$")
+_UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
 """Calls that nobody gave a name are no scopes."""
 
 
@@ -228,7 +228,17 @@ def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
 
 def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
     """The scope that a call makes: the name of its node, unless nobody gave it one."""
-    return scope_of.get(name, _UNNAMED_CALL.sub("", name))
+    return scope_of.get(name, _named_part(name))
+
+
+def _named_part(name: str) -> str:
+    """The name without the calls at its end that nobody gave one."""
+    end = len(name)
+    while (start := name.rfind("/", 0, end)) < end and _UNNAMED_CALL.fullmatch(
+        name, start + 1, end
+    ):
+        end = max(start, 0)
+    return name[:end]
 
 
 def below(scope: str, path: str) -> str:

@@ -169,7 +169,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
     """Parse the text form of a message.
 
     Raises:
-        MalformedProfileError: It is none, or over 2 GiB.
+        MalformedProfileError: It is none, is nested too deeply, or over 2 GiB.
     """
     from google.protobuf import text_format
 
@@ -190,6 +190,11 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
         raise MalformedProfileError(
             f"{label}: not the text form of a {name}: {error}. "
             "Save it again, or give the binary form"
+        ) from error
+    except RecursionError as error:
+        raise MalformedProfileError(
+            f"{label}: the text form of a {name} that is nested too deeply to be read. Save it "
+            "again, or give the binary form"
         ) from error
 
 

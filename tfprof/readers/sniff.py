@@ -134,9 +134,11 @@ _HEAD: Final = 1 << 16
 
 _TEXT_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _TEXT_TOKEN: Final = re.compile(
-    r"""#[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[{<]|[}>]|([A-Za-z_]\w*)\s*(?=[:{<])""",
+    r"""#[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[{<]|[}>]"""
+    r"""|([A-Za-z_]\w*)(?:\s*(?=([:{<])))?""",
     re.DOTALL,
 )
+"""A word is taken as a whole, even if it is no field's name: no part of it is tried again."""
 
 
 def packed_format(data: BytesLike) -> Format | None:
@@ -322,8 +324,9 @@ def _top_level_names(text: str) -> list[str]:
     depth = 0
     for token in _TEXT_TOKEN.finditer(text):
         mark = token[0]
-        if token[1] and depth == 0:
-            names[token[1]] = None
+        if token[1]:
+            if token[2] and depth == 0:
+                names[token[1]] = None
         elif mark in "{<":
             depth += 1
         elif mark in "}>":

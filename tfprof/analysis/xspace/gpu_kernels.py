@@ -183,7 +183,7 @@ class _Sums:
         return count, total, least, most
 
 
-_FIELD = re.compile(r"(\w+):(\S+)")
+_FIELD = re.compile(r"\b(\w+):(\S+)")
 
 
 def _kernel(
@@ -236,15 +236,20 @@ _TENSOR_CORE_NAMES = (
 _NEWER_NAMES = ("gmma", "tensorop", "nvjet_", "_mma_", "utcmma", "tcgen05", "mfma")
 """Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and AMD's matrix instructions."""
 
-_AMD_TILE = re.compile(r"Cijk_.*_MI\d+x\d+")
-"""Kernels of AMD's Tensile that use matrix instructions (``MI16x16x16x1``)."""
+_AMD_TILE = re.compile(r"_MI\d+x\d+")
+"""What ``Cijk_`` is followed by somewhere: kernels of AMD's Tensile that use matrix instructions (``MI16x16x16x1``)."""
 
 
 def uses_tensor_cores(kernel: str, *, classic: bool = False) -> bool:
     """Whether the name of a kernel tells that it uses tensor cores, or AMD's matrix cores."""
-    if any(part in kernel for part in _TENSOR_CORE_NAMES) or _AMD_TILE.search(kernel):
+    if any(part in kernel for part in _TENSOR_CORE_NAMES) or _is_amd_tile(kernel):
         return True
     return not classic and any(part in kernel for part in _NEWER_NAMES)
+
+
+def _is_amd_tile(kernel: str) -> bool:
+    place = kernel.find("Cijk_")
+    return place >= 0 and _AMD_TILE.search(kernel, place + len("Cijk")) is not None
 
 
 _ELIGIBLE_ENDS = (
