@@ -170,6 +170,15 @@ class StepTable:
         """Add records of a step; a step that is there already grows."""
         self.add_run(step, lambda: records, lambda: detail or StepDetail())
 
+    def add_empty(self, steps: Iterable[int]) -> None:
+        """Add steps of which nothing is known, unless they are there."""
+        nothing = np.zeros(0, np.int64)
+        values = np.zeros((len(MEASURES), 0), np.int64)
+        records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()
+        for step in steps:
+            if step not in self.records:
+                self.records[step], self.details[step] = records, detail
+
     def add_run(
         self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
     ) -> None:

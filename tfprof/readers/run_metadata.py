@@ -118,7 +118,9 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         unknown = _unknown(stats, np.flatnonzero(~names.is_op[ids]))
         device_names = [name.decode() for name in devices.text("device")]
         allocators, allocator_names = _read_allocators(memory, records.parent)
-    except UnicodeDecodeError:
+        output_shapes = _wanted_shapes(ids, names.shapes_wanted, outputs)
+        fed_shapes = _fed_shapes(unknown, outputs)
+    except (UnicodeDecodeError, DecodeError, RuntimeWarning):
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
     return RunColumns(
@@ -141,8 +143,8 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
             ),
         ),
         allocator_names=allocator_names,
-        output_shapes=_wanted_shapes(ids, names.shapes_wanted, outputs),
-        fed_shapes=_fed_shapes(unknown, outputs),
+        output_shapes=output_shapes,
+        fed_shapes=fed_shapes,
     )
 
 
