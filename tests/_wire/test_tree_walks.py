@@ -203,9 +203,7 @@ def test_columns_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="out of the names"):
         _names.scopes(["a"], column(1), tree_walks._two_columns, tree_walks.most_scope_bytes)
     with pytest.raises(ValueError, match="length"):
-        _names.scopes(
-            ["a"], column(0), lambda size: (two[:1], three), tree_walks.most_scope_bytes
-        )
+        _names.scopes(["a"], column(0), lambda size: (two[:1], three), tree_walks.most_scope_bytes)
     for offsets, producers, tops in (
         ([0, 1], [1], [0]), ([0, 2], [0], [0]), ([0, 1], [0], [1]), ([1, 0], [0], [0]),
     ):  # fmt: skip

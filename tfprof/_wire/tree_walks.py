@@ -6,6 +6,7 @@ A tree is its parents in preorder: the root first with parent -1, each node afte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -149,15 +150,20 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
     else:
         made = _tree_pure.scopes(names, order, most_scope_bytes)
     if made is None:
-        deepest = max(names, key=lambda name: name.count("/"))
-        raise MalformedProfileError(
-            f"op names with too many scopes: {deepest[:60]!r}… lies in {deepest.count('/')}, and "
-            "the names of all scopes would take many times the memory of the ops'. If the names "
-            "are right, shorten them"
-        )
+        raise too_many_scopes(names)
     found, parent, places = made
     found[0] = root
     return found, parent, places
+
+
+def too_many_scopes(names: Iterable[str]) -> MalformedProfileError:
+    """What to raise about names of which the scopes take more than ``most_scope_bytes``."""
+    deepest = max(names, key=lambda name: name.count("/"))
+    return MalformedProfileError(
+        f"op names with too many scopes: {deepest[:60]!r}… lies in {deepest.count('/')}, and the "
+        "names of all scopes would take many times the memory of the ops'. If the names are right, "
+        "shorten them"
+    )
 
 
 def most_scope_bytes(n_name_bytes: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tfprof._wire.tree_walks import most_scope_bytes, too_many_scopes
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of_function
 from tfprof.analysis.interpreter.tally import Visit, visits
@@ -215,11 +216,19 @@ class _Walk:
 
 
 def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
-    """What each scope costs with those inside it, sorted by name; ``""`` is the whole."""
+    """What each scope costs with those inside it, sorted by name; ``""`` is the whole.
+
+    Raises:
+        MalformedProfileError: The names of the scopes would take far more room than the given ones.
+    """
     parts: dict[str, list[Amounts]] = defaultdict(list)
+    room = most_scope_bytes(sum(map(len, own)))
     for scope, amounts in own.items():
         around = scope
         while around:
+            room -= len(around)
+            if room < 0:
+                raise too_many_scopes(own)
             parts[around].append(amounts)
             around = around.rpartition("/")[0]
         parts[""].append(amounts)
