@@ -260,9 +260,13 @@ def test_a_name_of_20_000_scopes() -> None:
         profiler.view("scope", options())
     with soon():
         profiler.view("graph", options())
-        report = tfprof.flops(graph(op("scope/" * 20_000 + "a", "MatMul")))
+        deep = op("scope/" * 20_000 + "a", "Relu", "x", T=1)
+        x = op("x", "Placeholder", shape=(4, 4), dtype=1)
+        x.attr["dtype"].type = deep.attr["T"].type = 1
+        report = tfprof.flops(graph(x, deep))
+        assert report.flops == 16
         with pytest.raises(MalformedProfileError, match=r"lies in 19999"):
-            report.by_scope()
+            _ = report.by_scope
 
 
 def test_steps_are_added_while_other_threads_drop_views() -> None:

@@ -115,9 +115,9 @@ def _check_steps(tables: Tables, n_bytes: int, damage: Damage) -> None:
     n_steps = len(np.unique(np.concatenate(numbers)))
     if n_steps > MOST_SMALL_STEPS and n_steps * LEAST_STEP_BYTES > n_bytes:
         raise damage.error(
-            f"{n_steps} steps in {n_bytes} bytes: more than {MOST_SMALL_STEPS} steps are read only "
-            f"if they take {LEAST_STEP_BYTES} bytes each, as a step in which ops ran does. Save the "
-            "steps that you need"
+            f"{n_steps} steps in {n_bytes} bytes: more than {MOST_SMALL_STEPS} are read only if "
+            f"each takes {LEAST_STEP_BYTES} bytes, as a step in which ops ran does. Save the steps "
+            "that you need"
         )
 
 

@@ -237,7 +237,7 @@ _NEWER_NAMES = ("gmma", "tensorop", "nvjet_", "_mma_", "utcmma", "tcgen05", "mfm
 """Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and AMD's matrix instructions."""
 
 _AMD_TILE = re.compile(r"_MI\d+x\d+")
-"""What ``Cijk_`` is followed by somewhere: kernels of AMD's Tensile that use matrix instructions (``MI16x16x16x1``)."""
+"""Behind ``Cijk_``: kernels of AMD's Tensile that use matrix instructions (``MI16x16x16x1``)."""
 
 
 def uses_tensor_cores(kernel: str, *, classic: bool = False) -> bool:
