@@ -44,6 +44,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="so many inputs instead of --seconds")
     parser.add_argument("--data", type=Path, help="a folder with more recorded files")
     parser.add_argument("--only", help="a target, by name")
+    parser.add_argument("--hostile", type=float, default=HOSTILE, help="share of hostile values")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a finding")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))
     options = parser.parse_args()
@@ -61,10 +62,9 @@ class _Driver:
 
     def __init__(self, options: argparse.Namespace) -> None:
         from fuzz.make_corpus import corpus
-        from fuzz.targets import LARGE_BYTES, TARGETS, one_input
+        from fuzz.targets import TARGETS, one_input
 
         self.options, self.one_input = options, one_input
-        self.sizes = {list(TARGETS).index("changing"): LARGE_BYTES}
         self.corpus = list(corpus(options.data).values())
         if options.only:
             place = list(TARGETS).index(options.only)
@@ -106,7 +106,7 @@ class _Driver:
         chance = random.Random(self.options.seed)
         while True:
             data = chance.choice(self.corpus)
-            if chance.random() < HOSTILE and (made := self._hostile(chance, data)) is not None:
+            if chance.random() < self.options.hostile and (made := self._hostile(chance, data)) is not None:
                 yield made[:MAX_BYTES]
                 continue
             if chance.random() < 0.05:
@@ -149,8 +149,7 @@ class _Driver:
             used = tracemalloc.get_traced_memory()[1] if traced else 0
             tracemalloc.stop()
         used = max(used, _peak_resident_bytes() - before)
-        size = self.sizes.get(data[0], len(data)) if data else 0
-        if used > min(MEMORY_CONSTANT + MEMORY_FACTOR * size, MEMORY_BYTES * SLOWNESS):
+        if used > min(MEMORY_CONSTANT + MEMORY_FACTOR * len(data), MEMORY_BYTES * SLOWNESS):
             raise MemoryError(f"{used} bytes of memory for {len(data)} of input")
 
 

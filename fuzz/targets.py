@@ -262,36 +262,36 @@ def _hlo(data: bytes) -> None:
             asked(lambda _, tool=tool: tool(run).to_dict(), b"")
 
 
-LARGE_BYTES = 1 << 20
-"""``changing`` repeats its data to this size: smaller files are read at once."""
-
-
 def _changing(data: bytes) -> None:
     """Files that are cut or written anew while they are read: the first byte says when and how."""
     when, cut = (data[0] >> 1, data[0] & 1) if data else (0, 0)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "x")
-        path.write_bytes(data * (1 + LARGE_BYTES // max(1, len(data))))
+        path.write_bytes(data * (1 + _LARGE_BYTES // max(1, len(data))))
 
         def change() -> None:
             with path.open("r+b") as stream:
                 stream.write(data[::-1])
                 if cut:
-                    stream.truncate(when << 13)
+                    stream.truncate(when << 8)
 
-        watch = _Changing(when >> 4, change)
-        with mock.patch.object(files, "_CHUNK_BYTES", 1 << 17), path.open("rb") as stream:
-            try:
-                content = files.content_of(stream, "x", watch)
-            except TfprofError:
-                content = path.read_bytes()
+        with mock.patch.multiple(files, _LARGE_BYTES=_LARGE_BYTES, _CHUNK_BYTES=1 << 12):
+            with path.open("rb") as stream:
+                try:
+                    content = files.content_of(stream, "x", _Changing(when >> 4, change))
+                except TfprofError:
+                    content = path.read_bytes()
             asked(xspace.read_xspace, LoadedFile("x", content))
-        with path.open("rb") as stream:
-            parts = files.file_parts(stream, "x")
-            asked(sniff, parts)
-            change()
-            asked(sniff, parts)
-            asked(read_events, parts)
+            with path.open("rb") as stream:
+                parts = files.file_parts(stream, "x")
+                asked(sniff, parts)
+                change()
+                asked(sniff, parts)
+                asked(read_events, parts)
+
+
+_LARGE_BYTES = 1 << 15
+"""From this size on ``changing`` has files read in the ways of large ones."""
 
 
 class _Changing(files.Unwatched):
