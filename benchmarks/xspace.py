@@ -1,4 +1,4 @@
-"""Reading an XSpace into columns: speed by number of threads, memory beside the map, look-ups.
+"""Reading an XSpace into columns: speed by number of threads, memory, look-ups.
 
     python benchmarks/xspace.py --megabytes 200
     python benchmarks/xspace.py --capture worker0.xplane.pb --repeat 5
@@ -9,7 +9,7 @@ that is built here: threads with ops, their stats and a share of plain Python ca
 taken in a process of its own, in turn with the others: with one thread, with two, and as yardsticks
 copying the file in memory and protobuf's parser, which makes messages and no columns. On a machine
 that is busy with other things CPU seconds say more than seconds. Memory is what the process holds
-of its own: mapped pages of the file are not counted.
+of its own, the copy of the file included.
 """
 
 from __future__ import annotations

@@ -16,18 +16,23 @@ import random
 import resource
 import sys
 import time
+import traceback
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
-SECONDS_PER_INPUT = 20
-"""A hang: nothing of this size takes a hundredth of that, sanitizers apart."""
-MAX_BYTES = 1 << 16
+from fuzz.budget import MAX_BYTES, MEMORY_BYTES, SLOWNESS
+
+SECONDS_PER_INPUT = 120
+"""A hang; that each question is answered soon is seen to in ``budget.py``."""
 TRACED = 8
 """One input in so many is traced, which takes five times as long; of all, pages are counted."""
 MEMORY_FACTOR = 1000
 """Bytes of memory for a byte of input: an empty message is two bytes, and a row of columns."""
 MEMORY_CONSTANT = 48 << 20
+MUTATED_BYTES = 1 << 16
+HOSTILE = 0.15
+"""Share of inputs that are messages with a hostile value."""
 
 
 def main() -> int:
@@ -39,6 +44,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="so many inputs instead of --seconds")
     parser.add_argument("--data", type=Path, help="a folder with more recorded files")
     parser.add_argument("--only", help="a target, by name")
+    parser.add_argument("--hostile", type=float, default=HOSTILE, help="share of hostile values")
+    parser.add_argument("--keep-going", action="store_true", help="do not stop at a finding")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))
     options = parser.parse_args()
     if options.inputs:
@@ -69,7 +76,7 @@ class _Driver:
     def run(self) -> int:
         for data in self.corpus:  # also fills caches, which are no input's memory
             self._give(data)
-        started, done = time.monotonic(), 0
+        started, done, found = time.monotonic(), 0, 0
         for data in self._inputs():
             if self.options.count is None and time.monotonic() - started > self.options.seconds:
                 break
@@ -81,13 +88,17 @@ class _Driver:
                 kept = self.options.findings / f"seed-{self.options.seed}-{done}"
                 kept.write_bytes(data)
                 print(f"{type(error).__name__}: {error}\nkept in {kept}", flush=True)
-                raise
+                if not self.options.keep_going:
+                    raise
+                traceback.print_exc()
+                found += 1
             done += 1
         self._slot.close()
         self.current.unlink()
         seconds = time.monotonic() - started
-        print(f"{done} inputs in {seconds:.0f} s from seed {self.options.seed}: nothing found")
-        return 0
+        told = f"{found} findings" if found else "nothing found"
+        print(f"{done} inputs in {seconds:.0f} s from seed {self.options.seed}: {told}")
+        return 1 if found else 0
 
     def _inputs(self) -> Iterator[bytes]:
         from tests._wire.random_messages import MESSAGES, mutated, random_message
@@ -95,9 +106,29 @@ class _Driver:
         chance = random.Random(self.options.seed)
         while True:
             data = chance.choice(self.corpus)
+            if chance.random() < self.options.hostile and (made := self._hostile(chance, data)) is not None:
+                yield made[:MAX_BYTES]
+                continue
             if chance.random() < 0.05:
                 data = data[:1] + random_message(chance, chance.choice(MESSAGES), depth=3)
-            yield (data[:1] + mutated(chance, data[1:], self.corpus))[:MAX_BYTES]
+            yield (data[:1] + mutated(chance, data[1:], self.corpus))[:MUTATED_BYTES]
+
+    def _hostile(self, chance: random.Random, data: bytes) -> bytes | None:
+        """The message of an input with hostile values; None if it is no message."""
+        from google.protobuf.message import DecodeError
+
+        from fuzz.hostile import with_hostile_value
+        from fuzz.targets import MESSAGES, TARGETS
+        from tfprof._wire import messages as pb
+
+        name = MESSAGES.get(list(TARGETS)[data[0]])
+        if name is None:
+            return None
+        try:
+            message = getattr(pb, name).FromString(data[1:])
+        except (DecodeError, RuntimeWarning):
+            return None
+        return data[:1] + with_hostile_value(chance, message)
 
     def _give(self, data: bytes) -> None:
         """Keep the input where it outlives the process, and end the process if it hangs."""
@@ -118,7 +149,7 @@ class _Driver:
             used = tracemalloc.get_traced_memory()[1] if traced else 0
             tracemalloc.stop()
         used = max(used, _peak_resident_bytes() - before)
-        if used > MEMORY_CONSTANT + MEMORY_FACTOR * len(data):
+        if used > min(MEMORY_CONSTANT + MEMORY_FACTOR * len(data), MEMORY_BYTES * SLOWNESS):
             raise MemoryError(f"{used} bytes of memory for {len(data)} of input")
 
 

@@ -20,6 +20,7 @@ from google.protobuf import text_format
 import tfprof
 from fuzz.targets import RECORDED, TARGETS
 from fuzz.tools_target import small_captures
+from tests import hlo_programs
 from tests._wire.random_messages import MESSAGES, odd_message, random_message, random_plan
 from tests.readers.event_files import event_file, graph_event, run_event
 from tfprof._wire import messages as pb
@@ -40,7 +41,10 @@ def corpus(data: Path | None = None) -> dict[str, bytes]:
     inputs = {}
     for name, target, piece in pieces:
         inputs[f"{target}-{name}"] = bytes([places[target]]) + piece
-        if target not in ("sniff", "scan", "xspace_engines"):
+        also = {"graph": "flops", "run_metadata": "step", "profile": "views", "xspace": "changing"}
+        if target in also:
+            inputs[f"{also[target]}-{name}"] = bytes([places[also[target]]]) + piece
+        if target not in ("sniff", "scan", "xspace_engines", "hlo"):
             inputs[f"sniff-{target}-{name}"] = bytes([places["sniff"]]) + piece[:MAX_BYTES]
     return inputs
 
@@ -115,6 +119,8 @@ def _traces(data: Path | None) -> Iterator[tuple[str, str, bytes]]:
     )
     hand = space.SerializeToString(deterministic=True)
     yield from (("hand", target, hand) for target in ("xspace", "xspace_engines"))
+    for place, program in enumerate(_programs()):
+        yield f"program-{place}", "hlo", program.SerializeToString(deterministic=True)
     for place, capture in enumerate(small_captures()):
         yield f"small-{place}", "tools", capture.SerializeToString(deterministic=True)
     for path in sorted(data.rglob("*.xplane.pb")) if data is not None else ():
@@ -126,6 +132,40 @@ def _traces(data: Path | None) -> Iterator[tuple[str, str, bytes]]:
                 if len(cut) <= MAX_BYTES:
                     name = f"{path.stem}-{place}"
                     yield from ((name, target, cut) for target in ("xspace", "xspace_engines"))
+
+
+def _programs() -> Iterator[pb.HloProto]:
+    """A loop around a fusion, and what communicates."""
+    loop = [
+        hlo_programs.op("p", "parameter", "(f32[4], s32[])"),
+        hlo_programs.op("v", "get-tuple-element", "f32[4]", "p"),
+        hlo_programs.op("fusion", "fusion", "f32[4]{0}", "v", calls=["fused"]),
+        hlo_programs.op("i", "get-tuple-element", "s32[]", "p", tuple_index=1),
+        hlo_programs.op("out", "tuple", "(f32[4], s32[])", "fusion", "i"),
+    ]
+    fused = [
+        hlo_programs.op("a", "parameter", "f32[4]"),
+        hlo_programs.op("b", "multiply", "f32[4]", "a", "a"),
+    ]
+    always = [
+        hlo_programs.op("q", "parameter", "(f32[4], s32[])"),
+        hlo_programs.op("t", "constant", "pred[]"),
+    ]
+    main = [
+        hlo_programs.op("x", "parameter", "f32[4]"),
+        hlo_programs.op("n", "parameter", "s32[]", parameter_number=1),
+        hlo_programs.op("s", "tuple", "(f32[4], s32[])", "x", "n"),
+        hlo_programs.op(
+            "w", "while", "(f32[4], s32[])", "s", calls=["loop", "always"],
+            backend_config=b'{"known_trip_count":{"n":"4"}}',
+        ),
+        hlo_programs.op("r", "get-tuple-element", "f32[4]", "w"),
+        hlo_programs.op("d", "dot", "f32[]", "r", "r"),
+        hlo_programs.op("sum", "all-reduce", "f32[]", "d", calls=["ADD"]),
+    ]  # fmt: skip
+    yield hlo_programs.program(
+        "main", ADD=hlo_programs.ADD, fused=fused, loop=loop, always=always, main=main
+    )
 
 
 def _shorten(plane: pb.XPlane) -> None:

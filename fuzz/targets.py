@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import random
@@ -15,23 +16,37 @@ from unittest import mock
 
 import numpy as np
 
+import tfprof
+from fuzz.budget import question
 from fuzz.tools_target import every_tool
 from tests._wire.engines import by_messages, by_native, by_pure
 from tests._wire.random_messages import random_plan
+from tests.hlo_programs import capture
+from tfprof import files
+from tfprof._wire import messages as pb
 from tfprof._wire.plan import Plan
 from tfprof._wire.text_index import TextIndex
-from tfprof.errors import TfprofError
+from tfprof.errors import TfprofError, TfprofWarning
 from tfprof.model.runs import KnownNames
 from tfprof.model.xspace import Plane
 from tfprof.readers import xspace, xspace_plane
 from tfprof.readers.checkpoint import open_checkpoint
 from tfprof.readers.events import read_events
 from tfprof.readers.graphdef import read_graph
+from tfprof.readers.open import LoadedFile
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.profile_proto import read_profile
 from tfprof.readers.run_metadata import read_run_metadata
 from tfprof.readers.run_shapes import SeenShapes
 from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.testing.builders import graph, op, options
+from tfprof.testing.xspace_builders import event, gpu, host, line
+from tfprof.tools.buffer_memory import memory_viewer
+from tfprof.tools.hlo_graph import graph_viewer
+from tfprof.tools.hlo_statistics import hlo_stats
+from tfprof.tools.op_profile_tree import op_profile
+from tfprof.tools.roofline_model import roofline
+from tfprof.tools.run import open_run
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/readers/checkpoint/recorded"
 
@@ -45,12 +60,25 @@ def one_input(data: bytes) -> None:
     if not data:
         return
     targets = list(TARGETS.values())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            targets[data[0] % len(targets)](data[1:])
-    except TfprofError:
-        pass
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked(targets[data[0] % len(targets)], data[1:])
+
+
+def asked(ask: Callable[[Any], object], given: object) -> None:
+    """Ask, and accept tfprof's own errors."""
+    with contextlib.suppress(TfprofError):
+        ask(given)
+
+
+def _whole(name: str, ask: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    """A target that asks one question about its data."""
+
+    def answer(data: bytes) -> None:
+        with question(name):
+            ask(data)
+
+    return answer
 
 
 def _run_metadata(data: bytes) -> None:
@@ -62,13 +90,16 @@ def _run_metadata(data: bytes) -> None:
 
 def _profile(data: bytes) -> None:
     try:
-        read_profile(data, classic=False)
+        with question("profile"):
+            read_profile(data, classic=False)
     except TfprofError:
-        read_profile(data, classic=False, recover=True)
+        with question("what is left of a profile"):
+            read_profile(data, classic=False, recover=True)
 
 
 def _sniff(data: bytes) -> None:
-    name = sniff(data, "file").format
+    with question("sniff"):
+        name = sniff(data, "file").format
     for expected in Format:
         try:
             check_expected(data, expected, "file")
@@ -134,7 +165,8 @@ def _xspace_engines(data: bytes) -> None:
 def _told(data: bytes, *, threads: int, pure: bool = False) -> str:
     with mock.patch.dict(os.environ, TFPROF_PURE="1" if pure else ""):
         try:
-            space = xspace.read_xspace(data, threads=threads)
+            with question("xspace"):
+                space = xspace.read_xspace(data, threads=threads)
         except TfprofError as error:
             return str(error)
         texts = space.errors, space.warnings, space.hostnames, [one.text for one in space.notices]
@@ -154,10 +186,131 @@ def _plane_told(plane: Plane) -> Any:
     )
 
 
+def _views(data: bytes) -> None:
+    """What can be asked of a saved profile."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TfprofWarning)
+        with question("load"):
+            profiler = tfprof.load(data)
+        with question("serialize"):
+            profiler.serialize_to_string()
+        with question("advise"):
+            profiler.findings()
+        for kind in ("scope", "graph", "op", "code"):
+            _view(profiler, kind)
+        _files(profiler, "pprof:outfile=p")
+        if len(profiler.steps) < 30:  # it is a file for each
+            _files(profiler, "timeline:outfile=t")
+
+
+def _view(profiler: tfprof.Profiler, kind: str) -> None:
+    with question(f"{kind} view"):
+        try:
+            tree = profiler.view(kind, options(select=["micros", "bytes", "input_shapes"]))
+            tree.to_rows()
+            profiler.report(kind, options())
+        except TfprofError:
+            return
+
+
+def _files(profiler: tfprof.Profiler, output: str) -> None:
+    for kind in ("scope", "graph", "code"):
+        with question(f"{output} of the {kind} view"):
+            try:
+                for file in profiler.output_files(kind, options(output=output)):
+                    for _ in file.chunks:
+                        pass
+            except TfprofError:
+                continue
+
+
+def _step(data: bytes) -> None:
+    """A step of a program whose names are known."""
+    profiler = _small_profiler()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TfprofWarning)
+        with question("add_step"):
+            profiler.add_step(0, data)
+        _view(profiler, "graph")
+        _files(profiler, "timeline:outfile=t")
+
+
+def _small_profiler() -> tfprof.Profiler:
+    x, y = op("x", "Placeholder"), op("dense/MatMul", "MatMul", "x", "x")
+    return tfprof.Profiler(graph(x, y), classic=False)
+
+
+def _flops(data: bytes) -> None:
+    with question("flops"):
+        report = tfprof.flops(data)
+    with question("by scope"):
+        _ = report.by_scope
+    with question("rows"):
+        report.to_rows()
+
+
+def _hlo(data: bytes) -> None:
+    """What tools say of a program that ran."""
+    space = capture(pb.HloProto())
+    plane = space.planes[0]
+    plane.event_metadata[1].stats[0].bytes_value = data
+    ran = event("fusion.1", 0, 10, hlo_op="fusion", hlo_module="test", program_id=1)
+    space.planes.add().CopyFrom(gpu(line(ran, name="Stream #1")))
+    space.planes.add().CopyFrom(host(line(event("train", 0, 20, step_num=1, _r=1))))
+    run = open_run(space)
+    for tool in (hlo_stats, memory_viewer, graph_viewer, op_profile, roofline):
+        with question(tool.__name__):
+            asked(lambda _, tool=tool: tool(run).to_dict(), b"")
+
+
+def _changing(data: bytes) -> None:
+    """Files that are cut or written anew while they are read: the first byte says when and how."""
+    when, cut = (data[0] >> 1, data[0] & 1) if data else (0, 0)
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "x")
+        path.write_bytes(data * (1 + _LARGE_BYTES // max(1, len(data))))
+
+        def change() -> None:
+            with path.open("r+b") as stream:
+                stream.write(data[::-1])
+                if cut:
+                    stream.truncate(when << 8)
+
+        with mock.patch.multiple(files, _LARGE_BYTES=_LARGE_BYTES, _CHUNK_BYTES=1 << 12):
+            with path.open("rb") as stream:
+                try:
+                    content = files.content_of(stream, "x", _Changing(when >> 4, change))
+                except TfprofError:
+                    content = path.read_bytes()
+            asked(xspace.read_xspace, LoadedFile("x", content))
+            with path.open("rb") as stream:
+                parts = files.file_parts(stream, "x")
+                asked(sniff, parts)
+                change()
+                asked(sniff, parts)
+                asked(read_events, parts)
+
+
+_LARGE_BYTES = 1 << 15
+"""From this size on ``changing`` has files read in the ways of large ones."""
+
+
+class _Changing(files.Unwatched):
+    """Changes a file when so many parts of it have been read."""
+
+    def __init__(self, n_parts: int, change: Callable[[], None]) -> None:
+        self._left, self._change = n_parts, change
+
+    def advance(self, n_bytes: int) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._change()
+
+
 TARGETS: dict[str, Callable[[bytes], object]] = {
-    "graph": read_graph,
-    "run_metadata": _run_metadata,
-    "op_log": read_op_log,
+    "graph": _whole("graph", read_graph),
+    "run_metadata": _whole("run metadata", _run_metadata),
+    "op_log": _whole("op log", read_op_log),
     "profile": _profile,
     "checkpoint_index": _checkpoint_index,
     "checkpoint_v1": _checkpoint_v1,
@@ -166,6 +319,18 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "xspace": _xspace,
     "xspace_engines": _xspace_engines,
     "tools": every_tool,
-    "events": read_events,
+    "events": _whole("events", read_events),
+    "views": _views,
+    "step": _step,
+    "flops": _flops,
+    "hlo": _hlo,
+    "changing": _changing,
 }
 """By name; inputs know them by their place here."""
+
+MESSAGES: dict[str, str] = {
+    "graph": "GraphDef", "run_metadata": "RunMetadata", "op_log": "OpLogProto",
+    "profile": "ProfileProto", "xspace": "XSpace", "xspace_engines": "XSpace", "tools": "XSpace",
+    "views": "ProfileProto", "step": "RunMetadata", "flops": "GraphDef", "hlo": "HloProto",
+}  # fmt: skip
+"""Of the targets that read messages, which ones: these get hostile values."""

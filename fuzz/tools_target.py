@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from fuzz.budget import question
 from tests._wire.random_messages import mutated
 from tfprof._wire import messages as pb
 from tfprof.errors import TfprofError
@@ -68,13 +69,14 @@ def every_tool(*captures: bytes) -> None:
         Exception: Whatever a tool should not raise.
     """
     try:
-        run = open_run(list(captures))
+        with question("open"):
+            run = open_run(list(captures))
     except TfprofError:
         return
     for tool in TOOLS:
         for classic in (False, True):
             try:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), question(tool.__name__):
                     warnings.simplefilter("error")
                     result = tool(run, classic=classic)
                     answers = [result.to_dict()]

@@ -7,7 +7,7 @@ import pytest
 
 from tfprof import files
 from tfprof.errors import InputError, UsageError
-from tfprof.files import read_file, write_file
+from tfprof.files import FileParts, file_parts, read_file, write_file
 
 
 def test_a_file_is_written_from_chunks_with_the_usual_permissions(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_file_is_read_and_whoever_watches_is_told(tmp_path: Path, data: bytes)
     assert read_file(path) == data
 
 
-def test_large_files_are_mapped_and_small_ones_are_not(tmp_path: Path) -> None:
+def test_large_files_are_views_and_small_ones_are_bytes(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(LARGE)
     (tmp_path / "small").write_bytes(b"small")
     assert type(read_file(tmp_path / "small")) is bytes
@@ -121,20 +121,56 @@ def test_large_files_are_mapped_and_small_ones_are_not(tmp_path: Path) -> None:
     assert (content.readonly, content.format, content.c_contiguous) == (True, "B", True)
 
 
-def test_a_map_outlives_that_its_file_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "large"
-    path.write_bytes(LARGE)
-    content = read_file(path)
-    write_file(path, [b"new"], overwrite=True)
-    assert content == LARGE
-    assert path.read_bytes() == b"new"
-
-
-def test_a_file_of_more_than_2_gib_is_mapped(tmp_path: Path) -> None:
+def test_a_file_of_more_than_2_gib_is_read_and_its_holes_take_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "sparse"
     with path.open("wb") as stream:
         stream.truncate(3 << 30)
-    assert len(read_file(path)) == 3 << 30
+        stream.seek(3 << 29)
+        stream.write(b"island")
+        stream.seek((3 << 30) - 3)
+        stream.write(b"end")
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    watch = Watching()
+    content = read_file(path, watch)
+    assert (len(content), watch.n_bytes) == (3 << 30, 3 << 30)
+    found = bytes(content[:2]), bytes(content[3 << 29 : (3 << 29) + 7]), bytes(content[-4:])
+    assert found == (b"\0\0", b"island\0", b"\0end")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 1 << 20  # kilobytes on Linux, bytes on macOS
+
+
+def test_what_is_larger_than_the_memory_is_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 43)
+    with pytest.raises(InputError, match=r"sparse: its 8796093022208 bytes are more than there is"):
+        read_file(path)
+
+
+def test_parts_of_a_file_are_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    path.write_bytes(LARGE)
+    with path.open("rb") as stream:
+        parts = file_parts(stream, str(path))
+        assert isinstance(parts, FileParts)
+        assert len(parts) == len(LARGE)
+        for place in (
+            slice(5),
+            slice(70_000, 70_010),
+            slice(-3, None),
+            slice(9, 2),
+            slice(1 << 40),
+        ):
+            assert parts[place] == LARGE[place]
+        for at in (0, -1, 65_535, 65_536, 5, len(LARGE) - 1):
+            assert parts[at] == LARGE[at]
+        for at in (len(LARGE), -len(LARGE) - 1):
+            with pytest.raises(IndexError):
+                parts[at]
+    (tmp_path / "small").write_bytes(b"small")
+    with (tmp_path / "small").open("rb") as stream:
+        assert file_parts(stream, "small") == b"small"
 
 
 def test_a_pipe_without_end_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,16 @@
-"""Files: mapped or read with someone watching, written whole or not at all."""
+"""Files: read with someone watching, whole or in parts; written whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, overload
 
 from tfprof.errors import InputError, TfprofError, UsageError
 
@@ -20,11 +21,11 @@ MAX_HELD_BYTES = (1 << 31) - 1
 """What is taken into memory of data whose size nobody knows beforehand: what one protobuf message
 may have."""
 
-_MAPPED_BYTES = 1 << 20
-"""Files from this size on are mapped; to read smaller ones is faster."""
+_LARGE_BYTES = 1 << 20
+"""Files from this size on are read into memory that is made for them, or in parts."""
 
 _CHUNK_BYTES = 1 << 23
-_TOUCHED_BYTES = 1 << 20
+_PART_BYTES = 1 << 16
 
 
 class Watch(Protocol):
@@ -103,14 +104,15 @@ def entries(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
-    """The content of a file; a large one is mapped, see ``content_of``.
+    """The content of a file, see ``content_of``.
 
     Args:
         path: The file.
         watch: Is told of each part that has been read.
 
     Raises:
-        InputError: It can not be read, or more than 2 GiB come out of a pipe.
+        InputError: It can not be read, was written to meanwhile, is larger than the memory, or
+            more than 2 GiB come out of a pipe.
     """
     with opened(path) as stream:
         return content_of(stream, os.fspath(path), watch)
@@ -119,28 +121,140 @@ def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes
 def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> bytes | memoryview:
     """What a file that was just opened holds.
 
-    A large file is mapped: it takes no memory of its own and may be of any size. It must not be
-    cut as long as the view is in use, and what has to stay for longer should be copied.
+    It is a copy, never a map: whoever touches a map of a file that was cut is ended by a signal.
+    Holes of a sparse file take no memory.
 
     Args:
         stream: The file.
         label: What to call it in errors.
-        watch: Is told of each part that has been read; the parts of a map are then touched.
+        watch: Is told of each part that has been read.
 
     Raises:
-        InputError: More than 2 GiB come out of a pipe.
+        InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB
+            come out of a pipe.
         OSError: It can not be read.
     """
     state = os.fstat(stream.fileno())
-    if not stat.S_ISREG(state.st_mode) or state.st_size < _MAPPED_BYTES:
+    if not stat.S_ISREG(state.st_mode) or state.st_size < _LARGE_BYTES:
         return _read(stream, label, watch)
-    view = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-    if watch is not None and not isinstance(watch, Unwatched):
-        for start in range(0, len(view), _TOUCHED_BYTES):
-            part = view[start : start + _TOUCHED_BYTES]
-            bytes(part[:: mmap.PAGESIZE])  # brings it into memory, as its reader will need it
-            watch.advance(len(part))
-    return view
+    content = _room_for(state.st_size, label)
+    at = stop = done = 0
+    with open(stream.fileno(), "rb", buffering=0, closefd=False) as raw:
+        for start, stop in _written_parts(raw.fileno(), state.st_size):
+            at = raw.seek(start)
+            while n_read := raw.readinto(content[at : min(at + _CHUNK_BYTES, stop)]):
+                at += n_read
+                if watch is not None:
+                    watch.advance(at - done)  # with the hole before it
+                done = at
+            if at < stop:  # the file ends here now
+                break
+        now = os.fstat(raw.fileno())
+    if at < stop or (now.st_size, now.st_mtime_ns) != (state.st_size, state.st_mtime_ns):
+        raise InputError(
+            f"{label}: was written to while it was read. Read it again when it is complete"
+        )
+    if watch is not None:
+        watch.advance(len(content) - done)
+    return content.toreadonly()
+
+
+def _room_for(size: int, label: str) -> memoryview:
+    """Zeros, which take memory only where they are written to.
+
+    Raises:
+        InputError: There is no room.
+    """
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if os.name == "posix" else {}
+    try:
+        room = mmap.mmap(-1, size, **private)
+    except (OSError, OverflowError) as error:
+        raise InputError(
+            f"{label}: its {size} bytes are more than there is memory for. Read it on a machine "
+            "that has more, or record less at once"
+        ) from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel without them
+            room.madvise(mmap.MADV_HUGEPAGE)  # halves the time of writing to it
+    return memoryview(room)
+
+
+def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:
+    """Where a file has content and no holes; one part where the system does not tell."""
+    start = stop = 0
+    while stop < size:
+        try:
+            start = os.lseek(number, stop, os.SEEK_DATA)
+            stop = min(os.lseek(number, start, os.SEEK_HOLE), size)
+        except (OSError, AttributeError) as error:
+            if getattr(error, "errno", None) != errno.ENXIO:  # a hole up to the end
+                yield stop, size
+            return
+        yield start, stop
+
+
+class FileParts:
+    """A file as bytes of which only what is asked for is read, to look at one that is large.
+
+    It takes an index, or a slice without a step, as bytes do. The file may change: what was there
+    when it was asked for is returned. It must stay open.
+
+    Args:
+        stream: The file.
+        label: What to call it in errors.
+
+    Raises:
+        InputError: The file became shorter than it was at first.
+        OSError: It can not be read.
+    """
+
+    def __init__(self, stream: BinaryIO, label: str) -> None:
+        self._stream, self._label = stream, label
+        self._size = os.fstat(stream.fileno()).st_size
+        self._held, self._held_from = b"", 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> bytes: ...
+
+    def __getitem__(self, place: int | slice) -> int | bytes:
+        if isinstance(place, slice):
+            start, stop, _ = place.indices(self._size)
+            return self._part(start, max(start, stop))
+        at = range(self._size)[place] - self._held_from
+        if not 0 <= at < len(self._held):
+            self._held_from += at
+            stop = min(self._held_from + _PART_BYTES, self._size)
+            self._held, at = self._part(self._held_from, stop), 0
+        return self._held[at]
+
+    def _part(self, start: int, stop: int) -> bytes:
+        self._stream.seek(start)
+        found = self._stream.read(stop - start)
+        if len(found) < stop - start:
+            raise InputError(
+                f"{self._label}: became shorter while it was read. Read it again when it is "
+                "complete"
+            )
+        return found
+
+
+def file_parts(
+    stream: BinaryIO, label: str, watch: Watch | None = None
+) -> bytes | memoryview | FileParts:
+    """What a file that was just opened holds, to look at a little of it.
+
+    Arguments and errors as for ``content_of``; a large file is read in parts, as they are asked
+    for.
+    """
+    state = os.fstat(stream.fileno())
+    if stat.S_ISREG(state.st_mode) and state.st_size >= _LARGE_BYTES:
+        return FileParts(stream, label)
+    return content_of(stream, label, watch)
 
 
 def _read(stream: BinaryIO, label: str, watch: Watch | None) -> bytes:

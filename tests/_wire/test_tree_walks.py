@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tfprof._wire import _tree_pure, tree_walks
 from tfprof._wire.native import native_module
+from tfprof.errors import MalformedProfileError
 
 _native: Any = native_module("_tree_native")
 _names: Any = native_module("_names_native")
@@ -98,6 +99,14 @@ def test_a_scope_in_100_000_scopes():
     assert tree_walks.name_order([name, name[:-1]]).tolist() == [1, 0]
 
 
+def test_names_with_far_more_scopes_than_bytes_are_refused():
+    name = "a/" * 100_000 + "a"
+    with pytest.raises(MalformedProfileError, match=r"'a/a/a.*lies in 100000, and the names"):
+        tree_walks.scopes(["b", name], "root")
+    many = [f"{number:05}/" + "/".join("abcdefghijklmnop") for number in range(10_000)]
+    assert len(tree_walks.scopes(many, "root")[0]) == 170_001
+
+
 @needs_native
 @given(NAMES)
 def test_names_and_scopes_are_the_same_natively(names):
@@ -106,8 +115,10 @@ def test_names_and_scopes_are_the_same_natively(names):
         assert tree_walks.name_order(names, scopes_first=scopes_first).tolist() == expected
     found, parent, places = tree_walks.scopes(names, "root")
     order = _tree_pure.name_order(names, True)
-    names_by_hand, parents_by_hand, places_by_hand = _tree_pure.scopes(names, order, "root")
-    assert found == names_by_hand
+    names_by_hand, parents_by_hand, places_by_hand = _tree_pure.scopes(
+        names, order, tree_walks.most_scope_bytes
+    )
+    assert found[1:] == names_by_hand[1:]
     assert parent.tolist() == parents_by_hand.tolist()
     assert places.tolist() == places_by_hand.tolist()
 
@@ -190,9 +201,9 @@ def test_columns_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="places"):
         _names.name_order(["a"], two, False)
     with pytest.raises(ValueError, match="out of the names"):
-        _names.scopes(["a"], column(1), tree_walks._two_columns)
+        _names.scopes(["a"], column(1), tree_walks._two_columns, tree_walks.most_scope_bytes)
     with pytest.raises(ValueError, match="length"):
-        _names.scopes(["a"], column(0), lambda size: (two[:1], three))
+        _names.scopes(["a"], column(0), lambda size: (two[:1], three), tree_walks.most_scope_bytes)
     for offsets, producers, tops in (
         ([0, 1], [1], [0]), ([0, 2], [0], [0]), ([0, 1], [0], [1]), ([1, 0], [0], [0]),
     ):  # fmt: skip

@@ -630,7 +630,7 @@ def test_unknown_fields_are_passed_over() -> None:
     assert found.planes[0].events.metadata_ids.tolist() == [5]
 
 
-def test_files_are_mapped_packed_or_text(tmp_path: Path) -> None:
+def test_files_are_plain_packed_or_text(tmp_path: Path) -> None:
     space = small_space()
     plain = tmp_path / "worker0.xplane.pb"
     plain.write_bytes(space.SerializeToString())

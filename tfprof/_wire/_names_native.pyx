@@ -208,8 +208,14 @@ cdef Py_ssize_t n_shared(const Text* last, const Text* name) noexcept nogil:
     return shared
 
 
-cdef Py_ssize_t count_scopes(const Text* texts, const int64_t* order, Py_ssize_t n) noexcept nogil:
-    """How many prefixes before a slash are no names themselves; -1 if no order of names."""
+cdef Py_ssize_t count_scopes(
+    const Text* texts, const int64_t* order, Py_ssize_t n, Py_ssize_t* n_bytes
+) noexcept nogil:
+    """How many prefixes before a slash are no names themselves; -1 if no order of names.
+
+    Args:
+        n_bytes: Gets the bytes of all these prefixes together.
+    """
     cdef Py_ssize_t found = 0, i, at
     cdef Text nothing
     cdef const Text* last = &nothing
@@ -221,24 +227,28 @@ cdef Py_ssize_t count_scopes(const Text* texts, const int64_t* order, Py_ssize_t
         at = 0 if i == 0 else n_shared(last, &texts[order[i]])
         last = &texts[order[i]]
         while at < last.size:
-            found += last.data[at] == c"/"
+            if last.data[at] == c"/":
+                found += 1
+                n_bytes[0] += at
             at += 1
     return found
 
 
-def scopes(list names, const int64_t[::1] order, object columns):
+def scopes(list names, const int64_t[::1] order, object columns, object most_bytes):
     """The tree of scopes, from names in the order of ``scopes_first``.
 
     Args:
         names: Distinct names.
         order: Their places in preorder.
         columns: Makes two columns of a length: parents, and places of the names.
+        most_bytes: Says how many bytes the names of scopes may take, from those of all names.
 
     Returns:
-        Names of the tree's nodes, and the two columns; the root has no name yet.
+        Names of the tree's nodes, and the two columns; the root has no name yet. None if the names
+        of scopes take more bytes.
     """
     cdef Py_ssize_t n = len(names)
-    cdef Py_ssize_t n_scopes
+    cdef Py_ssize_t n_scopes, n_bytes = 0, n_name_bytes = 0
     if order.shape[0] != n:
         raise ValueError("as many places as names")
     if n == 0:
@@ -254,11 +264,14 @@ def scopes(list names, const int64_t[::1] order, object columns):
             raise MemoryError
         collect(names, texts)
         with nogil:
-            n_scopes = count_scopes(texts, &order[0], n)
+            n_scopes = count_scopes(texts, &order[0], n, &n_bytes)
             for i in range(n):
                 longest = max(longest, texts[i].size)
+                n_name_bytes += texts[i].size
         if n_scopes < 0:
             raise ValueError("an order that leads out of the names")
+        if n_bytes > most_bytes(n_name_bytes):
+            return None
         # No more scopes can be open than a name has bytes, and itself.
         lengths = <int64_t*>malloc((longest + 2) * sizeof(int64_t))
         positions = <int64_t*>malloc((longest + 2) * sizeof(int64_t))

@@ -40,6 +40,8 @@ cdef int reserve(Buffer* buffer, Py_ssize_t size) except -1:
 
 
 cdef int put(Buffer* buffer, const char* data, Py_ssize_t size) except -1:
+    if size == 0:  # there may be no buffer yet, and C allows no null pointer here
+        return 0
     reserve(buffer, size)
     memcpy(buffer.data + buffer.size, data, size)
     buffer.size += size

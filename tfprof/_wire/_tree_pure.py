@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -105,10 +105,17 @@ def name_order(names: Sequence[str], scopes_first: bool) -> Int64Array:
 
 
 def scopes(
-    names: Sequence[str], order: Int64Array, root: str
-) -> tuple[list[str], Int64Array, Int64Array]:
-    """Open and close scopes from name to name."""
-    found = [root]
+    names: Sequence[str], order: Int64Array, most_bytes: Callable[[int], int]
+) -> tuple[list[str], Int64Array, Int64Array] | None:
+    """Open and close scopes from name to name; None if their names take too many bytes.
+
+    Args:
+        names: Distinct names.
+        order: Their places in preorder.
+        most_bytes: Says how many bytes the names of scopes may take, from those of all names.
+    """
+    room = most_bytes(sum(map(_n_bytes, names)))
+    found = [""]
     parent = [-1]
     places = [-1]
     # The scopes that the last name lies in, each with the slash behind it, and their positions.
@@ -125,6 +132,9 @@ def scopes(
             open_positions.append(len(found))
             open_scopes.append(name[: slash + 1])
             found.append(name[:slash])
+            room -= _n_bytes(found[-1])
+            if room < 0:
+                return None
             places.append(-1)
             slash = name.find("/", slash + 1)
         parent.append(open_positions[-1])
@@ -133,3 +143,7 @@ def scopes(
         found.append(name)
         places.append(place)
     return found, np.array(parent, np.int64), np.array(places, np.int64)
+
+
+def _n_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

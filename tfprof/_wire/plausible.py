@@ -29,6 +29,8 @@ from tfprof._wire.walk import (
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+    from tfprof.files import FileParts
+
 MAX_FIELDS: Final = 300
 MAX_DEPTH: Final = 4
 _MAX_TEXT: Final = 4096
@@ -73,7 +75,7 @@ class Evidence:
         return self.known - 4 * self.unknown - 2 * self.odd
 
 
-def examine(data: memoryview, descriptor: Descriptor) -> Evidence:
+def examine(data: memoryview | FileParts, descriptor: Descriptor) -> Evidence:
     """Hold the beginning of ``data`` against ``descriptor``; bounded work, never raises."""
     examination = _Examination(data)
     examination.message(0, len(data), descriptor, 0)
@@ -83,7 +85,7 @@ def examine(data: memoryview, descriptor: Descriptor) -> Evidence:
 class _Examination:
     """The data, and what has been found so far."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview | FileParts) -> None:
         self.data = data
         self.found = Evidence()
 
@@ -126,11 +128,12 @@ class _Examination:
         elif child.type == _TYPE_MESSAGE and child.message_type and depth + 1 < MAX_DEPTH:
             end = field.offset + field.value
             self.message(field.offset, end, child.message_type, depth + 1)
-        elif packed and not self._cut(field) and not _packs(self._payload(field), child):
+        elif packed and not self._cut(field) and not self._packs(field, child):
             self._complain(field, child, "holds part of a number")
 
     def _string(self, field: Field, child: FieldDescriptor) -> None:
-        payload = bytes(self._payload(field)[:_MAX_TEXT])
+        stop = field.offset + min(field.value, _MAX_TEXT)
+        payload = bytes(self.data[field.offset : stop])
         whole = field.value <= _MAX_TEXT and not self._cut(field)
         try:
             # Incremental, because the end may fall inside a character.
@@ -140,8 +143,12 @@ class _Examination:
             return
         self.found.odd += bool(_CONTROL.search(text))
 
-    def _payload(self, field: Field) -> memoryview:
-        return self.data[field.offset : field.offset + field.value]
+    def _packs(self, field: Field, child: FieldDescriptor) -> bool:
+        """Whether a packed payload is made of whole numbers."""
+        width = {FIXED64: 8, FIXED32: 4}.get(_wire_type(child))
+        if width:
+            return field.value % width == 0
+        return not field.value or self.data[field.offset + field.value - 1] < 0x80
 
     def _cut(self, field: Field) -> bool:
         """Whether the data may end within this field."""
@@ -160,14 +167,6 @@ def _wire_type(child: FieldDescriptor) -> int:
     if child.type in _FIXED32_TYPES:
         return FIXED32
     return START_GROUP if child.type == _TYPE_GROUP else VARINT
-
-
-def _packs(payload: memoryview, child: FieldDescriptor) -> bool:
-    """Whether a packed payload is made of whole numbers."""
-    width = {FIXED64: 8, FIXED32: 4}.get(_wire_type(child))
-    if width:
-        return len(payload) % width == 0
-    return not payload or payload[-1] < 0x80
 
 
 @functools.lru_cache(maxsize=256)

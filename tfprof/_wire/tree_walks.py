@@ -6,6 +6,7 @@ A tree is its parents in preorder: the root first with parent -1, each node afte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from tfprof._wire import _tree_pure
 from tfprof._wire.native import is_native, native_module
+from tfprof.errors import MalformedProfileError
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -135,16 +137,42 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
     Returns:
         Name of each node; the tree; place of each node in ``names``, -1 for the root and for
         prefixes that are no names.
+
+    Raises:
+        MalformedProfileError: The names of the scopes would take far more room than the names.
     """
     order = name_order(names, scopes_first=True)
     if _compiled() is not None:
         try:
-            found, parent, places = _names.scopes(names, order, _two_columns)
+            made = _names.scopes(names, order, _two_columns, most_scope_bytes)
         except UnicodeEncodeError:
-            return _tree_pure.scopes(names, order, root)
-        found[0] = root
-        return found, parent, places
-    return _tree_pure.scopes(names, order, root)
+            made = _tree_pure.scopes(names, order, most_scope_bytes)
+    else:
+        made = _tree_pure.scopes(names, order, most_scope_bytes)
+    if made is None:
+        raise too_many_scopes(names)
+    found, parent, places = made
+    found[0] = root
+    return found, parent, places
+
+
+def too_many_scopes(names: Iterable[str]) -> MalformedProfileError:
+    """What to raise about names of which the scopes take more than ``most_scope_bytes``."""
+    deepest = max(names, key=lambda name: name.count("/"))
+    return MalformedProfileError(
+        f"op names with too many scopes: {deepest[:60]!r}… lies in {deepest.count('/')}, and the "
+        "names of all scopes would take many times the memory of the ops'. If the names are right, "
+        "shorten them"
+    )
+
+
+def most_scope_bytes(n_name_bytes: int) -> int:
+    """How many bytes the names of all scopes may take.
+
+    A scope is named with all scopes around it, so that one name of n scopes makes bytes by the
+    square of n. Real graphs take less than their ops' names.
+    """
+    return (1 << 24) + 16 * n_name_bytes
 
 
 def _two_columns(size: int) -> tuple[Int64Array, Int64Array]:

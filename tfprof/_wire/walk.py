@@ -7,9 +7,12 @@ Bounds are checked before every read and nothing recurses, so hostile bytes can 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.errors import MalformedProfileError
+
+if TYPE_CHECKING:
+    from tfprof.files import FileParts
 
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -64,11 +67,11 @@ class WireError(MalformedProfileError):
         self.cut_off = cut_off
 
 
-def walk(data: memoryview, start: int = 0, stop: int | None = None) -> Iterator[Field]:
+def walk(data: memoryview | FileParts, start: int = 0, stop: int | None = None) -> Iterator[Field]:
     """Yield the fields of the message in ``data[start:stop]``, in order, not their inside.
 
     Args:
-        data: A contiguous view of bytes (format ``B``).
+        data: A contiguous view of bytes (format ``B``), or the parts of a file.
         start: First byte of the message.
         stop: Byte after the message; by default the end of ``data``.
 
@@ -108,7 +111,7 @@ def walk(data: memoryview, start: int = 0, stop: int | None = None) -> Iterator[
         yield Field(number, wire_type, tag_offset, offset, value)
 
 
-def read_varint(data: memoryview, position: int, end: int) -> tuple[int, int]:
+def read_varint(data: memoryview | FileParts, position: int, end: int) -> tuple[int, int]:
     """The number that starts at ``position``, modulo 2**64, and the position after it.
 
     Raises:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tfprof.model.numerals import whole_number
+
 _NAME = re.compile(
     r"(?:/job:(?P<job>[^/]+))?(?:/replica:\d+)?(?:/task:(?P<task>\d+))?"
     r"/?(?:device:)?(?P<kind>cpu|gpu):(?P<number>\d+)(?:[/:](?P<rest>.*))?"
@@ -56,7 +58,6 @@ def device_role(name: str) -> DeviceRole | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    processor = Processor(
-        match["job"] or _LOCAL, int(match["task"] or 0), match["kind"], int(match["number"])
-    )
+    task, number = whole_number(match["task"] or ""), whole_number(match["number"])
+    processor = Processor(match["job"] or _LOCAL, task, match["kind"], number)
     return DeviceRole(processor, match["rest"] or "")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tfprof._wire.tree_walks import most_scope_bytes, too_many_scopes
 from tfprof.analysis.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.analysis.interpreter.phases import Phase, phase_of_function
 from tfprof.analysis.interpreter.tally import Visit, visits
@@ -20,7 +21,7 @@ from tfprof.model.tensors import Tensor
 MOST_SCOPES = 200_000
 """Functions whose scopes would make it more count as one scope each."""
 
-_UNNAMED_CALL = re.compile(r"((^|/)(Stateful)?PartitionedCall(_\d+)?)+$")
+_UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
 """Calls that nobody gave a name are no scopes."""
 
 
@@ -215,11 +216,19 @@ class _Walk:
 
 
 def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
-    """What each scope costs with those inside it, sorted by name; ``""`` is the whole."""
+    """What each scope costs with those inside it, sorted by name; ``""`` is the whole.
+
+    Raises:
+        MalformedProfileError: The names of the scopes would take far more room than the given ones.
+    """
     parts: dict[str, list[Amounts]] = defaultdict(list)
+    room = most_scope_bytes(sum(map(len, own)))
     for scope, amounts in own.items():
         around = scope
         while around:
+            room -= len(around)
+            if room < 0:
+                raise too_many_scopes(own)
             parts[around].append(amounts)
             around = around.rpartition("/")[0]
         parts[""].append(amounts)
@@ -228,7 +237,17 @@ def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
 
 def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
     """The scope that a call makes: the name of its node, unless nobody gave it one."""
-    return scope_of.get(name, _UNNAMED_CALL.sub("", name))
+    return scope_of.get(name, _named_part(name))
+
+
+def _named_part(name: str) -> str:
+    """The name without the calls at its end that nobody gave one."""
+    end = len(name)
+    while (start := name.rfind("/", 0, end)) < end and _UNNAMED_CALL.fullmatch(
+        name, start + 1, end
+    ):
+        end = max(start, 0)
+    return name[:end]
 
 
 def below(scope: str, path: str) -> str:

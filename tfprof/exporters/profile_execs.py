@@ -41,6 +41,8 @@ def execution_fields(steps: StepTable, n_ops: int) -> list[bytes]:
     entries: list[list[bytes]] = [[] for _ in range(n_ops)]
     for step in steps.steps:
         records = steps.records[step]
+        if not len(records.rows):
+            continue
         key = _INT_KEY + encode_varint(step & 0xFFFF_FFFF_FFFF_FFFF)
         for row, record in zip(
             records.rows.tolist(), _step_records(steps, step, strings), strict=True

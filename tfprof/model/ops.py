@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tfprof._wire import tree_walks
 from tfprof.model.columns import Int64Array, Int64Column
 from tfprof.model.frames import NO_STACK
+from tfprof.model.numerals import whole_number
 from tfprof.model.shapes import ShapeTable
 from tfprof.model.strings import InternTable, StringTable
 
@@ -358,8 +359,7 @@ class OpTable:
                 name = text
                 if ":" in name:
                     name, _, suffix = name.partition(":")
-                    port = int(suffix) if suffix.isascii() and suffix.isdigit() else 0
-                    port = min(port, _NO_SUCH_PORT)
+                    port = min(whole_number(suffix), _NO_SUCH_PORT)
                 if name[:1] == "^":
                     name = name[1:]
                     port = -1

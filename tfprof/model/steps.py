@@ -154,12 +154,14 @@ class StepTable:
         strings: Devices, allocators, and names that belong to no op; for ``details``.
     """
 
-    __slots__ = ("details", "records", "strings")
+    __slots__ = ("_n_added", "_recorded", "details", "records", "strings")
 
     def __init__(self) -> None:
         self.records = ByStep[StepRecords]()
         self.details = ByStep[StepDetail]()
         self.strings = StringTable()
+        self._n_added = 0
+        self._recorded: tuple[tuple[int, int], BoolArray] | None = None
 
     @property
     def steps(self) -> list[int]:
@@ -170,12 +172,22 @@ class StepTable:
         """Add records of a step; a step that is there already grows."""
         self.add_run(step, lambda: records, lambda: detail or StepDetail())
 
+    def add_empty(self, steps: Iterable[int]) -> None:
+        """Add steps of which nothing is known, unless they are there."""
+        nothing = np.zeros(0, np.int64)
+        values = np.zeros((len(MEASURES), 0), np.int64)
+        records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()
+        for step in steps:
+            if step not in self.records:
+                self.records[step], self.details[step] = records, detail
+
     def add_run(
         self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
     ) -> None:
         """The same; both are made when somebody asks for them."""
         self.records.add(step, records)
         self.details.add(step, detail)
+        self._n_added += 1
 
     def add_table(self, other: StepTable, rows: Int64Array) -> None:
         """Add the steps of another table; records of the same step add up.
@@ -207,19 +219,27 @@ class StepTable:
                 unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
             n_ops: Number of ops.
         """
-        recorded = np.zeros(n_ops, np.bool_)
         sums: Int64Array = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
         seen = np.zeros(n_ops, np.int64)
-        for number, records in self.records.items():
-            recorded[records.rows] = True
-            if step < 0 or number == step:
-                sums[:-1, records.rows] += records.values
-                sums[-1, records.rows] += records.values[1] + records.values[2]
-                seen[records.rows] += 1
+        for number in self.records if step < 0 else [step] if step in self.records else []:
+            records = self.records[number]
+            sums[:-1, records.rows] += records.values
+            sums[-1, records.rows] += records.values[1] + records.values[2]
+            seen[records.rows] += 1
         if step < 0 and len(self.records) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)
             sums = (sums.view(np.uint64) // divisor).view(np.int64)
-        return OpMeasures(sums[:-1], sums[-1], recorded)
+        return OpMeasures(sums[:-1], sums[-1], self._in_any_step(n_ops))
+
+    def _in_any_step(self, n_ops: int) -> BoolArray:
+        """Ops with a record in some step, kept for the views of the next step."""
+        state = (self._n_added, n_ops)
+        if self._recorded is None or self._recorded[0] != state:
+            recorded = np.zeros(n_ops, np.bool_)
+            for records in self.records.values():
+                recorded[records.rows] = True
+            self._recorded = state, recorded
+        return self._recorded[1]
 
 
 def step_number(step: int) -> int:

@@ -9,10 +9,13 @@ to plot: only fields that are wanted are looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tfprof._wire.message_fields import BrokenError, message_fields
 from tfprof.readers.crc32c import crc32c, masked
+
+if TYPE_CHECKING:
+    from tfprof.files import FileParts
 
 _HEAD_BYTES: Final = 12
 _CHECKSUM_BYTES: Final = 4
@@ -55,12 +58,19 @@ class EventLog:
     damage: str = ""
 
 
-def read_events(data: bytes | memoryview) -> EventLog:
+def read_events(data: bytes | memoryview | FileParts) -> EventLog:
     """Read the content of an event file, as far as it goes.
 
     A program that is still running, or was killed, leaves a record that is not whole.
+
+    Args:
+        data: The content; of parts, one record at a time is held.
+
+    Raises:
+        InputError: Parts are of a file that became shorter.
     """
-    log, view, at = EventLog(), memoryview(data), 0
+    log, at = EventLog(), 0
+    view = memoryview(data) if isinstance(data, (bytes, memoryview)) else data
     while at < len(view) and not log.damage:
         start = at + _HEAD_BYTES
         size = _checked_size(view[at:start])
@@ -71,14 +81,15 @@ def read_events(data: bytes | memoryview) -> EventLog:
         else:
             stop = start + size
             try:
-                _add_event(log, view[start:stop], view[stop : stop + _CHECKSUM_BYTES])
+                event = memoryview(view[start:stop])
+                _add_event(log, event, view[stop : stop + _CHECKSUM_BYTES])
             except BrokenError:
                 log.damage = f"the record at byte {at} is damaged"
             at = stop + _CHECKSUM_BYTES
     return log
 
 
-def _checked_size(head: memoryview) -> int | None:
+def _checked_size(head: bytes | memoryview) -> int | None:
     """The length that the head of a record tells, or None if its checksum differs."""
     length = bytes(head[:8])
     if len(head) < _HEAD_BYTES or not _agrees(length, head[8:]):
@@ -86,11 +97,11 @@ def _checked_size(head: memoryview) -> int | None:
     return int.from_bytes(length, "little")
 
 
-def _agrees(data: bytes | memoryview, checksum: memoryview) -> bool:
+def _agrees(data: bytes | memoryview, checksum: bytes | memoryview) -> bool:
     return masked(crc32c(data)) == int.from_bytes(checksum, "little")
 
 
-def _add_event(log: EventLog, event: memoryview, checksum: memoryview) -> None:
+def _add_event(log: EventLog, event: memoryview, checksum: bytes | memoryview) -> None:
     """Take what is wanted out of an event.
 
     Raises:

@@ -45,7 +45,7 @@ class LoadedFile:
 
     Attributes:
         path: What to call it in errors.
-        data: Its content, unpacked; a view of the file itself, if that is large and not packed.
+        data: Its content, unpacked.
     """
 
     path: str
@@ -169,7 +169,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
     """Parse the text form of a message.
 
     Raises:
-        MalformedProfileError: It is none, or over 2 GiB.
+        MalformedProfileError: It is none, is nested too deeply, or over 2 GiB.
     """
     from google.protobuf import text_format
 
@@ -191,17 +191,22 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
             f"{label}: not the text form of a {name}: {error}. "
             "Save it again, or give the binary form"
         ) from error
+    except RecursionError as error:
+        raise MalformedProfileError(
+            f"{label}: the text form of a {name} that is nested too deeply to be read. Save it "
+            "again, or give the binary form"
+        ) from error
 
 
 def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:
-    """Read a file, or the file of a SavedModel folder: unpack or map it where that is due.
+    """Read a file, or the file of a SavedModel folder, and unpack it where that is due.
 
     Args:
-        path: The file or folder. A large file must not be cut as long as its content is in use.
+        path: The file or folder.
         watch: Is told how far it is.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It can not be read, or was written to meanwhile.
         UnknownFormatError: The folder is no SavedModel.
         MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
         MissingDependencyError: The package that could unpack it is not installed.

@@ -14,6 +14,7 @@ from tfprof._wire.parsing import parse, scan_or_explain
 from tfprof._wire.plan import Entries, Plan, number, optional, rows, text
 from tfprof._wire.scan import Columns
 from tfprof._wire.text_index import TextIndex
+from tfprof.model.columns import Int64Array
 from tfprof.model.frames import NO_STACK, Frame, StackTable
 from tfprof.model.profile import OpLogColumns
 from tfprof.readers.open import open_bytes
@@ -88,9 +89,17 @@ def _types(types: Columns, n_entries: int) -> list[Sequence[str]]:
     numbers = distinct.intern(types.text("value")).tolist()
     names = [distinct[place].decode() for place in range(len(distinct))]
     found: list[Sequence[str]] = [()] * n_entries
-    for owner, place in zip(types.parent.tolist(), numbers, strict=True):
-        found[owner] = (*found[owner], names[place])
+    first = 0
+    for owner, stop in zip(*_last_of_each(types.parent), strict=True):
+        found[owner] = tuple([names[place] for place in numbers[first:stop]])
+        first = stop
     return found
+
+
+def _last_of_each(owners: Int64Array) -> tuple[list[int], list[int]]:
+    """The owners that have something, ascending as they are given, and where theirs ends."""
+    distinct, counts = np.unique(owners, return_counts=True)
+    return distinct.tolist(), np.cumsum(counts).tolist()
 
 
 class _StackReader:

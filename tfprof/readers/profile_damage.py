@@ -33,6 +33,10 @@ class Damage:
         """What was lost."""
         return () if self._notices is None else self._notices.as_tuple()
 
+    def error(self, problem: str) -> MalformedProfileError:
+        """What to raise if nothing can be read of the profile."""
+        return MalformedProfileError(f"{self._label}: {problem}")
+
     def report(self, code: str, broken: BoolArray, what: Callable[[int], str], loss: str) -> None:
         """Report damage.
 
@@ -49,8 +53,8 @@ class Damage:
         if not len(places):
             return
         if self._notices is None:
-            raise MalformedProfileError(
-                f"{self._label}: {what(int(places[0]))}. The profile is damaged: save it again, "
-                "or load what is left of it with recover=True"
+            raise self.error(
+                f"{what(int(places[0]))}. The profile is damaged: save it again, or load what is "
+                "left of it with recover=True"
             )
         self._notices.add(code, loss, len(places))

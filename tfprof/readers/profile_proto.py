@@ -18,18 +18,21 @@ from tfprof.model.columns import Int64Array
 from tfprof.model.notices import Notices
 from tfprof.model.ops import SavedNodes
 from tfprof.model.profile import Profile
-from tfprof.model.steps import MEASURES, StepRecords
 from tfprof.readers.open import open_bytes
 from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_details import NumberMap, note_lost_details, read_details
 from tfprof.readers.profile_ops import OpReader
-from tfprof.readers.profile_plan import scan_profile
-from tfprof.readers.profile_steps import read_steps
+from tfprof.readers.profile_plan import Tables, scan_profile
+from tfprof.readers.profile_steps import EXECS, read_steps
 from tfprof.readers.sniff import Format
 
 if TYPE_CHECKING:
     from tfprof._wire.scan import Data
     from tfprof.readers.open import Source
+
+MOST_SMALL_STEPS = 10_000
+LEAST_STEP_BYTES = 100
+"""So many steps are read whatever is in them; of more, each must take so many bytes."""
 
 _PADDING = bytes(16)
 """Behind the nodes, as ``lockstep`` reads some bytes further."""
@@ -86,12 +89,9 @@ def _read(data: Data, profile: Profile, damage: Damage) -> Profile:
     profile.ops.definitions.append(_definitions(rows, nodes.take(fresh)))
     row_of_node = np.full(len(ids), -1, np.int64)
     row_of_node[fresh] = rows
+    _check_steps(tables, len(data), damage)
     read_steps(profile, row_of_node, tables, damage)
-    nothing = np.zeros(0, np.int64)
-    for step in tables["steps"].number("value").tolist():
-        if step not in profile.steps.records:
-            values = np.zeros((len(MEASURES), 0), np.int64)
-            profile.steps.add(step, StepRecords(nothing, values, np.zeros((2, 0), np.int64)))
+    profile.steps.add_empty(tables["steps"].number("value").tolist())
     if not profile.classic:
         read_details(profile, tables, NumberMap(ids, row_of_node), damage)
     whole = tables[""]
@@ -103,6 +103,22 @@ def _read(data: Data, profile: Profile, damage: Damage) -> Profile:
     for notice in damage.notices:
         profile.notices.add(notice.code, notice.text, notice.count)
     return profile
+
+
+def _check_steps(tables: Tables, n_bytes: int, damage: Damage) -> None:
+    """Every step costs some kilobytes and some hundred microseconds, however little is in it.
+
+    Raises:
+        MalformedProfileError: There are far too many for what the profile holds.
+    """
+    numbers = tables["steps"].number("value"), tables[EXECS].number("key")
+    n_steps = len(np.unique(np.concatenate(numbers)))
+    if n_steps > MOST_SMALL_STEPS and n_steps * LEAST_STEP_BYTES > n_bytes:
+        raise damage.error(
+            f"{n_steps} steps in {n_bytes} bytes: more than {MOST_SMALL_STEPS} are read only if "
+            f"each takes {LEAST_STEP_BYTES} bytes, as a step in which ops ran does. Save the steps "
+            "that you need"
+        )
 
 
 def _definitions(rows: Int64Array, nodes: Texts) -> SavedNodes:

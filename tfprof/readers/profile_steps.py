@@ -34,7 +34,7 @@ from tfprof.readers.profile_damage import Damage
 from tfprof.readers.profile_fields import has_repeats, intern_texts
 from tfprof.readers.profile_plan import EXEC, NODE, Tables
 
-_EXECS = f"{NODE}.execs"
+EXECS = f"{NODE}.execs"
 _TABLES_OF_KIND = ((ACCELERATOR, f"{EXEC}.accelerator_execs"), (HOST, f"{EXEC}.cpu_execs"))
 _USES = f"{EXEC}.memory_execs"
 
@@ -88,7 +88,7 @@ def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damag
         IrregularError: Protobuf has to read the messages first.
         MalformedProfileError: A time has fewer than two numbers.
     """
-    records = tables[_EXECS]
+    records = tables[EXECS]
     found = _Records(
         rows[records.parent],
         records.number("key"),

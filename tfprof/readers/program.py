@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfprof._wire import messages as pb
+from tfprof.model.numerals import whole_number
 from tfprof.model.program import GIVEN_FLOPS, Body, FunctionRef, Kind, Node, Program
 from tfprof.model.tensors import DT_RESOURCE, Handle, PartialShape, Tensor
 from tfprof.readers.attr_values import base_type, plain_shape, plain_value
@@ -30,6 +31,9 @@ INPUT_OPS = frozenset(
 """Ops through which data come into a graph."""
 
 _NOWHERE = (-1, 0)
+
+NO_SLOT = 1 << 31
+"""Slots are int32."""
 
 
 def read_program(source: pb.GraphDef | bytes) -> Program:
@@ -87,8 +91,9 @@ class NodeReader:
                     inputs.append((place, 0))
                     continue
                 name, _, slot = text.rpartition(":")
-                known = name in places and slot.isascii() and slot.isdigit()
-                inputs.append((places[name], int(slot)) if known else _NOWHERE)
+                number = whole_number(slot, -1)
+                known = name in places and 0 <= number < NO_SLOT
+                inputs.append((places[name], number) if known else _NOWHERE)
             decoded.append(self._node(node, inputs, controls))
         return Body("", decoded)
 
@@ -155,7 +160,7 @@ class NodeReader:
             output, _, index = output.partition(":")
             if place < n_args:
                 return place, 0
-            offset = int(index) if index.isascii() and index.isdigit() else 0
+            offset = min(whole_number(index), NO_SLOT)
             kind = described[place - n_args][0]
             if kind not in slots:
                 slots[kind] = self._slots(kind)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tfprof._wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
@@ -17,6 +17,7 @@ from tfprof.files import (
     Watch,
     content_of,
     entries,
+    file_parts,
     is_folder,
     is_ordinary_file,
     opened,
@@ -24,6 +25,9 @@ from tfprof.files import (
 from tfprof.readers.compression import decompressed, unpack_head
 from tfprof.readers.open import SAVED_MODEL_NAMES, LoadedFile, load_file
 from tfprof.readers.sniff import Format, Sniffed, advice, packed_format, sniff
+
+if TYPE_CHECKING:
+    from tfprof.readers.events import EventLog
 
 Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
 
@@ -177,7 +181,7 @@ def look_at(path: str) -> RunFile:
         if not stream.seekable():
             data = decompressed(bytes(content_of(stream, path)), path)
             return RunFile(path, sniff(data, name), data)
-        content = content_of(stream, path)
+        content = file_parts(stream, path)
         packing = packed_format(content)
         if packing is None:
             return RunFile(path, sniff(content, path))
@@ -248,13 +252,11 @@ def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
 
     Of several graphs the last one counts, as in TensorBoard.
     """
-    from tfprof.readers.events import read_events
-
     graph: list[RunFile] = []
     runs: list[RunFile] = []
     damaged: list[RunFile] = []
     for file in files:
-        log = read_events(file.load().data)
+        log = _read_log(file)
         message, format_ = log.graph, Format.GRAPH_DEF
         if message is None:
             message, format_ = log.meta_graph, Format.META_GRAPH_DEF
@@ -267,6 +269,22 @@ def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
             trouble = f"{file.path}: {log.damage}; what comes after it was left out"
             damaged.append(RunFile(file.path, file.found, trouble=trouble))
     return [*graph, *runs], damaged
+
+
+def _read_log(file: RunFile) -> EventLog:
+    """Read an event file; of a large one that is not packed, a record at a time.
+
+    Raises:
+        InputError: It can not be read.
+    """
+    from tfprof.readers.events import read_events
+
+    if file.data is None and is_ordinary_file(file.path):
+        with opened(file.path) as stream:
+            parts = file_parts(stream, file.path)
+            if packed_format(parts) is None:
+                return read_events(parts)
+    return read_events(file.load().data)
 
 
 def _surely(format_: Format) -> Sniffed:

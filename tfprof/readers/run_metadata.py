@@ -116,7 +116,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         shown = names.new_shapes(ids, outputs, names.shapes_wanted)
         device_names = [name.decode() for name in devices.text("device")]
         allocators, allocator_names = _read_allocators(memory, records.parent)
-    except (UnicodeDecodeError, DecodeError):
+    except (UnicodeDecodeError, DecodeError, RuntimeWarning):
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
     return RunColumns(

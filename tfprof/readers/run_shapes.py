@@ -17,6 +17,7 @@ from tfprof._wire import messages as pb
 from tfprof._wire.scan import Columns, Texts
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.numerals import whole_number
 from tfprof.model.runs import OutputShapes
 from tfprof.model.shapes import Shape
 
@@ -107,7 +108,7 @@ def fed_shapes(
         found = _FED.fullmatch(name)
         first = None if found is None else next(_shapes(outputs, place, decode), None)
         if found is not None and first is not None:
-            shapes[found["name"], int(found["output"])] = first
+            shapes[found["name"], whole_number(found["output"])] = first
     return shapes
 
 

@@ -22,7 +22,10 @@ from tfprof.errors import UnknownFormatError
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
 
-    BytesLike = bytes | bytearray | memoryview
+    from tfprof.files import FileParts
+
+    BytesLike = bytes | bytearray | memoryview | FileParts
+    View = memoryview | FileParts
 
 
 class Format(enum.Enum):
@@ -131,25 +134,31 @@ _HEAD: Final = 1 << 16
 
 _TEXT_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _TEXT_TOKEN: Final = re.compile(
-    r"""#[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[{<]|[}>]|([A-Za-z_]\w*)\s*(?=[:{<])""",
+    r"""#[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[{<]|[}>]"""
+    r"""|([A-Za-z_]\w*)(?:\s*(?=([:{<])))?""",
     re.DOTALL,
 )
+"""A word is taken as a whole, even if it is no field's name: no part of it is tried again."""
 
 
 def packed_format(data: BytesLike) -> Format | None:
     """How data are compressed, by their first bytes; None if they are not."""
-    head = bytes(memoryview(data)[:_PACKED_MAGIC_BYTES])
+    head = bytes(_view(data)[:_PACKED_MAGIC_BYTES])
     return next((format_ for magic, format_ in _PACKED if magic.match(head)), None)
+
+
+def _view(data: BytesLike) -> View:
+    return memoryview(data).cast("B") if isinstance(data, (bytes, bytearray, memoryview)) else data
 
 
 def sniff(data: BytesLike, name: str = "") -> Sniffed:
     """Guess the format of ``data``.
 
     Args:
-        data: The whole file; only its beginning and end are looked at.
+        data: The whole file, or its parts; only its beginning and end are looked at.
         name: File name or path, to decide between formats that fit equally well.
     """
-    view = memoryview(data).cast("B")
+    view = _view(data)
     if not view:
         return Sniffed(Format.EMPTY, is_text=False, certainty=1.0)
     if magic := _by_magic(view, name):
@@ -183,7 +192,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
         UnknownFormatError: The data are not of this format; the message says why, what they
             look like and which argument takes that.
     """
-    view = memoryview(data).cast("B")
+    view = _view(data)
     if expected not in _MESSAGES:
         found = sniff(data, source)
         if found.format is not expected:
@@ -225,7 +234,7 @@ def _why_not(evidence: Evidence, text: str | None, names: list[str]) -> str:
     return ""
 
 
-def _fits_far_better(view: memoryview, evidence: Evidence, other: Format) -> bool:
+def _fits_far_better(view: View, evidence: Evidence, other: Format) -> bool:
     """Whether possible data are, beyond doubt, of the other format.
 
     A small RunMetadata is a possible GraphDef with nodes called ``"\\n\\x05/cpu..."``; here
@@ -260,7 +269,7 @@ def _descriptor(format_: Format) -> Descriptor:
     return private_pool().FindMessageTypeByName(_MESSAGES[format_])
 
 
-def _by_magic(view: memoryview, name: str) -> Format | None:
+def _by_magic(view: View, name: str) -> Format | None:
     head = bytes(view[:_HEAD])
     if packed := packed_format(head):
         return packed
@@ -278,7 +287,7 @@ def _by_magic(view: memoryview, name: str) -> Format | None:
     return None
 
 
-def _as_text(view: memoryview) -> str | None:
+def _as_text(view: View) -> str | None:
     """The beginning of the data as text, or None if it is not text."""
     head = bytes(view[:_HEAD])
     try:
@@ -315,8 +324,9 @@ def _top_level_names(text: str) -> list[str]:
     depth = 0
     for token in _TEXT_TOKEN.finditer(text):
         mark = token[0]
-        if token[1] and depth == 0:
-            names[token[1]] = None
+        if token[1]:
+            if token[2] and depth == 0:
+                names[token[1]] = None
         elif mark in "{<":
             depth += 1
         elif mark in "}>":
@@ -330,7 +340,7 @@ def _is_text_of(expected: Format, text: str, names: list[str]) -> bool:
     return names[0] in field_names(_descriptor(expected))
 
 
-def _sniff_message(view: memoryview, name: str, least: int) -> Sniffed | None:
+def _sniff_message(view: View, name: str, least: int) -> Sniffed | None:
     """The message type that fits best, or None if none fits.
 
     Args:

@@ -164,7 +164,8 @@ class _Capture:
         """The name of an op in the graph, without the call that it was inlined from."""
         if self._is_known(name):
             return name
-        inner = _CALLS.sub("", name, count=1)
+        calls = _CALLS.match(name)
+        inner = name if calls is None else name[calls.end() :]
         return inner if self._is_known(inner) else name.partition(":")[0] or "unknown"
 
     def _columns(

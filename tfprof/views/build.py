@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from weakref import WeakSet
+from itertools import count
+from weakref import ref
 
 import numpy as np
 
@@ -55,14 +56,26 @@ class ViewBuilder:
         self._profile = profile
         self._tree_class = tree_class
         self._counter = counter
-        self._uncounted: WeakSet[Metrics] = WeakSet()
+        self._uncounted: dict[int, ref[Metrics]] = {}
+        self._numbers = count()
         self._kept_facts: tuple[tuple[int, bool], OpFacts] | None = None
         self._structures: dict[ViewKind, tuple[tuple[int, ...], Structure]] = {}
 
     def settle(self) -> None:
         """Count the float operations of the views that are still held, before they change."""
+        # Other threads may drop views meanwhile: what is single here does not depend on the rest.
         while self._uncounted:
-            self._uncounted.pop()[_FLOAT_OPS]
+            try:
+                _, held = self._uncounted.popitem()
+            except KeyError:  # the last one was dropped right now
+                return
+            metrics = held()
+            if metrics is not None:
+                metrics[_FLOAT_OPS]
+
+    def _count_later(self, metrics: Metrics) -> None:
+        waiting, number = self._uncounted, next(self._numbers)
+        waiting[number] = ref(metrics, lambda _: waiting.pop(number, None))
 
     def build(
         self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
@@ -141,7 +154,7 @@ class ViewBuilder:
             counter=counter,
         )
         if counter is not None:
-            self._uncounted.add(metrics)
+            self._count_later(metrics)
         # Whoever shows these also wants to know what the notices say of them.
         if "params" in options.select:
             metrics[_PARAMETERS]

@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from tfprof.model.hlo import DotDimensions, Instruction
+from tfprof.model.numerals import LARGEST
 
 _PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8")
 _CONVOLUTIONS: Final = "__cudnn$conv"
@@ -46,7 +47,7 @@ def product_dimensions(instruction: Instruction) -> DotDimensions | None:
                 for side in ("lhs_contracting", "rhs_contracting", "lhs_batch", "rhs_batch")
             )
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -54,6 +55,6 @@ def trip_count(loop: Instruction) -> int:
     """How often a loop runs, where the compiler knows; else 1."""
     known = backend_config(loop).get("known_trip_count")
     try:
-        return max(int(known["n"]), 0) if isinstance(known, dict) else 1
-    except (KeyError, TypeError, ValueError):
+        return min(max(int(known["n"]), 0), LARGEST) if isinstance(known, dict) else 1
+    except (KeyError, TypeError, ValueError, OverflowError):
         return 1

@@ -9,7 +9,8 @@ from tfprof.model.symbolic import Symbolic
 BATCH = "B"
 """The first dimension of every input of which it is unknown: all share one batch."""
 
-_TRACE_NUMBER = re.compile(r"(^|_)_*(?:inference|forward|backward)_(.+?)_\d+$")
+_KIND_OF_TRACE = re.compile(r"(?:^|_)(?:inference|forward|backward)_")
+_TRACE_NUMBER = re.compile(r"_\d+$")
 
 
 class Names:
@@ -18,6 +19,7 @@ class Names:
     def __init__(self) -> None:
         self._owners: dict[str, object] = {}
         self._given: dict[object, Symbolic] = {}
+        self._last_numbers: dict[str, int] = {}
 
     def of(self, name: str, owner: object) -> Symbolic:
         """The unknown that something has.
@@ -28,9 +30,10 @@ class Names:
         """
         found = self._given.get(owner)
         if found is None:
-            unique, number = name, 2
+            unique = name
             while unique in self._owners or unique == BATCH:
-                unique, number = f"{name}#{number}", number + 1
+                number = self._last_numbers[name] = self._last_numbers.get(name, 1) + 1
+                unique = f"{name}#{number}"
             self._owners[unique] = owner
             found = self._given[owner] = Symbolic.named(unique)
         return found
@@ -42,5 +45,6 @@ class Names:
 
 def function_label(name: str) -> str:
     """A function's name without what tracing adds: ``__inference_step_123`` → ``step``."""
-    found = _TRACE_NUMBER.search(name)
-    return found[2] if found else name
+    kind = _KIND_OF_TRACE.search(name)
+    number = None if kind is None else _TRACE_NUMBER.search(name, kind.end() + 1)
+    return name if kind is None or number is None else name[kind.end() : number.start()]

@@ -193,7 +193,7 @@ class _Sums:
         return count, total, least, most
 
 
-_FIELD = re.compile(r"(\w+):(\S+)")
+_FIELD = re.compile(r"\b(\w+):(\S+)")
 
 
 def _kernel(

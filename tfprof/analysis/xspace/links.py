@@ -15,6 +15,7 @@ from tfprof.analysis.xspace.sparse_stat import SparseStat
 from tfprof.analysis.xspace.threadpool import Regions
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.numerals import whole_number
 from tfprof.model.xspace_stats import IntArray
 
 _MOST_PAIRS = 64
@@ -136,7 +137,7 @@ def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
         found = _ORDINAL.match(name)
         if line.name == "XLA Modules" and found is not None:
             modules[timeline.events_of(number)] = True
-            ordinals[timeline.events_of(number)] = int(found[1])
+            ordinals[timeline.events_of(number)] = whole_number(found[1])
     stats = (timeline.stat("queue_id"), timeline.stat("run_id"))
 
     def runs(chosen: BoolArray) -> Keyed:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from tfprof.analysis.xspace.grouping import Forest
 from tfprof.model.frames import Frame, StackTable
+from tfprof.model.numerals import whole_number
 
 _CALL = re.compile(r"\$(?P<file>.+\.py):(?P<line>\d+) (?P<function>.+)", re.DOTALL)
 
@@ -65,5 +66,5 @@ def _frame(name: str) -> Frame | None:
     found = _CALL.fullmatch(name)
     if found is None:
         return None
-    line = int(found["line"])
+    line = whole_number(found["line"])
     return Frame(found["file"], found["function"], line, function_start_line=line)

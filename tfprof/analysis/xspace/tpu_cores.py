@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tfprof._wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
 from tfprof.analysis.xspace.names import TPU_PREFIX
 from tfprof.analysis.xspace.timeline import Timeline
+from tfprof.model.numerals import whole_number
 
 FIRST_SPARSE_CORE = 1_000_000
 """Ids of SparseCores begin here."""
@@ -57,11 +58,11 @@ def tpu_cores(timeline: Timeline) -> list[Core]:
         core = Core(
             number,
             plane.id + (FIRST_SPARSE_CORE if is_sparse else 0),
-            told.get(_ORDINAL, int(match[1])),
+            told.get(_ORDINAL, whole_number(match[1])),
             is_sparse,
             host_name,
-            int(match[3]) if is_sparse else told.get(_CORE, 0),
-            told.get(_CHIP, int(match[1])),
+            whole_number(match[3]) if is_sparse else told.get(_CORE, 0),
+            told.get(_CHIP, whole_number(match[1])),
         )
         found.append(core)
     if len({core.id for core in found}) < len(found):  # no recorder wrote them: all are 0

@@ -15,6 +15,7 @@ from tfprof.analysis.xspace.names import TENSOR_CORE
 from tfprof.analysis.xspace.nesting import Nesting, nest
 from tfprof.analysis.xspace.timeline import Timeline
 from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.model.numerals import whole_number
 from tfprof.model.xspace import Plane
 from tfprof.model.xspace_stats import StatValue
 
@@ -192,7 +193,7 @@ class OpMetadata:
             str(stats.get("deduplicated_name") or ""),
             (
                 file,
-                _whole(int(line) if line.isdigit() else 0),
+                _whole(whole_number(line)),
                 str(stats.get("source_stack") or ""),
             ),
             flops=flops,

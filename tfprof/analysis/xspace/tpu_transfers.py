@@ -19,6 +19,7 @@ from tfprof.analysis.xspace.tpu_categories import spent_on
 from tfprof.analysis.xspace.tpu_cores import Core
 from tfprof.analysis.xspace.tpu_steps import op_spans, rows_of, self_times
 from tfprof.model.columns import Int64Array
+from tfprof.model.numerals import LARGEST, whole_number
 
 _SEND, _RECEIVED = "send", "recv-done"
 
@@ -120,7 +121,8 @@ _CHANNEL = re.compile(r"channel_id=(\d+)")
 _GROUPS = re.compile(
     r"replica_groups=(\{(?:[^{}]|\{[^{}]*\})*\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
 )
-_SHAPE = re.compile(r"([a-z]+)(\d*)\w*\[([\d,]*)\]")
+_SHAPE = re.compile(r"\b(\w+)\[([\d,]*)\]")
+_ELEMENT = re.compile(r"([a-z]+)(\d*)")
 
 
 def core_transfers(
@@ -168,7 +170,7 @@ def _instruction(text: str, shown: str, category: str) -> Instruction:
     sizes = [_n_bytes(*match.groups()) for match in _SHAPE.finditer(_result(rest))]
     size = sum(sizes) if category != _SEND else next(iter(sizes), 0)
     name = shown or head.lstrip("%")
-    return Instruction(name, text, category, int(found[1]) if found else -1, size)
+    return Instruction(name, text, category, whole_number(found[1]) if found else -1, size)
 
 
 def _result(text: str) -> str:
@@ -181,13 +183,17 @@ def _result(text: str) -> str:
     return text
 
 
-def _n_bytes(kind: str, bits: str, dimensions: str) -> int:
-    if kind == "pred":
-        bits = "8"
-    n_elements = 1
+def _n_bytes(element: str, dimensions: str) -> int:
+    """Size of an array; 0 if its element has none, or if it is more than any memory."""
+    found = _ELEMENT.search(element)
+    if found is None:
+        return 0
+    n_bits = 8 if found[1] == "pred" else whole_number(found[2])
     for size in dimensions.split(","):
-        n_elements *= int(size or 1)
-    return (n_elements * int(bits or 0) + 7) // 8
+        n_bits = n_bits * whole_number(size, 1)
+        if n_bits > LARGEST:
+            return 0
+    return (n_bits + 7) // 8
 
 
 class _Runs(NamedTuple):

@@ -170,7 +170,7 @@ def _memory_uses(detail: StepDetail, own_device: BoolArray, first_use: int) -> I
     """
     executions, memory = detail.executions, detail.memory
     uses = np.full(len(executions), -1, np.int64)
-    if not len(memory):
+    if not len(memory) or not len(executions):
         return uses
     n_rows = int(max(executions.rows.max(), memory.rows.max())) + 1
     of_op = (executions.rows >= 0) & (executions.start_micros > 0)
@@ -178,7 +178,10 @@ def _memory_uses(detail: StepDetail, own_device: BoolArray, first_use: int) -> I
     candidates, first = spans_of(executions.rows[may_use], n_rows)
     of_memory, first_of_row = spans_of(memory.rows, n_rows)
     rank = np.arange(len(memory)) - first_of_row[memory.rows[of_memory]]
-    uses[may_use[candidates[first[memory.rows[of_memory]] + rank]]] = of_memory + first_use
+    place = first[memory.rows[of_memory]] + rank
+    # A damaged profile may hold more uses of an op than executions.
+    has_run = place < first[memory.rows[of_memory] + 1]
+    uses[may_use[candidates[place[has_run]]]] = of_memory[has_run] + first_use
     return uses
 
 

@@ -26,7 +26,7 @@ PICTURES: Final = ("svg", "pdf", "png")
 TEXTS: Final = ("dot", "gv")
 
 _INSTALL: Final = "install Graphviz (apt install graphviz, brew install graphviz, or graphviz.org)"
-_COMMENTS_OR_SPACE: Final = r"(?:\s+|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*"
+_COMMENTS_OR_SPACE: Final = r"(?:\s|//[^\n]*\n|/\*[^*]*\*+(?:[^*/][^*]*\*+)*/|#[^\n]*\n)*"
 _DOT_START: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?%b(?:strict\b%b)?(?:di)?graph\b"
     % (_COMMENTS_OR_SPACE.encode(), _COMMENTS_OR_SPACE.encode()),
