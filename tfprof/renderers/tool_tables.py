@@ -13,6 +13,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from tfprof.renderers import tables as grids
+from tfprof.renderers.folding import fitted
 from tfprof.renderers.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
 from tfprof.renderers.tables import GAP, UNICODE, Glyphs, Grid, escaped
 from tfprof.renderers.tool_values import cell_text, header_of
@@ -236,11 +237,8 @@ def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
     if names.kind != "name":
         return names
     guides = names.guides or [""] * len(names.cells)
-    cells = [
-        grids.folded(cell, max(width - len(guide), 12), glyphs.ellipsis)
-        for guide, cell in zip(guides, names.cells, strict=True)
-    ]
-    return replace(names, cells=cells)
+    rooms = [max(width - len(guide), 12) for guide in guides]
+    return replace(names, cells=fitted(names.cells, rooms, glyphs.ellipsis))
 
 
 def _wish(column: grids.Column) -> int:

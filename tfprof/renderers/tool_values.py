@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tfprof.renderers.metrics import NOT_AVAILABLE
-from tfprof.renderers.tables import escaped, folded
+from tfprof.renderers.folding import folded
+from tfprof.renderers.tables import escaped
 from tfprof.tools.table import Cell, Column
 from tfprof.units import human_memory
 

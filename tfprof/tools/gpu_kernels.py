@@ -11,6 +11,7 @@ from tfprof.analysis.xspace.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.readers.hlo import find_program
+from tfprof.short_names import short_name
 from tfprof.tools.hlo_programs import programs_of
 from tfprof.tools.result import Chart, Note, ToolResult
 from tfprof.tools.run import Host, Run
@@ -123,7 +124,7 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
         return ()
     top = kernels[0]
     said = [
-        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, {top.kernel.name}, "
+        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, {short_name(top.kernel.name)}, "
         f"took {top.total_ns / total:.1%} of it."
     ]
     eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)

@@ -1,0 +1,48 @@
+"""Names of C++ functions without what makes them long: types, template arguments, parameters.
+
+Kernels are named by their compilers, with every type that a template was made for; two thousand
+characters are common, and the part that tells people anything is the name of the function.
+"""
+
+from __future__ import annotations
+
+import re
+
+_RETURN_TYPE = re.compile(r"^(?:void|bool|int|float|double|auto) ")
+_LOOKS_LIKE_CPP = re.compile(r"^(?:void|bool|int|float|double|auto) |::|^[A-Za-z_]\w*<")
+_WORD = re.compile(r"[A-Za-z_~$][\w$]*$")
+_MOST = 1 << 16
+"""Characters that are looked at."""
+
+_PAIRS = {"<": ">", "(": ")"}
+
+
+def short_name(name: str) -> str:
+    """A C++ function as people call it; every other name as it is.
+
+    >>> short_name("void tensorflow::functor::FillKernel<Eigen::half, 4>(Eigen::half*, long)")
+    'FillKernel'
+    >>> short_name("jit(train)/conv1/conv_general_dilated")
+    'jit(train)/conv1/conv_general_dilated'
+    """
+    if not _LOOKS_LIKE_CPP.search(name[:_MOST]) or "/" in name[:_MOST]:
+        return name
+    bare = _outside_brackets(_RETURN_TYPE.sub("", name[:_MOST]))
+    word = _WORD.search(bare)
+    return name if word is None else word[0]
+
+
+def _outside_brackets(text: str) -> str:
+    """Up to the list of parameters, without template arguments."""
+    kept: list[str] = []
+    depth = 0
+    for place, char in enumerate(text):
+        if char == "(" and not depth and not text.startswith("(anonymous namespace)", place):
+            break
+        if char in _PAIRS:
+            depth += 1
+        elif char in _PAIRS.values():
+            depth -= depth > 0
+        elif not depth:
+            kept.append(char)
+    return "".join(kept).strip()
