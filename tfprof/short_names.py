@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 _RETURN_TYPE = re.compile(r"^(?:void|bool|int|float|double|auto) ")
-_LOOKS_LIKE_CPP = re.compile(r"^(?:void|bool|int|float|double|auto) |::|^[A-Za-z_]\w*<")
-_WORD = re.compile(r"[A-Za-z_~$][\w$]*$")
+_LAST_WORD_BACKWARDS = re.compile(r"rotarepo(?:::\w+)?|[\w$]*[A-Za-z_~$]")
 _MOST = 1 << 16
 """Characters that are looked at."""
 
@@ -25,11 +24,21 @@ def short_name(name: str) -> str:
     >>> short_name("jit(train)/conv1/conv_general_dilated")
     'jit(train)/conv1/conv_general_dilated'
     """
-    if not _LOOKS_LIKE_CPP.search(name[:_MOST]) or "/" in name[:_MOST]:
+    text = name[:_MOST]
+    if "/" in text or not _is_function(text):
         return name
-    bare = _outside_brackets(_RETURN_TYPE.sub("", name[:_MOST]))
-    word = _WORD.search(bare)
-    return name if word is None else word[0]
+    bare = _outside_brackets(_RETURN_TYPE.sub("", text))
+    # From its end, so that no text takes time that grows with the square of its length.
+    word = _LAST_WORD_BACKWARDS.match(bare[::-1])
+    return name if word is None else word[0][::-1]
+
+
+def _is_function(text: str) -> bool:
+    """Whether it has what only C++ has: a type before it, template arguments, or parameters."""
+    angle, scope = text.find("<"), text.find("::")
+    is_template = angle > 0 and text.find(">", angle) > 0
+    has_parameters = scope >= 0 and "(" in text
+    return is_template or has_parameters or _RETURN_TYPE.match(text) is not None
 
 
 def _outside_brackets(text: str) -> str:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "table", "tree", "json", "csv", "html")
 TERMINAL_ROWS = 40
+LEAST_ROWS = 12
+_AROUND_ROWS = 8
+"""Header, rules, total, two remarks of two lines, and the prompt."""
 
 _WITH_HINTS = ("table", "tree", "html")
 
@@ -61,7 +64,7 @@ def view_result_options() -> list[CommandOption]:
     rows = CommandOption(
         ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
         help="Rows of a table, tree or page, the largest first to stay; 0 is all. [default: "
-        f"{TERMINAL_ROWS} on a terminal, 5000 of a page, else all]",
+        f"as many as fit on a terminal, up to {TERMINAL_ROWS}; 5000 of a page; else all]",
     )  # fmt: skip
     place = next(i for i, option in enumerate(options) if option.name == "color")
     return [*options[:place], rows, *options[place:]]
@@ -198,7 +201,9 @@ def _default_rows(name: str, target: Target | None) -> int:
         from tfprof.renderers.view_html import PAGE_ROWS
 
         return PAGE_ROWS
-    return TERMINAL_ROWS if target is not None and target.is_terminal else 0
+    if target is None or not target.is_terminal:
+        return 0
+    return max(LEAST_ROWS, min(TERMINAL_ROWS, target.lines - _AROUND_ROWS))
 
 
 def _as_text(tree: ViewTree) -> str:

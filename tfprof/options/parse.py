@@ -155,11 +155,11 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
 
 def _without_auto(values: Mapping[str, Any]) -> dict[str, Any]:
     """What ``auto`` stands for in classic mode: what the original's builder starts from."""
-    order, select = values["order_by"], values["select"]
-    given = [BY_NAME["select"].builder_default if name == AUTO else [name] for name in select]
+    order = BY_NAME["order_by"].builder_default
+    select = ["micros" if name == AUTO else name for name in values["select"]]
     return {
-        "order_by": BY_NAME["order_by"].builder_default if order == AUTO else order,
-        "select": tuple(name for names in given for name in names),
+        "order_by": order if values["order_by"] == AUTO else values["order_by"],
+        "select": tuple(select),
     }
 
 

@@ -6,9 +6,10 @@ end and the place where it differs from the name that is most like it.
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections.abc import Sequence
+from itertools import pairwise, takewhile
+from operator import eq
 
 from rich.cells import cell_len
 
@@ -77,10 +78,7 @@ def _tail(text: str, width: int) -> str:
 
 def _differences(names: Sequence[str]) -> dict[str, int]:
     """Where each of some sorted, different names differs from the one that is most like it."""
-    shared = [
-        len(os.path.commonprefix([before, after]))
-        for before, after in zip(names, names[1:], strict=False)
-    ]
+    shared = [sum(takewhile(bool, map(eq, *pair))) for pair in pairwise(names)]
     return {
         name: max(before, after)
         for name, before, after in zip(names, [0, *shared], [*shared, 0], strict=True)
@@ -95,7 +93,8 @@ def _around(name: str, short: str, place: int, room: int, ellipsis: str) -> str:
         first = head(short, room // 2)
         rest = room - cell_len(first) - 2 * len(ellipsis)
         return f"{first}{ellipsis}{head(name[start:], rest)}{ellipsis}" if rest > 0 else first
-    first = head(name, min(room // 5, start))
+    scope = name.find("/") + 1
+    first = head(name, min(scope if 0 < scope <= room // 3 else room // 5, start))
     rest = room - cell_len(first) - len(ellipsis)
     if cell_len(name[start:]) <= rest:
         return f"{first}{ellipsis}{_tail(name, rest)}"

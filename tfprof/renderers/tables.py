@@ -115,7 +115,7 @@ class Grid:
         if width not in self._layouts:
             columns = [_aligned(column) for column in self.columns]
             layout = _layout(columns, width - self.indent)
-            self._layouts[width] = [(self._fitted(column, cells), cells) for column, cells in layout]
+            self._layouts[width] = [(self._fitted(column, room), room) for column, room in layout]
         return self._layouts[width]
 
     def _fitted(self, column: Column, width: int) -> Column:

@@ -11,8 +11,8 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.renderers.folding import fitted, folded
+from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.renderers.tables import Column, Glyphs, Grid, escaped
 from tfprof.renderers.tool_values import number_text
 from tfprof.tools.result import Chart

@@ -70,7 +70,7 @@ class _Allocator(NamedTuple):
 def memory(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """What each allocator held over time, and what was in use at its peak.
+    """What each allocator held over time, and what was in use at its peak, the fullest first.
 
     Args:
         run: The run.
@@ -85,6 +85,8 @@ def memory(
     del step
     hosts = run.chosen(host)
     found = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
+    if not classic:
+        found.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
     notes = list(run.notes)
     if not found:
         notes.append(

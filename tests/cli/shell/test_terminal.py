@@ -134,7 +134,7 @@ def test_up_looks_for_lines_that_begin_like_this_one(screen):
 @pytest.mark.skipif(shutil.which("less") is None, reason="needs less")
 def test_less_shows_colours_and_pages_help(screen):
     shell = screen("--demo", rows=12, PAGER="less", LESS="").wait_for_prompt()
-    shell.type("scope -max_depth 3\r").wait_for("gradients", "\n:")
+    shell.type("scope -max_depth 3 -max_rows 40\r").wait_for("gradients", "\n:")
     assert "ESC" not in shell.text
     shell.type("q").wait_for_prompt()
     shell.type("help\r").wait_for("Commands:\n  op ", "\n:")
