@@ -209,3 +209,14 @@ def test_works_without_tensorflow_installed(tmp_path):
     command = [sys.executable, "-c", program, str(tmp_path / "graph.pb")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_profiler_says_what_it_holds():
+    made = tfprof.Profiler(graph(op("x"), op("y")))
+    assert repr(made) == "<tfprof.Profiler: 2 ops, no steps>"
+    made.add_step(3, RUN)
+    assert repr(made) == "<tfprof.Profiler: 3 ops, step 3>"
+    for step in range(9):
+        made.add_step(step, RUN)
+    assert repr(made) == "<tfprof.Profiler: 3 ops, 9 steps from 0 to 8>"
+    assert "classic mode>" in repr(tfprof.Profiler(graph(op("x")), classic=True))

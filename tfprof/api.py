@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from tfprof.readers.open import Source
 
 
+_MOST_LISTED = 8
+"""Steps that are named one by one."""
+
+
 class Profiler(Loadable):
     """Collects the steps of a run and answers with views of them.
 
@@ -87,6 +91,18 @@ class Profiler(Loadable):
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
         counter = FlopCounter(self._source.count_flops, self._lock)
         self._views = ViewBuilder(profile, ViewTree, counter)
+
+    def __repr__(self) -> str:
+        """What it holds: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
+        steps = self.steps
+        if len(steps) > _MOST_LISTED:
+            said = f"{len(steps):,} steps from {steps[0]} to {steps[-1]}"
+        elif steps:
+            said = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"
+        else:
+            said = "no steps"
+        mode = ", classic mode" if self.classic else ""
+        return f"<tfprof.Profiler: {len(self._profile.ops):,} ops, {said}{mode}>"
 
     @property
     def coverage(self) -> float:
