@@ -245,7 +245,7 @@ def test_a_capture_comes_before_precomputed_results(call, legacy, tmp_path, aske
     legacy.rename(above / "oracle")
     result = call("overview", above)
     assert result.exit_code == 0
-    assert asked[-1][0].name == "run"
+    assert asked[-1]["run"] == "run"
 
 
 @pytest.fixture
