@@ -27,7 +27,9 @@ line. `tfprof.ProfileOptionBuilder` makes such a dict. The command line takes ea
 `-max_depth 4`, `-max_depth=4`, `--max_depth=4` or `--max-depth 4`.
 
 There are three defaults, as in TensorFlow: what a key means that is missing from a dict, what a
-fresh `ProfileOptionBuilder()` starts from, and what the command line takes.
+fresh `ProfileOptionBuilder()` starts from, and what the command line takes. `Profiler.view`,
+`report` and `output_files` without options take `auto` where the command line does, else what the
+builder starts from.
 
 An unknown key or a wrong value raises `tfprof.UsageError`, which names the allowed ones. Classic
 mode warns instead, where TensorFlow lets it pass.

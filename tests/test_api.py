@@ -56,7 +56,7 @@ def test_trainable_variables_of_a_meta_graph():
 def test_without_a_graph_the_run_names_the_ops():
     made = tfprof.Profiler()
     made.add_step(0, RUN)
-    assert made.view("scope").names == ["_TFProfRoot", "w", "y"]
+    assert sorted(made.view("scope").names) == ["_TFProfRoot", "w", "y"]
 
 
 def test_views_return_their_messages():
@@ -104,9 +104,10 @@ def test_a_file_is_utf_8_with_plain_line_ends(tmp_path):
     assert b"\r" not in data
 
 
-def test_view_without_options_is_the_fresh_builders():
+def test_view_without_options_shows_what_the_profile_can_answer_with():
     made = profiler()
-    fresh = made.view("scope", tfprof.ProfileOptionBuilder().build())
+    asked = tfprof.ProfileOptionBuilder().order_by("auto").select(["auto"]).build()
+    fresh = made.view("scope", asked)
     assert made.view("scope").to_rows() == fresh.to_rows()
 
 
@@ -208,3 +209,14 @@ def test_works_without_tensorflow_installed(tmp_path):
     command = [sys.executable, "-c", program, str(tmp_path / "graph.pb")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_profiler_says_what_it_holds():
+    made = tfprof.Profiler(graph(op("x"), op("y")))
+    assert repr(made) == "<tfprof.Profiler: 2 ops, no steps>"
+    made.add_step(3, RUN)
+    assert repr(made) == "<tfprof.Profiler: 3 ops, step 3>"
+    for step in range(9):
+        made.add_step(step, RUN)
+    assert repr(made) == "<tfprof.Profiler: 3 ops, 9 steps from 0 to 8>"
+    assert "classic mode>" in repr(tfprof.Profiler(graph(op("x")), classic=True))

@@ -71,6 +71,18 @@ def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, 
     assert n_blocks or page == EXECUTED[-1]
 
 
+def test_all_pages_can_be_followed_in_one_folder(tmp_path, monkeypatch, plain_environment, capfd):
+    """As a reader does who makes one folder and reads on: no page trips over another's files."""
+    monkeypatch.chdir(tmp_path)
+    for page in EXECUTED:
+        try:
+            for code, quoted, printed in run_page(page, tmp_path, capfd):
+                said = f"{page_id(page)}: {code}\nquoted:\n{quoted}\nprints:\n{printed}"
+                assert quoted is None or is_quotation(quoted, printed), said
+        except Exception as error:
+            raise AssertionError(f"{page_id(page)}: {error}") from error
+
+
 def test_the_readme_prints_what_its_comment_says(tmp_path, monkeypatch, plain_environment, capfd):
     monkeypatch.chdir(tmp_path)
     printed = [text for code, _, text in run_page(README, tmp_path, capfd) if "import" in code]

@@ -20,8 +20,8 @@ from tfprof.model.notices import Notice
 from tfprof.model.profile import Profile
 from tfprof.model.steps import step_number
 from tfprof.model.variable_values import CHECKPOINT_VARIABLES
-from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import ProfileOptions, is_classic, parse_options
+from tfprof.options.spec import UNASKED
 from tfprof.outputs import OutputFile, output_files, write_output, write_view
 from tfprof.renderers.tfprof_text import render_advice, render_envelope, render_stdout
 from tfprof.view_tree import ViewTree, view_kind
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from tfprof.model.program import Program
     from tfprof.readers.checkpoint import Checkpoint
     from tfprof.readers.open import Source
+
+
+_MOST_LISTED = 8
+"""Steps that are named one by one."""
 
 
 class Profiler(Loadable):
@@ -87,6 +91,18 @@ class Profiler(Loadable):
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
         counter = FlopCounter(self._source.count_flops, self._lock)
         self._views = ViewBuilder(profile, ViewTree, counter)
+
+    def __repr__(self) -> str:
+        """What it holds: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
+        steps = self.steps
+        if len(steps) > _MOST_LISTED:
+            said = f"{len(steps):,} steps from {steps[0]} to {steps[-1]}"
+        elif steps:
+            said = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"
+        else:
+            said = "no steps"
+        mode = ", classic mode" if self.classic else ""
+        return f"<tfprof.Profiler: {len(self._profile.ops):,} ops, {said}{mode}>"
 
     @property
     def coverage(self) -> float:
@@ -244,7 +260,7 @@ class Profiler(Loadable):
         Args:
             cmd: ``scope``, ``graph``, ``op`` or ``code``.
             options: As in ``profile_name_scope``; ``output`` has no effect. None is
-                ``ProfileOptionBuilder().build()``.
+                ``ProfileOptionBuilder().order_by("auto").select(["auto"]).build()``.
 
         Raises:
             UsageError: The command or an option is wrong, or the step was never added.
@@ -258,7 +274,7 @@ class Profiler(Loadable):
         """As ``view``; whoever shows no float operations saves the time of counting them."""
         kind = view_kind(cmd)
         if options is None:
-            options = ProfileOptionBuilder().build()
+            options = UNASKED
         if isinstance(options, Mapping):
             options = {**options, "output": "none"}
         parsed = parse_options(options, classic=self.classic)
@@ -278,9 +294,7 @@ class Profiler(Loadable):
             Path and content of each; none if the output is no file.
         """
         kind = view_kind(cmd)
-        parsed = parse_options(
-            ProfileOptionBuilder().build() if options is None else options, classic=self.classic
-        )
+        parsed = parse_options(UNASKED if options is None else options, classic=self.classic)
         with self._lock:
             yield from output_files(self._build(kind, parsed), self._views.build)
 

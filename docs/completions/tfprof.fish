@@ -204,9 +204,9 @@ complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code timeline pprof
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code timeline pprof shell' -l step -x -d 'Step to show; -1 averages over the steps an op was seen in'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code timeline pprof shell' -o step -x -d 'Step to show; -1 averages over the steps an op was seen in'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code timeline pprof shell' -l order_by -x -a 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code timeline pprof shell' -o order_by -x -a 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
-complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code timeline pprof shell' -l order-by -x -a 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code timeline pprof shell' -l order_by -x -a 'auto name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code timeline pprof shell' -o order_by -x -a 'auto name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
+complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code timeline pprof shell' -l order-by -x -a 'auto name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'Sort siblings by this'
 
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code timeline pprof shell' -l account_type_regexes -x -d 'Count only ops with a type that matches: op type, device, or a type from the op log'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code timeline pprof shell' -o account_type_regexes -x -d 'Count only ops with a type that matches: op type, device, or a type from the op log'
@@ -232,8 +232,8 @@ complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code timeline pprof
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code timeline pprof shell' -o account_displayed_op_only -a 'true false' -d 'Let totals count only what is shown'
 complete -c tfprof -n '__tfprof_in kebab \'\' op scope graph code timeline pprof shell' -l account-displayed-op-only -a 'true false' -d 'Let totals count only what is shown'
 
-complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code pprof shell' -l select -x -a '(__tfprof_list bytes micros params float_ops tensor_value device op_types occurrence input_shapes accelerator_micros cpu_micros peak_bytes residual_bytes output_bytes)' -d 'Attributes to show'
-complete -c tfprof -n '__tfprof_in single \'\' op scope graph code pprof shell' -o select -x -a '(__tfprof_list bytes micros params float_ops tensor_value device op_types occurrence input_shapes accelerator_micros cpu_micros peak_bytes residual_bytes output_bytes)' -d 'Attributes to show'
+complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code pprof shell' -l select -x -a '(__tfprof_list auto bytes micros params float_ops tensor_value device op_types occurrence input_shapes accelerator_micros cpu_micros peak_bytes residual_bytes output_bytes)' -d 'Attributes to show'
+complete -c tfprof -n '__tfprof_in single \'\' op scope graph code pprof shell' -o select -x -a '(__tfprof_list auto bytes micros params float_ops tensor_value device op_types occurrence input_shapes accelerator_micros cpu_micros peak_bytes residual_bytes output_bytes)' -d 'Attributes to show'
 
 complete -c tfprof -n '__tfprof_in snake \'\' op scope graph code shell' -l output -x -a '(__tfprof_output stdout none \'dot:outfile=\' \'file:outfile=\' \'pprof:outfile=\' \'timeline:outfile=\')' -d 'Where the view goes: stdout, none or file:outfile=PATH'
 complete -c tfprof -n '__tfprof_in single \'\' op scope graph code shell' -o output -x -a '(__tfprof_output stdout none \'dot:outfile=\' \'file:outfile=\' \'pprof:outfile=\' \'timeline:outfile=\')' -d 'Where the view goes: stdout, none or file:outfile=PATH'

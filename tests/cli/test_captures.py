@@ -238,6 +238,16 @@ def test_precomputed_results_answer_nothing_else(call, legacy, words, message):
     assert message in result.stderr
 
 
+def test_a_capture_comes_before_precomputed_results(call, legacy, tmp_path, asked):
+    above = tmp_path / "above"
+    (above / "run").mkdir(parents=True)
+    (above / "run" / "h.xplane.pb").write_bytes(space())
+    legacy.rename(above / "oracle")
+    result = call("overview", above)
+    assert result.exit_code == 0
+    assert asked[-1]["run"] == "run"
+
+
 @pytest.fixture
 def traced(monkeypatch):
     trace = {"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]}

@@ -83,3 +83,18 @@ def test_the_word_that_is_wrong_is_named(call, graph, words, word):
     done = call(*(graph if each == "GRAPH" else each for each in words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"no such command or file: {word}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (["--hlep"], "tfprof"),
+        (["op", "--hlep"], "tfprof op"),
+        (["shell", "--hlep"], "tfprof shell"),
+    ],
+)
+def test_help_is_offered_of_what_was_named(call, words, where):
+    result = call(*words)
+    assert result.exit_code == 2
+    assert "unknown option '--hlep'; did you mean --help?" in result.stderr
+    assert f"Try '{where} --help'." in result.stderr

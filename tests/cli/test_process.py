@@ -62,7 +62,7 @@ def bash(script):
 @posix
 def test_closed_pipe_is_quiet():
     done = bash(
-        f"{sys.executable} -m tfprof scope --demo -max_depth 100 | head -1; "
+        f"{sys.executable} -m tfprof scope --demo -max_depth 100 -order_by name | head -1; "
         'echo "${PIPESTATUS[0]}" >&2'
     )
     assert done.stderr == "0\n"
@@ -144,19 +144,26 @@ def terminal(*arguments, **extra):
 def test_terminal_gets_a_coloured_table_of_limited_length():
     shown = terminal("scope", "--demo", COLUMNS="90")
     assert "\x1b[" in shown
-    assert "40 of " in shown
+    assert "16 of " in shown  # what 24 lines have room for
+    assert "40 of " in terminal("scope", "--demo", COLUMNS="90", LINES="70")
+    assert "12 of " in terminal("scope", "--demo", COLUMNS="90", LINES="5")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert max(map(len, plain.splitlines())) <= 90
 
 
 @posix
 def test_what_is_longer_than_the_terminal_goes_through_the_pager():
-    paged = terminal("scope", "--demo", PAGER="head -n 3", COLUMNS="90").splitlines()
+    rows = ("--max_rows", "60")
+    paged = terminal("scope", "--demo", *rows, PAGER="head -n 3", COLUMNS="90").splitlines()
     assert len(paged) == 3
-    assert len(terminal("scope", "--demo", "--no-pager", PAGER="head -n 3").splitlines()) > 20
-    assert len(terminal("scope", "--demo", PAGER="head -n 3", TERM="dumb").splitlines()) > 20
+    assert (
+        len(terminal("scope", "--demo", *rows, "--no-pager", PAGER="head -n 3").splitlines()) > 20
+    )
+    assert len(terminal("scope", *rows, PAGER="head -n 3", TERM="dumb").splitlines()) > 20
     short = terminal("scope", "--demo", "--max_rows", "2", PAGER="false", COLUMNS="90")
-    assert "2 of 12,405 rows" in short
+    assert "2 of 6,667 rows" in short
+    fits = terminal("scope", "--demo", PAGER="false", COLUMNS="90")
+    assert "16 of 6,667 rows" in fits
 
 
 @posix
@@ -164,6 +171,7 @@ def test_what_is_longer_than_the_terminal_goes_through_the_pager():
     ("name", "extra", "says", "is_coloured"),
     [
         ("less", {}, "-R", True),
+        ("less", {"LESS": None}, "-FRX", True),
         ("less", {"LESS": "-iFR"}, "-iFR", True),
         ("less", {"LESS": "-i"}, "-i", False),
         ("other", {}, "", True),
@@ -174,10 +182,11 @@ def test_a_pager_gets_colours_that_it_can_show(tmp_path, name, extra, says, is_c
     pager.write_text('#!/bin/sh\necho "told: <$LESS>"\ncat\n')
     pager.chmod(0o755)
     around = {"COLUMNS": "90", "PAGER": str(pager), "LESS": "", **extra}
-    shown = terminal("scope", "--demo", **around)
+    around = {name: value for name, value in around.items() if value is not None}
+    shown = terminal("scope", "--demo", "--max_rows", "60", **around)
     assert f"told: <{says}>" in shown
     assert ("\x1b[" in shown) is is_coloured
-    always = terminal("scope", "--demo", "--color=always", **around)
+    always = terminal("scope", "--demo", "--max_rows", "60", "--color=always", **around)
     assert "\x1b[" in always
 
 

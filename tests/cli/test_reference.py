@@ -93,8 +93,8 @@ def test_an_option_keeps_its_spellings_its_section_and_whether_it_repeats(eat):
 def test_choices_are_those_of_click_or_of_the_table_of_options(eat):
     options = by_name(eat)
     assert options["--format"].choices == ("text", "json")
-    assert options["--select"].choices[:2] == ("bytes", "micros")
-    assert options["--order_by"].choices[0] == "name"
+    assert options["--select"].choices[:3] == ("auto", "bytes", "micros")
+    assert options["--order_by"].choices[:2] == ("auto", "name")
     assert options["--order_by"].is_of_views
     assert not options["--format"].is_of_views
 

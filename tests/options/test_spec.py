@@ -15,11 +15,11 @@ def test_options_are_in_the_order_of_the_report():
 
 def test_choices():
     assert " ".join(ORDER_BY) == (
-        "name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros "
-        "params float_ops occurrence"
+        "auto name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros "
+        "cpu_micros params float_ops occurrence"
     )
     assert " ".join(SELECT) == (
-        "bytes micros params float_ops tensor_value device op_types occurrence input_shapes "
+        "auto bytes micros params float_ops tensor_value device op_types occurrence input_shapes "
         "accelerator_micros cpu_micros peak_bytes residual_bytes output_bytes"
     )
 

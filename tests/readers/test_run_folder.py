@@ -3,7 +3,7 @@
 import pytest
 
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.readers.run_folder import capture_files, host_name, run_files, runs
+from tfprof.readers.run_folder import capture_files, host_name, is_capture, run_files, runs
 
 
 @pytest.fixture
@@ -67,3 +67,31 @@ def test_the_run_folder_itself(logs):
 def test_no_capture(tmp_path):
     with pytest.raises(EmptyProfileError, match="holds no capture"):
         run_files(tmp_path, None)
+
+
+def test_one_run_below_a_folder_is_found(tmp_path):
+    (tmp_path / "a" / "run1" / "oracle").mkdir(parents=True)
+    (tmp_path / "a" / "run1" / "h.xplane.pb").write_bytes(b"")
+    (tmp_path / "a" / "run1" / "oracle" / "again.xplane.pb").write_bytes(b"")
+    for folder, name in ((tmp_path / "a", "run1"), (tmp_path, "a/run1")):
+        found, files, others = run_files(folder, None)
+        assert (found, [path.name for path in files], others) == (name, ["h.xplane.pb"], [])
+        assert is_capture(folder)
+
+
+def test_of_several_runs_without_a_time_one_must_be_chosen(tmp_path):
+    for name in "abcdefg":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "h.xplane.pb").write_bytes(b"")
+    told = "7 folders with captures lie below it: a, b, c, d, e and 2 more; give one of them"
+    with pytest.raises(UsageError, match=told):
+        run_files(tmp_path, None)
+    assert run_files(tmp_path, "c")[0] == "c"
+
+
+def test_a_folder_with_files_of_its_own_is_no_capture_for_what_lies_deep_in_it(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "h.xplane.pb").write_bytes(b"")
+    assert is_capture(tmp_path)
+    (tmp_path / "graph.pb").write_bytes(b"")
+    assert not is_capture(tmp_path)

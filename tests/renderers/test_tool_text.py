@@ -15,7 +15,6 @@ from tfprof.renderers.tables import ASCII, UNICODE, escaped
 from tfprof.renderers.tool_text import ToolText
 from tfprof.renderers.tool_values import (
     cell_text,
-    evidence_text,
     header_of,
     number_text,
 )
@@ -83,17 +82,6 @@ def test_headers_are_short_and_leave_units_to_cells(column, expected):
     assert header_of(column) == expected
 
 
-def test_evidence_has_units_by_name():
-    evidence = {
-        "op": "a/b", "share_of_step": 0.5, "input_fraction": 0.25, "time_us": 1500,
-        "peak_bytes": 2000, "calls": 3, "known": None, "ops": ["x", "y"], "eager": True,
-    }  # fmt: skip
-    assert evidence_text(evidence) == (
-        "op: a/b, share of step: 50.0 %, input: 25.0 %, time: 1.50 ms, peak: 2.00 kB, calls: 3, "
-        "known: n/a, ops: x; y, eager: yes"
-    )
-
-
 def test_the_verdict_comes_first_then_warnings_tables_and_advice():
     table = Table("ops", (NAME, TIME), [("a", 1.0), ("b", 2.0)], title="Ops")
     result = result_of(
@@ -120,7 +108,7 @@ def test_the_verdict_comes_first_then_warnings_tables_and_advice():
         "",
         "What to do",
         " 1. Prefetch.",
-        "    up to 25.0 % of the step time; share: 40.0 %",
+        "    gain: up to 25.0 % of the step time",
         " 2. Nothing else.",
         "",
         "note: All fine.",
@@ -167,11 +155,79 @@ def test_columns_that_are_the_same_everywhere_are_told_below():
     rows = [("a", 1.0, "Eager", 0, "", None), ("b", 2.0, "Eager", 0, "", None)]
     text = text_of(result_of(Table("ops", columns, rows)))
     assert "op     time\n" in text
-    assert "the same in every row: mode: Eager; idle: 0" in text
-    assert "mpty" not in text
+    assert text.endswith("\nall rows: mode Eager")  # nothing and unknown are not worth a word
+    for silent in ("mpty", "dle", "nknown"):
+        assert silent not in text
     single = text_of(result_of(Table("ops", columns, rows[:1])))
     assert "Eager" in single
-    assert "the same" not in single
+    assert "all rows" not in single
+
+
+def test_numbers_of_steps_alone_are_no_table():
+    columns = (Column("step", "Step"), Column("idle", "Idle", unit="us"))
+    table = Table("steps", columns, [(1, 0), (2, 0), (3, 0)], title="Steps")
+    empty = Table("steps", columns, [], title="Steps")
+    other = Table("other", (NAME,), [("a",)], title="Other")
+    assert "Steps" not in text_of(result_of(table, other))
+    assert "Steps" not in text_of(result_of(empty, other))
+    assert "Steps" in text_of(result_of(table, other), table="steps")
+    assert "no rows" in text_of(result_of(empty, other), table="steps")
+    busy = Table("steps", columns, [(1, 0), (2, 7)], title="Steps")
+    assert "7.00 µs" in text_of(result_of(busy))
+
+
+def test_each_allocator_has_first_rows_of_its_own():
+    columns = (Column("host", "Host", "string"), Column("allocator", "Allocator", "string"), NAME,
+               Column("allocation_bytes", "Allocated", unit="bytes"))  # fmt: skip
+    rows = [("h", "big", "a", 9000), ("h", "big", "b", 8000), ("h", "small", "c", 7),
+            ("h", "small", "d", 6)]  # fmt: skip
+    text = text_of(result_of(Table("peak", columns, rows, title="In use")), top=1)
+    assert "In use: big on h\n" in text
+    assert "In use: small on h\n" in text
+    assert re.search(r"^a +9.00 kB$", text, re.MULTILINE)
+    assert re.search(r"^c +7 B$", text, re.MULTILINE)
+    one_each = Table("peak", columns, rows[1:3], title="In use")
+    assert "In use\n" in text_of(result_of(one_each))
+
+
+def test_advice_is_said_without_its_evidence():
+    advice = Advice("x/y", "Do it.", {"op": "dense", "wait_share": 0.3}, gain_fraction=0.25)
+    text = text_of(result_of(advice=(advice,)))
+    assert text.endswith(" 1. Do it.\n    gain: up to 25.0 % of the step time")
+    assert "dense" not in text
+
+
+def test_no_two_categories_have_one_colour():
+    from rich.color import Color, ColorSystem
+
+    from tfprof.renderers.tool_charts import _ASCII_FILLS, _COLOURS, _FILLS
+
+    assert len(_COLOURS) == len(_FILLS) == len(_ASCII_FILLS)
+    for system in (ColorSystem.STANDARD, ColorSystem.EIGHT_BIT, ColorSystem.TRUECOLOR):
+        seen = {Color.parse(colour).downgrade(system) for colour in _COLOURS}
+        assert len({(c.number, c.triplet) for c in seen}) == len(_COLOURS), system
+
+
+def test_the_efficiency_of_ops_survives_a_narrow_terminal():
+    from tfprof.tools.roofline_table import COLUMNS
+
+    cells = {
+        "operation": "custom-call.1", "category": "custom-call", "occurrences": 12,
+        "total_time": 469.0, "total_self_time": 469.0, "total_self_time_percent": 0.014,
+        "bound_by": "HBM", "roofline_efficiency": 0.343, "source_info": "model.py:1",
+    }  # fmt: skip
+
+    def row(**changed):
+        known = {**cells, **changed}
+        return tuple(known.get(c.id, "" if c.type == "string" else 1.5) for c in COLUMNS)
+
+    other = row(operation="fusion", total_self_time=200.0, bound_by="Compute",
+                total_self_time_percent=0.006, roofline_efficiency=0.1, occurrences=3)  # fmt: skip
+    table = Table("roofline", tuple(COLUMNS), [row(), other], title="Ops")
+    text = text_of(result_of(table), width=80)
+    for header in ("op", "self time", "self share", "bound by", "efficiency"):
+        assert header in text
+    assert "34.3 %" in text
 
 
 def test_identifiers_are_no_amounts():
@@ -203,7 +259,7 @@ def test_names_are_folded_in_their_middle_and_details_go_first():
     row = next(line for line in lines if line.startswith("scope/"))
     assert "…" in row
     assert "MatMul" in row
-    assert "no room for: source" in lines[-1]
+    assert lines[-1] == "1 more column: widen the terminal, or --format csv"
 
 
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
@@ -328,7 +384,7 @@ def test_any_cells_are_drawn_in_the_width_and_harmless(rows, unit, width):
     columns = (NAME, Column("a", "A", unit=unit), Column("core", "Core"))
     text = text_of(result_of(Table("t", columns, rows, title="T")), width=width)
     assert escaped(text, keep="\n") == text
-    grid = text.split("\nT\n")[1].split("\nthe same")[0]
+    grid = text.split("\nT\n")[1].split("\nall rows")[0]
     assert max(map(cell_len, grid.splitlines()), default=0) <= max(width, 90)
 
 
@@ -355,7 +411,6 @@ def test_a_single_row_without_room_is_a_list():
         "time          1.50 µs",
         "self share    25.0 %",
         "devices idle  7.0 %",
-        "n/a: unknown",
     ]
 
 

@@ -18,6 +18,10 @@ KNOWN = [placeholder("x", 4, 4), node("r", "Relu", "x", **T), node("odd", "Myste
 KINDS = ("scope", "graph", "op")
 
 
+BUILT = tfprof.ProfileOptionBuilder().build()
+"""What is shown without counting; without options, graphs show their float operations."""
+
+
 def options(**chosen):
     return {**tfprof.ProfileOptionBuilder().build(), **chosen}
 
@@ -40,7 +44,7 @@ def counts(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_views_count_float_operations_when_somebody_reads_them(kind, counts):
-    tree = tfprof.Profiler(graph(*KNOWN)).view(kind)
+    tree = tfprof.Profiler(graph(*KNOWN)).view(kind, BUILT)
     assert (tree.total_exec_micros, tree.total_peak_bytes, tree.total_parameters) == (0, 0, 16)
     assert counts == []
     assert tree.total_float_ops == 16
@@ -95,7 +99,7 @@ def test_runs_that_come_later_do_not_multiply_what_a_view_has_counted():
 
 def test_nobody_counts_for_a_view_that_is_gone(counts):
     profiler = tfprof.Profiler(graph(*KNOWN))
-    tree = profiler.view("scope")
+    tree = profiler.view("scope", BUILT)
     del tree
     gc.collect()
     profiler.add_step(0, run({"r": 1}))

@@ -15,6 +15,9 @@ from tfprof.cli.output import deliver_quietly, note, silence_stdout
 from tfprof.cli.registry import COMMANDS, find_command, sections
 from tfprof.errors import InputError, TfprofError
 
+_SHELL = "shell"
+"""What opens without a command."""
+
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
@@ -55,14 +58,15 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run; errors become one line on stderr and an exit code."""
-        arguments = _command_first(list(sys.argv[1:] if args is None else args))
+        words = list(sys.argv[1:] if args is None else args)
+        arguments = _command_first(words)
         name = prog_name or "tfprof"
         if not standalone_mode:
             return super().main(arguments, name, complete_var, standalone_mode=False, **extra)
         try:
             code = super().main(arguments, name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
-            _complain(_with_hint(error))
+            _complain(_with_hint(error, whole=arguments[:1] == [_SHELL] and _SHELL not in words))
             code = EXIT_USAGE if isinstance(error, click.UsageError) else error.exit_code
         except TfprofError as error:
             _complain(str(error))
@@ -114,11 +118,13 @@ def _without_traceback(error: OSError) -> str:
     return f"standard output: cannot be written: {error.strerror or error}"
 
 
-def _with_hint(error: click.ClickException) -> str:
+def _with_hint(error: click.ClickException, *, whole: bool) -> str:
+    """The message, and where more can be read: of everything, if no command was named."""
     context = getattr(error, "ctx", None)
     if context is None:
         return error.format_message()
-    return f"{error.format_message()}\nTry '{context.command_path} --help'."
+    command = context.find_root() if whole else context
+    return f"{error.format_message()}\nTry '{command.command_path} --help'."
 
 
 def _complain(message: str) -> None:

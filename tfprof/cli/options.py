@@ -13,13 +13,13 @@ import click
 
 from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, canonical, key_of, split_list
 from tfprof.errors import UsageError
-from tfprof.options.spec import ALL_VIEWS, OPTIONS, Option
+from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
 
 CLI_DEFAULTS: Mapping[str, Any] = {
-    **{option.name: option.builder_default for option in OPTIONS},
+    **UNASKED,
     "max_depth": 10,
 }
-"""Defaults on the command line: the builder's, but the original command's ``max_depth``."""
+"""Defaults on the command line: what nobody has asked for, but the original's ``max_depth``."""
 
 _STDIN = "/dev/stdin"
 _METAVARS = {"int": "N", "bool": "[BOOL]", "str": "TEXT", "list": "LIST"}

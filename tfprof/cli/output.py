@@ -32,6 +32,9 @@ PLAIN_WIDTH = 100_000
 _LINES_OF_A_SCREEN = 24
 """Of a terminal that does not tell its size."""
 
+_LESS = "-FRX"
+"""What less is told where the user tells it nothing: end at one screen, show colours, stay."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -155,7 +158,8 @@ class Target:
             return
         with _writing_stdout():
             if self._wants_pages(content):
-                click.echo_via_pager(content, color=self._pager_colour())
+                with _less_told():
+                    click.echo_via_pager(content, color=self._pager_colour())
             else:
                 _write_stdout(content)
 
@@ -169,14 +173,31 @@ class Target:
     def _wants_pages(self, content: str) -> bool:
         if not (self.pager and self.is_terminal and is_terminal(sys.stdin)):
             return False
-        lines = shutil.get_terminal_size().lines or _LINES_OF_A_SCREEN
-        return os.environ.get("TERM") != "dumb" and content.count("\n") >= lines
+        return os.environ.get("TERM") != "dumb" and content.count("\n") >= self.lines
+
+    @property
+    def lines(self) -> int:
+        """Lines of the terminal."""
+        return shutil.get_terminal_size().lines or _LINES_OF_A_SCREEN
 
     def _width(self) -> int | None:
         columns = os.environ.get("COLUMNS", "")
         if columns.isdecimal() and int(columns) > 0:
             return int(columns)
         return shutil.get_terminal_size().columns if self.is_terminal else None
+
+
+@contextmanager
+def _less_told() -> Iterator[None]:
+    """While a pager runs, ``LESS`` is what the user says, else ours."""
+    is_ours = "LESS" not in os.environ
+    if is_ours:
+        os.environ["LESS"] = _LESS
+    try:
+        yield
+    finally:
+        if is_ours:
+            os.environ.pop("LESS", None)
 
 
 def wants_colour(choice: ColourChoice, is_terminal: bool, environ: Mapping[str, str]) -> bool:

@@ -16,11 +16,17 @@ from tfprof.cli.results import SECTION, as_json, as_text, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
+    from tfprof.model.notices import Notice
     from tfprof.outputs import OutputFile
     from tfprof.views.result import ViewTree
 
 FORMATS = ("text", "table", "tree", "json", "csv", "html")
 TERMINAL_ROWS = 40
+LEAST_ROWS = 12
+_AROUND_ROWS = 8
+"""Header, rules, total, two remarks of two lines, and the prompt."""
+
+_WITH_HINTS = ("table", "tree", "html")
 
 _ABOUT = """
 
@@ -58,7 +64,7 @@ def view_result_options() -> list[CommandOption]:
     rows = CommandOption(
         ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
         help="Rows of a table, tree or page, the largest first to stay; 0 is all. [default: "
-        f"{TERMINAL_ROWS} on a terminal, 5000 of a page, else all]",
+        f"as many as fit on a terminal, up to {TERMINAL_ROWS}; 5000 of a page; else all]",
     )  # fmt: skip
     place = next(i for i, option in enumerate(options) if option.name == "color")
     return [*options[:place], rows, *options[place:]]
@@ -84,7 +90,19 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
             target.write(_formatted(tree, chosen_format, target, max_rows))
         elif target is not None:
             write_files(profiler.output_files(kind, options), given)
-    tell(tree.notices)
+    tell([*tree.notices, *_hints(tree, chosen_format, options)])
+
+
+def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
+    """What tables and pages say below their rows, for formats that have no place for it."""
+    from tfprof.model.notices import Notice
+    from tfprof.renderers.view_rows import ViewRows, about_idle
+
+    if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
+        return
+    remarks = ViewRows(tree).hints() if chosen_format == "text" else about_idle(tree)
+    for remark in remarks:
+        yield Notice("hint", remark)
 
 
 def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:
@@ -131,7 +149,7 @@ def warnings_as_notes() -> Iterator[None]:
 def _names_float_ops(options: dict[str, Any]) -> bool:
     """Whether a table or text that these options ask for depends on float operations."""
     return (
-        "float_ops" in options["select"]
+        not {"float_ops", "auto"}.isdisjoint(options["select"])
         or options["order_by"] == "float_ops"
         or options["min_float_ops"] > 0
     )
@@ -183,7 +201,9 @@ def _default_rows(name: str, target: Target | None) -> int:
         from tfprof.renderers.view_html import PAGE_ROWS
 
         return PAGE_ROWS
-    return TERMINAL_ROWS if target is not None and target.is_terminal else 0
+    if target is None or not target.is_terminal:
+        return 0
+    return max(LEAST_ROWS, min(TERMINAL_ROWS, target.lines - _AROUND_ROWS))
 
 
 def _as_text(tree: ViewTree) -> str:

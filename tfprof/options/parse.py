@@ -13,7 +13,7 @@ from typing import Any
 from tfprof.errors import TfprofWarning, UsageError
 from tfprof.options.output import Output, parse_classic_output, parse_output
 from tfprof.options.regex import NameMatcher
-from tfprof.options.spec import BY_NAME, LEGACY_KEYS, OPTIONS, Option
+from tfprof.options.spec import AUTO, BY_NAME, LEGACY_KEYS, OPTIONS, Option
 
 _INT64 = 1 << 63
 
@@ -37,6 +37,7 @@ class ProfileOptions:
         start: ``start_name_regexes``; likewise ``trim``, ``show`` and ``hide``.
         output: Where the report goes.
         classic: Follow the original where it is wrong.
+        hides_idle: Show nothing that never ran and has nothing to show.
     """
 
     values: Mapping[str, Any]
@@ -47,6 +48,7 @@ class ProfileOptions:
     hide: NameMatcher
     output: Output
     classic: bool
+    hides_idle: bool = False
 
     def with_step(self, step: int) -> ProfileOptions:
         """The same for another step."""
@@ -115,6 +117,12 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
     for option in OPTIONS:
         value = options.get(option.name, option.default)
         values[option.name] = _checked(option, value, classic)
+    if classic:
+        values |= _without_auto(values)
+    elif values["max_depth"] < 0:
+        raise UsageError(
+            f"option max_depth={values['max_depth']} must be 0 (the total alone) or more"
+        )
     output = (parse_classic_output if classic else parse_output)(values["output"])
     if output.type == "pprof" and not classic:
         values["max_depth"] = _EVERY_LEVEL  # whole stacks: pprof itself folds and cuts them
@@ -149,6 +157,16 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
         output=output,
         classic=classic,
     )
+
+
+def _without_auto(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``auto`` stands for in classic mode: what the original's builder starts from."""
+    order = BY_NAME["order_by"].builder_default
+    select = ["micros" if name == AUTO else name for name in values["select"]]
+    return {
+        "order_by": order if values["order_by"] == AUTO else values["order_by"],
+        "select": tuple(select),
+    }
 
 
 def _checked(option: Option, value: object, classic: bool) -> object:

@@ -14,7 +14,11 @@ OptionValue = int | bool | str | list[str]
 ALL_VIEWS = ("scope", "graph", "op", "code")
 TREE_VIEWS = ("scope", "graph")
 
+AUTO = "auto"
+"""What the profile can answer with: see ``tfprof.views.defaults``."""
+
 ORDER_BY = (
+    AUTO,
     "name",
     "bytes",
     "peak_bytes",
@@ -28,6 +32,7 @@ ORDER_BY = (
     "occurrence",
 )
 SELECT = (
+    AUTO,
     "bytes",
     "micros",
     "params",
@@ -58,6 +63,8 @@ class Option:
         kind: Type of the value; a list holds strings.
         default: Value when the key is missing from an options dict.
         builder_default: Value a fresh ``ProfileOptionBuilder`` starts from.
+        unasked: Value where nobody has built options: on the command line, in the shell and in
+            ``Profiler.view(cmd)``; None is that of the builder.
         help: What it does, one sentence.
         unit: Unit of the value, empty if it has none.
         choices: Allowed values (or list elements); empty for any.
@@ -76,6 +83,7 @@ class Option:
     views: tuple[str, ...] = ALL_VIEWS
     is_regex: bool = False
     is_ours: bool = False
+    unasked: OptionValue | None = None
 
 
 def _minimum(name: str, what: str, unit: str, views: tuple[str, ...] = ALL_VIEWS) -> Option:
@@ -99,7 +107,17 @@ OPTIONS: tuple[Option, ...] = (
     _minimum("min_float_ops", "number of float operations", "operations"),
     _minimum("min_occurrence", "number of runs (op view: of ops)", "", ("scope", "graph", "op")),
     Option("step", "int", -1, -1, "Step to show; -1 averages over the steps an op was seen in."),
-    Option("order_by", "str", "name", "name", "Sort siblings by this.", "", ORDER_BY),
+    Option(
+        "order_by",
+        "str",
+        "name",
+        "name",
+        "Sort siblings by this. auto: by the first shown attribute that is known, time before all "
+        "others, the largest first, without what never ran; in classic mode by name.",
+        "",
+        ORDER_BY,
+        unasked=AUTO,
+    ),
     _regexes(
         "account_type_regexes",
         [".*"],
@@ -117,7 +135,17 @@ OPTIONS: tuple[Option, ...] = (
         "Let totals count only what is shown.",
         views=("scope", "graph", "op"),
     ),
-    Option("select", "list", [], ["micros"], "Attributes to show.", "", SELECT),
+    Option(
+        "select",
+        "list",
+        [],
+        ["micros"],
+        "Attributes to show. auto: the time; where no run was recorded, parameters and float "
+        "operations; in classic mode the time.",
+        "",
+        SELECT,
+        unasked=[AUTO],
+    ),
     Option(
         "output",
         "str",
@@ -139,6 +167,12 @@ OPTIONS: tuple[Option, ...] = (
     ),
 )
 """All options, in the order in which reports list them."""
+
+UNASKED: dict[str, OptionValue] = {
+    option.name: option.builder_default if option.unasked is None else option.unasked
+    for option in OPTIONS
+}
+"""The options of a view that nobody has chosen."""
 
 BY_NAME = {option.name: option for option in OPTIONS}
 

@@ -13,6 +13,8 @@ _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 
 _PROFILES = ("plugins", "profile")
 
+_MOST_NAMED = 5
+
 _DEEPEST = 8
 """Folders below a log folder in which runs are looked for."""
 
@@ -41,15 +43,21 @@ def capture_files(folder: Path) -> list[Path]:
 
 
 def is_capture(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is named as captures are, or a folder is a log folder or holds some."""
+    """Whether a file is named as captures are, or a folder is a log folder or holds some.
+
+    What lies deeper than a log folder's runs counts where a folder has no files of its own.
+    """
     named = Path(path)
     if not is_folder(named):
         return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
     try:
-        inside = (named, *entries(named))
-        return bool(capture_files(named)) or any(
-            is_folder(folder.joinpath(*_PROFILES)) for folder in inside
-        )
+        inside = entries(named)
+        if capture_files(named) or any(
+            is_folder(folder.joinpath(*_PROFILES)) for folder in (named, *inside)
+        ):
+            return True
+        holds_files = any(is_ordinary_file(path) for path in inside)
+        return not holds_files and bool(runs(named))
     except InputError:  # whoever reads it says what is wrong
         return False
 
@@ -58,9 +66,11 @@ def runs(folder: Path) -> dict[str, Path]:
     """Run folders of a log folder, in the order of their names.
 
     A run is called as its path from the log folder to the folder that holds ``plugins``, and the
-    name of the run.
+    name of the run. Where there is no folder ``plugins/profile``, runs are the folders below that
+    hold captures, called as the way to them.
     """
     found: dict[str, Path] = {}
+    loose: dict[str, Path] = {}
     for parent, folders, _ in os.walk(folder):
         here = Path(parent)
         folders.sort()
@@ -72,7 +82,16 @@ def runs(folder: Path) -> dict[str, Path]:
                 if capture_files(here / name):
                     found[str(prefix / name)] = here / name
             folders.clear()
+        elif here != folder and capture_files(here):
+            loose[str(here.relative_to(folder))] = here
+            folders.clear()
+    found = found or loose
     return dict(sorted(found.items(), key=lambda item: (item[1].name, item[0])))
+
+
+def _is_log(run: Path) -> bool:
+    """Whether a run lies where log folders have them, under a name that tells its time."""
+    return run.parent.parts[-2:] == _PROFILES
 
 
 def _is_inside(profiles: Path, folder: Path) -> bool:
@@ -92,7 +111,8 @@ def run_files(folder: Path, run: str | None) -> tuple[str, list[Path], list[str]
 
     Raises:
         EmptyProfileError: There is no capture.
-        UsageError: There is no such run.
+        UsageError: There is no such run; or none was chosen of several in a folder that is no log
+            folder, so that none is the latest.
     """
     files = capture_files(folder)
     if files and run is None:
@@ -110,6 +130,13 @@ def run_files(folder: Path, run: str | None) -> tuple[str, list[Path], list[str]
         )
     if run is None:
         run = next(reversed(known))
+        if len(known) > 1 and not _is_log(known[run]):
+            listed = ", ".join(list(known)[:_MOST_NAMED])
+            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+            raise UsageError(
+                f"{folder}: {len(known)} folders with captures lie below it: {listed}{more}; give "
+                "one of them, or choose it with --run NAME"
+            )
     if run not in known:
         raise UsageError(f"{folder}: no run {run!r}; it has: {', '.join(known)}")
     others = [name for name in known if name != run]

@@ -19,6 +19,8 @@ from rich.measure import Measurement
 from rich.segment import Segment
 from rich.style import Style
 
+from tfprof.renderers.folding import fitted, folded, head
+
 Kind = Literal["name", "text", "number", "bar"]
 
 GAP = 2
@@ -112,8 +114,23 @@ class Grid:
         """Columns that fit into a width, each with its own width."""
         if width not in self._layouts:
             columns = [_aligned(column) for column in self.columns]
-            self._layouts[width] = _layout(columns, width - self.indent)
+            layout = _layout(columns, width - self.indent)
+            self._layouts[width] = [(self._fitted(column, room), room) for column, room in layout]
         return self._layouts[width]
+
+    def _fitted(self, column: Column, width: int) -> Column:
+        """The column with names and texts that fit into its width."""
+        if column.kind not in ("name", "text"):
+            return column
+        rows = range(len(column.cells))
+        around = [_around(column, row, width) for row in rows]
+        rooms = [width - sum(map(cell_len, pair)) for pair in around]
+        return replace(
+            column,
+            cells=fitted(column.cells, rooms, self.glyphs.ellipsis),
+            guides=[guide for guide, _ in around] if column.guides else (),
+            suffixes=[suffix for _, suffix in around] if column.suffixes else (),
+        )
 
     def left_out(self, width: int) -> list[str]:
         """What does not fit into a width; bars without a name go with the column before them."""
@@ -184,21 +201,6 @@ def escaped(text: str, keep: str = "") -> str:
     )
 
 
-def folded(text: str, width: int, ellipsis: str = "…") -> str:
-    """The text in at most ``width`` cells; what does not fit is taken out of the middle.
-
-    More is kept of the end than of the start: names differ in their last parts.
-    """
-    if cell_len(text) <= width:
-        return text
-    room = width - len(ellipsis)
-    if room <= 0:
-        return _head(text, width)
-    head = _head(text, room * 2 // 5)
-    tail = _head(text[::-1], room - cell_len(head))[::-1]
-    return f"{head}{ellipsis}{tail}"
-
-
 def bar(share: float, width: int, glyphs: Glyphs = UNICODE) -> str:
     """A bar of ``share`` × ``width`` cells, in eighths of a cell; never empty above zero."""
     steps = len(glyphs.bars)
@@ -207,16 +209,6 @@ def bar(share: float, width: int, glyphs: Glyphs = UNICODE) -> str:
         return glyphs.bars[0] if share > 0 and steps > 1 else ""
     full, rest = divmod(units, steps)
     return glyphs.bars[-1] * full + (glyphs.bars[rest - 1] if rest else "")
-
-
-def _head(text: str, width: int) -> str:
-    """As many leading characters as fit."""
-    used = 0
-    for index, char in enumerate(text):
-        used += cell_len(char)
-        if used > width:
-            return text[:index]
-    return text
 
 
 def _aligned(column: Column) -> Column:
@@ -295,6 +287,17 @@ def _header(column: Column, width: int, style: Style) -> list[Segment]:
     return [Segment(text, style), Segment(room)]
 
 
+def _around(column: Column, row: int, width: int) -> tuple[str, str]:
+    """What stands before and after a name, as far as there is room."""
+    guide = column.guides[row] if column.guides else ""
+    suffix = column.suffixes[row] if column.suffixes else ""
+    # Deep in a narrow tree the guides give way, so that something of the name stays.
+    text = min(cell_len(column.cells[row]), _MIN_TEXT)
+    guide = head(guide, max(0, width - cell_len(suffix) - text))
+    keeps_suffix = cell_len(suffix) + _MIN_TEXT <= width - cell_len(guide)
+    return guide, suffix if keeps_suffix else ""
+
+
 def _cell(
     column: Column, row: int, width: int, styles: tuple[Style, Style | None], glyphs: Glyphs
 ) -> list[Segment]:
@@ -310,12 +313,7 @@ def _cell(
         return [Segment(text.rjust(width), shown + strong if strong else shown)]
     guide = column.guides[row] if column.guides else ""
     suffix = column.suffixes[row] if column.suffixes else ""
-    # Deep in a narrow tree the guides give way, so that something of the name stays.
-    guide = _head(guide, max(0, width - cell_len(suffix) - min(cell_len(text), _MIN_TEXT)))
-    room = width - cell_len(guide)
-    suffix = suffix if cell_len(suffix) + _MIN_TEXT <= room else ""
-    text = folded(text, room - cell_len(suffix), glyphs.ellipsis)
-    blank = room - cell_len(text) - cell_len(suffix)
+    blank = width - cell_len(guide) - cell_len(text) - cell_len(suffix)
     return [
         Segment(guide, Style(dim=True)),
         Segment(text, style + strong if strong else style),

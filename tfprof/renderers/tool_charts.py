@@ -11,14 +11,19 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from tfprof.renderers.folding import fitted, folded
 from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.renderers.tables import Column, Glyphs, Grid, escaped, folded
+from tfprof.renderers.tables import Column, Glyphs, Grid, escaped
 from tfprof.renderers.tool_values import number_text
 from tfprof.tools.result import Chart
 
 _FILLS: Final = "█▓▒░▞▚▤▥▦▧▨▩"
 _ASCII_FILLS: Final = "#=+-:.oxs*%@"
-_COLOURS: Final = (BLUE, ORANGE, GREEN, PINK, "#d55e00", "#0072b2", "#f0e442", "#999999")
+_COLOURS: Final = (
+    BLUE, ORANGE, GREEN, PINK, "#f0e442", "#3355dd", "#b22222", "#aa4499", "#7a7a7a", "#ee6677",
+    "#66dd66", "#dd66dd",
+)  # fmt: skip
+"""As many as fills; different ones also on terminals with 16 colours."""
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=+*#"
 _UNITS: Final = re.compile(r"\((\w+)\)$|^(us|µs|ms|ns|ps|s|bytes|fraction|percent)$")
@@ -65,7 +70,8 @@ def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Tex
     n_bars = min(top, len(chart.x)) if top else len(chart.x)
     totals = [sum(values[place] for values in series.values()) for place in range(len(chart.x))]
     longest = max(totals) or 1.0
-    labels = [folded(_label(chart, x), _MOST_LABEL, glyphs.ellipsis) for x in chart.x[:n_bars]]
+    labels = [_label(chart, x) for x in chart.x[:n_bars]]
+    labels = fitted(labels, [_MOST_LABEL] * n_bars, glyphs.ellipsis)
     unit = unit_of_label(chart.y_label)
     numbers = [glyphs.text(number_text(total, unit)) for total in totals[:n_bars]]
     label_width = max(map(cell_len, labels))
@@ -143,7 +149,7 @@ def _parts(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text 
     cells = [glyphs.text(number_text(value, unit)) for _, value in pairs]
     shares = [number_text(value / whole, "fraction") for _, value in pairs]
     room = max(width // 2, _MOST_LABEL)
-    names = [folded(name, room, glyphs.ellipsis) for name, _ in pairs]
+    names = fitted([name for name, _ in pairs], [room] * len(pairs), glyphs.ellipsis)
     lengths = [value / longest for _, value in pairs]
     header = _UNITS.sub("", chart.y_label).strip() or ("memory" if unit == "bytes" else "time")
     yield Grid(

@@ -1,7 +1,7 @@
 """Tables of tools as grids for a terminal.
 
-Columns that say the same in each row are told below the grid instead of in it, and so are those
-for which there is no room.
+Columns that say the same in each row are told below the grid instead of in it, if they say
+anything; how many there is no room for is told there, too.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Final
 from rich.cells import cell_len
 
 from tfprof.renderers import tables as grids
+from tfprof.renderers.folding import fitted
 from tfprof.renderers.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
 from tfprof.renderers.tables import GAP, UNICODE, Glyphs, Grid, escaped
 from tfprof.renderers.tool_values import cell_text, header_of
-from tfprof.tools.table import Cell, Table
+from tfprof.tools.table import Cell, Column, Table
 
 _SHARES: Final = ("fraction", "percent")
 _COLOURS: Final = {
     "us": BLUE, "ms": BLUE, "ns": BLUE, "ps": BLUE, "s": BLUE, "bytes": ORANGE,
     "gflops_per_s": PINK, "gib_per_s": ORANGE,
 }  # fmt: skip
-_GROUP: Final = "host_or_device"
-"""A column that divides a table into lists of their own, each with its own first rows."""
+_GROUPS: Final = (("host_or_device",), ("allocator", "host"))
+"""Columns that divide a table into lists of their own, each with its own first rows."""
 
 _NAMES: Final = (
     "operation", "opName", "kernel_name", "hlo_op_name", "name", "op_name", "op", "iterator",
@@ -40,7 +41,8 @@ _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
 
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
-    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes",
+    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
+    "roofline_efficiency",
 }  # fmt: skip
 """What stays longest."""
 
@@ -53,8 +55,14 @@ _DETAILS: Final = {
     "tf_op_name", "provenance", "infeedPercentMin", "infeedPercentMax", "chip", "node",
     "timeInPercent", "address", "block_dim", "grid_dim", "registers_per_thread", "shmem_bytes",
     "occupancy_pct", "allocations", "deallocations", "stack_bytes",
+    "fragmentation", "include_infeed_outfeed",
 }  # fmt: skip
 """What goes first where there is little room."""
+
+_STEPS: Final = ("step", "stepnum", "stepNum", "stepname")
+"""A table of nothing but these tells nothing."""
+
+_NOTHING: Final = ("Unknown", "unknown", "Total")
 
 _WISHED: Final = {"name": 38, "text": 20, "bar": 8}
 """Cells that columns should have before others are added."""
@@ -75,30 +83,44 @@ class ToolGrid:
     remarks: tuple[str, ...] = ()
 
 
-def tool_grids(table: Table, top: int, width: int, glyphs: Glyphs = UNICODE) -> list[ToolGrid]:
-    """The first rows of a table; of a table with ops of hosts and devices, of each of them.
+def tool_grids(
+    table: Table, top: int, width: int, glyphs: Glyphs = UNICODE, *, whole: bool = False
+) -> list[ToolGrid]:
+    """The first rows of a table; of a table with lists of their own, such as hosts, of each list.
 
     Args:
         table: The table.
         top: Rows to show; 0 is all.
         width: Cells there are.
         glyphs: What to draw with.
+        whole: Also show what tells nothing: no rows, or numbers of steps and nothing of them.
     """
-    place = next((p for p, column in enumerate(table.columns) if column.id == _GROUP), None)
-    groups: dict[Cell, list[tuple[Cell, ...]]] = {}
-    for row in table.rows:
-        groups.setdefault(row[place] if place is not None else "", []).append(row)
-    if len(groups) < 2:
-        return [_tool_grid("", table, top, width, glyphs)]
-    return [
-        _tool_grid(escaped(str(group)), replace(table, rows=rows), top, width, glyphs)
-        for group, rows in groups.items()
-    ]
-
-
-def _tool_grid(title: str, table: Table, top: int, width: int, glyphs: Glyphs) -> ToolGrid:
     if not len(table):
-        return ToolGrid(title, None, ("no rows",))
+        return [ToolGrid("", None, ("no rows",))] if whole else []
+    groups = _groups(table)
+    if len(groups) < 2 or len(groups) == len(table):
+        groups = {"": list(table.rows)}
+    found = [
+        _tool_grid(escaped(title), replace(table, rows=rows), top, width, glyphs, whole=whole)
+        for title, rows in groups.items()
+    ]
+    return [grid for grid in found if grid is not None]
+
+
+def _groups(table: Table) -> dict[str, list[tuple[Cell, ...]]]:
+    """The rows by what divides them."""
+    ids = [column.id for column in table.columns]
+    dividing = next((group for group in _GROUPS if group[0] in ids), ())
+    places = [ids.index(name) for name in dividing if name in ids]
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        groups.setdefault(" on ".join(str(row[place]) for place in places), []).append(row)
+    return groups
+
+
+def _tool_grid(
+    title: str, table: Table, top: int, width: int, glyphs: Glyphs, *, whole: bool
+) -> ToolGrid | None:
     n_rows = min(top, len(table)) if top else len(table)
     places = [
         place
@@ -107,8 +129,11 @@ def _tool_grid(title: str, table: Table, top: int, width: int, glyphs: Glyphs) -
     ]
     alike = _alike(table, places)
     shown = [place for place in places if place not in alike] or places
+    if alike and not whole and all(table.columns[place].id in _STEPS for place in shown):
+        return None
     if title:
-        alike = {p: value for p, value in alike.items() if table.columns[p].id != _GROUP}
+        dividing = {name for group in _GROUPS for name in group}
+        alike = {p: value for p, value in alike.items() if table.columns[p].id not in dividing}
     shown = _name_first(table, shown)
     columns, left_out = _fitting(list(_columns(table, n_rows, shown, glyphs)), width, glyphs)
     if left_out and len(table) == 1:
@@ -120,19 +145,20 @@ def _tool_grid(title: str, table: Table, top: int, width: int, glyphs: Glyphs) -
 def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> ToolGrid:
     """The only row of a table that is too wide: a line for each column that says something."""
     known: list[tuple[str, str]] = []
-    unknown = []
     for place in places:
         column, cell = table.columns[place], table.rows[0][place]
-        header, text = glyphs.text(header_of(column)), cell_text(cell, column)
-        if text == NOT_AVAILABLE:
-            unknown.append(header)
-        elif text:
+        text = cell_text(cell, column)
+        if _tells(cell, column):
+            header = glyphs.text(header_of(column))
             known.append((header, text if column.type == "string" else glyphs.text(text)))
     names, values = zip(*known, strict=True) if known else ((), ())
     columns = [grids.Column("what", "name", names), grids.Column("value", "text", values)]
-    grid = Grid(columns, glyphs)
-    remark = f"{NOT_AVAILABLE}: {', '.join(unknown)}"
-    return ToolGrid(title, grid if known else None, (remark,) if unknown else ())
+    return ToolGrid(title, Grid(columns, glyphs) if known else None)
+
+
+def _tells(cell: Cell, column: Column) -> bool:
+    """Whether a cell is worth a line of its own: nothing, "no" and "unknown" are not."""
+    return bool(cell) and cell_text(cell, column) not in (NOT_AVAILABLE, *_NOTHING)
 
 
 def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
@@ -236,11 +262,8 @@ def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
     if names.kind != "name":
         return names
     guides = names.guides or [""] * len(names.cells)
-    cells = [
-        grids.folded(cell, max(width - len(guide), 12), glyphs.ellipsis)
-        for guide, cell in zip(guides, names.cells, strict=True)
-    ]
-    return replace(names, cells=cells)
+    rooms = [max(width - len(guide), 12) for guide in guides]
+    return replace(names, cells=fitted(names.cells, rooms, glyphs.ellipsis))
 
 
 def _wish(column: grids.Column) -> int:
@@ -258,13 +281,13 @@ def _remarks(
     hidden = len(table) - n_shown
     if hidden:
         yield f"{hidden:,} more row{'s' if hidden > 1 else ''}; --top 0 shows all"
-    told: dict[str, list[str]] = {}
-    for place, value in alike.items():
-        column = table.columns[place]
-        if value != "":
-            told.setdefault(cell_text(value, column), []).append(header_of(column))
+    told = [
+        f"{header_of(column)} {cell_text(value, column)}"
+        for column, value in ((table.columns[place], value) for place, value in alike.items())
+        if _tells(value, column) and column.id not in _DETAILS
+    ]
     if told:
-        listed = [f"{', '.join(names)}: {value}" for value, names in told.items()]
-        yield f"the same in every row: {'; '.join(listed)}"
+        yield f"all rows: {', '.join(told)}"
     if left_out:
-        yield f"no room for: {', '.join(left_out)}"
+        plural = "s" if len(left_out) > 1 else ""
+        yield f"{len(left_out)} more column{plural}: widen the terminal, or --format csv"

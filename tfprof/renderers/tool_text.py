@@ -14,7 +14,7 @@ from tfprof.renderers.metrics import BLUE, ORANGE
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped, glued, unglued
 from tfprof.renderers.tool_charts import chart_lines
 from tfprof.renderers.tool_tables import tool_grids
-from tfprof.renderers.tool_values import evidence_text, number_text
+from tfprof.renderers.tool_values import number_text
 from tfprof.tools.result import Advice, Chart, Note, ToolResult
 from tfprof.tools.table import Table
 
@@ -56,9 +56,9 @@ class ToolText:
             yield from self._chart(chart, width)
         variants = _variants(self.result.tables)
         for name, table in self.result.tables.items():
-            if name not in variants:
+            if name not in variants and (shown := list(self._table(table, width))):
                 yield Text()
-                yield from self._table(table, width)
+                yield from shown
         if variants:
             yield Text()
             yield from self._prose(f"--table also takes: {', '.join(variants)}", width, "dim")
@@ -68,6 +68,11 @@ class ToolText:
             for number, advice in enumerate(self.result.advice, 1):
                 yield from self._advice(number, advice, width)
         yield from self._notes([n for n in self.result.notes if n.severity == "info"], width)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether there is one table to show, so that its emptiness is the answer."""
+        return bool(self.table) or len(self.result.tables) == 1
 
     def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
         if notes:
@@ -91,13 +96,14 @@ class ToolText:
 
     def _table(self, table: Table, width: int) -> RenderResult:
         title = self._own(table.title or table.name)
-        for place, shown in enumerate(tool_grids(table, self.top, width, self.glyphs)):
+        shown = tool_grids(table, self.top, width, self.glyphs, whole=self._is_alone)
+        for place, part in enumerate(shown):
             if place:
                 yield Text()
-            yield Text(f"{title}: {shown.title}" if shown.title else title, style="bold")
-            if shown.grid is not None:
-                yield shown.grid
-            for remark in shown.remarks:
+            yield Text(f"{title}: {part.title}" if part.title else title, style="bold")
+            if part.grid is not None:
+                yield part.grid
+            for remark in part.remarks:
                 yield from self._prose(remark, width, "dim")
 
     def _advice(self, number: int, advice: Advice, width: int) -> Iterator[Text]:
@@ -105,13 +111,9 @@ class ToolText:
         margin = " " * len(head)
         for place, line in enumerate(self._wrapped(advice.message, width - len(head))):
             yield _line((margin if place else head) + line)
-        details = evidence_text(advice.evidence)
         if advice.gain_fraction is not None:
-            gain = f"up to {number_text(advice.gain_fraction, 'fraction')} of the step time"
-            details = f"{gain}; {details}" if details else gain
-        if details:
-            for line in self._wrapped(details, width - len(head)):
-                yield _line(margin + line, "dim")
+            share = number_text(advice.gain_fraction, "fraction")
+            yield _line(f"{margin}gain: up to {share} of the step time", "dim")
 
     def _prose(self, text: str, width: int, style: str = "") -> Iterator[Text]:
         for line in self._wrapped(text, width):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tfprof.renderers.metrics import NOT_AVAILABLE
-from tfprof.renderers.tables import escaped, folded
+from tfprof.renderers.tables import escaped
 from tfprof.tools.table import Cell, Column
 from tfprof.units import human_memory
 
@@ -63,6 +62,7 @@ _HEADERS: Final = {
     "operational_intensity": "FLOP/byte",
     "gpu_tensorcore_utilization": "tensor core",
     "bound_by": "bound by",
+    "roofline_efficiency": "efficiency",
     "eager": "mode",
     "dma_stall_percent": "DMA stall",
     "hlo_rematerialization": "remat.",
@@ -192,37 +192,6 @@ def plain_number(value: float) -> str:
         return f"{int(value):,}"
     decimals = 3 if size < 1 else 2 if size < 9.995 else 1 if size < 99.95 else 0
     return f"{value:,.{decimals}f}"
-
-
-def evidence_text(evidence: Mapping[str, Any]) -> str:
-    """``op: dense/MatMul, share: 30.3 %``; units as the names of the values end."""
-    return ", ".join(_evidence(key, value) for key, value in evidence.items())
-
-
-_ENDINGS: Final = {
-    "percent": "percent", "us": "us", "micros": "us", "ms": "ms", "ns": "ns", "nanos": "ns",
-    "ps": "ps", "bytes": "bytes",
-}  # fmt: skip
-_SHARES: Final = {"share", "fraction"}
-
-_MOST_EVIDENCE: Final = 160
-"""Characters of one value: names of kernels that templates made have thousands."""
-
-
-def _evidence(key: str, value: Any) -> str:
-    words = key.split("_")
-    unit = "fraction" if _SHARES.intersection(words) else _ENDINGS.get(words[-1], "")
-    if len(words) > 1 and words[-1] in {*_ENDINGS, "fraction"}:  # the value says so
-        words.pop()
-    if isinstance(value, (list, tuple)):
-        text = "; ".join(escaped(str(each)) for each in value)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        text = number_text(value, unit)
-    elif value is None or isinstance(value, (bool, str)):
-        text = cell_text(value, Column(key, key, "string"))
-    else:
-        text = escaped(str(value))
-    return f"{escaped(' '.join(words))}: {folded(text, _MOST_EVIDENCE)}"
 
 
 def _percent(percent: float) -> str:

@@ -15,7 +15,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.style import Style
 
-from tfprof.renderers.tables import GAP, UNICODE, Glyphs, folded
+from tfprof.renderers.folding import fitted
+from tfprof.renderers.tables import GAP, UNICODE, Glyphs
 from tfprof.renderers.view_rows import Line, Numbers, ViewRows
 from tfprof.units import human_share
 from tfprof.views.result import ViewTree
@@ -96,10 +97,11 @@ def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outl
     room = max(width - sum(column.width + GAP for column in tail), least)
     column = min(longest, room, _NAME_COLUMN)
 
+    widths = [cell_len(g) + len(s) for g, s in zip(guides, suffixes, strict=True)]
+    rooms = [max(room - width, 1) for width in widths]
+    names = fitted([line.name for line in rows.lines], rooms, glyphs.ellipsis)
     lines = []
-    for place, line in enumerate(rows.lines):
-        around = cell_len(guides[place]) + len(suffixes[place])
-        name = folded(line.name, max(room - around, 1), glyphs.ellipsis)
+    for place, (name, around) in enumerate(zip(names, widths, strict=True)):
         pieces = [
             (guides[place], "dim"),
             (name, "bold" if place == 0 else ""),

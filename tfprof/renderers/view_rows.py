@@ -141,7 +141,7 @@ class ViewRows:
         return np.zeros(0, np.int64) if is_sum else ops_of_row(self.tree, line.row)
 
     def remarks(self) -> Iterator[str]:
-        """What the reader does not see."""
+        """What the reader of a table does not see."""
         by = f"those with the largest {self.primary.title}" if self.primary else "the first"
         shown = len(self.tree) - self.n_left_out
         if self.n_left_out and self.is_list:
@@ -150,13 +150,21 @@ class ViewRows:
             yield (
                 f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
             )
+        if self._is_cut() and self.lines[-1].row == OTHERS and not self._cuts_the_largest():
+            depth = self.tree.options.max_depth
+            yield f"--max_depth {depth} cuts off the others; a larger one shows more of them"
+        yield from self.hints()
+
+    def hints(self) -> Iterator[str]:
+        """What no reader sees, whatever the report looks like."""
         if len(self.tree) == 1 and (filters := [*self._filters()]):
             yield f"no row is left by {', '.join(filters)}"
-        if self._cuts_the_largest():
+        if self._is_cut() and self._cuts_the_largest():
             yield (
                 f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
                 f"--order_by {self.primary.select if self.primary else ''} lists the largest first"
             )
+        yield from about_idle(self.tree)
         if not self.has_runs and any(metric.needs_run for metric in self.metrics):
             yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
 
@@ -166,11 +174,14 @@ class ViewRows:
             if name.startswith("min_") or name.endswith("_regexes"):
                 yield f"--{name}"
 
+    def _is_cut(self) -> bool:
+        """Whether a list ends where the depth cuts it."""
+        is_whole = self.is_list and not self.n_left_out
+        return is_whole and len(self.tree) - 2 == self.tree.options.max_depth
+
     def _cuts_the_largest(self) -> bool:
-        """Whether a list by name ends where it is cut, and most comes after that."""
-        options = self.tree.options
-        is_cut = self.is_list and not self.n_left_out and len(self.tree) - 2 == options.max_depth
-        if not is_cut or self.primary is None or options.order_by != "name":
+        """Whether most comes after the end of a list by name."""
+        if self.primary is None or self.tree.options.order_by != "name":
             return False
         shown = int(self.weights()[1:].sum())
         return 2 * shown < int(self.tree.total[METRIC_ROW[self.primary.metric], 0])
@@ -333,6 +344,15 @@ class ViewRows:
         texts = [human_count(count) for count in counts]
         nothing = [None] * len(counts)
         return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)
+
+
+def about_idle(tree: ViewTree) -> Iterator[str]:
+    """How many rows are not there because they never ran, and how to see them."""
+    if tree.n_idle:
+        what = "op type" if tree.kind == "op" else "row"
+        are = "that never ran is" if tree.n_idle == 1 else "that never ran are"
+        plural = "" if tree.n_idle == 1 else "s"
+        yield f"{tree.n_idle:,} {what}{plural} {are} not shown; --order_by name lists all"
 
 
 def options_that_are_set(tree: ViewTree) -> Iterator[tuple[str, object]]:

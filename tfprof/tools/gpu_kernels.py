@@ -12,6 +12,7 @@ from tfprof.analysis.xspace.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.analysis.xspace.programs import HloKey
+from tfprof.short_names import short_name
 from tfprof.tools.hlo_programs import known_programs
 from tfprof.tools.one_step import of_step
 from tfprof.tools.result import Chart, Note, ToolResult
@@ -139,8 +140,8 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
         return ()
     top = kernels[0]
     said = [
-        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, {top.kernel.name}, "
-        f"took {top.total_ns / total:.1%} of it."
+        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, "
+        f"{short_name(top.kernel.name)}, took {top.total_ns / total:.1%} of it."
     ]
     eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)
     if eligible:
@@ -159,10 +160,13 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
 def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
     if not kernels:
         return ()
-    top = kernels[:_CHARTED]
-    names = [times.kernel.name for times in top]
-    values = [times.total_ns / 1000 for times in top]
-    rest = sum(times.total_ns for times in kernels[_CHARTED:]) / 1000
+    sums: dict[str, int] = {}
+    for times in kernels:
+        sums[times.kernel.name] = sums.get(times.kernel.name, 0) + times.total_ns
+    ranked = sorted(sums, key=lambda name: -sums[name])
+    names = ranked[:_CHARTED]
+    values = [sums[name] / 1000 for name in names]
+    rest = sum(sums[name] for name in ranked[_CHARTED:]) / 1000
     if rest:
         names.append("others")
         values.append(rest)

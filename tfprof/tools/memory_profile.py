@@ -78,7 +78,7 @@ class _Allocator(NamedTuple):
 def memory(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """What each allocator held over time, and what was in use at its peak.
+    """What each allocator held over time, and what was in use at its peak, the fullest first.
 
     Args:
         run: The run.
@@ -101,6 +101,8 @@ def memory(
             for allocator in found
             for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
         ]
+    if not classic:
+        found.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
     notes = list(run.notes)
     if not found:
         notes.append(

@@ -15,6 +15,7 @@ from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
 from tfprof.views.code import CodeTree, build_code_tree
+from tfprof.views.defaults import settled
 from tfprof.views.graph import build_graph_tree
 from tfprof.views.hierarchy import Accounted, show
 from tfprof.views.members import Groups
@@ -98,6 +99,8 @@ class ViewBuilder:
             steps = " ".join(map(str, profile.steps.steps)) or "none"
             raise UsageError(f"step {options.step} was not added; available steps: {steps}")
         metrics = self._metrics(options, with_float_ops)
+        options = settled(options, profile, metrics)
+        self._read_what_has_notices(options, metrics)
         if isinstance(structure, OpTypes):
             return self._op(structure, options, metrics)
         if isinstance(structure, CodeTree):
@@ -155,12 +158,15 @@ class ViewBuilder:
         )
         if counter is not None:
             self._count_later(metrics)
-        # Whoever shows these also wants to know what the notices say of them.
+        return metrics
+
+    @staticmethod
+    def _read_what_has_notices(options: ProfileOptions, metrics: Metrics) -> None:
+        """Whoever shows these also wants to know what the notices say of them."""
         if "params" in options.select:
             metrics[_PARAMETERS]
         if "float_ops" in options.select:
             metrics[_FLOAT_OPS]
-        return metrics
 
     def _scope(self, tree: OpTree, options: ProfileOptions, metrics: Metrics) -> ViewTree:
         is_scope = tree.op_rows == NO_OP
@@ -236,6 +242,7 @@ class ViewBuilder:
             op_metrics=metrics,
             facts=self._facts(options.classic),
             profile=self._profile,
+            n_idle=shown.n_idle,
         )
 
     def _counts(self, options: ProfileOptions) -> Int64Array:
@@ -262,6 +269,7 @@ class ViewBuilder:
             metrics=metrics,
             counts=counts,
             is_empty=not types.names,
+            n_idle=shown.n_idle,
         )
 
     def _code(self, tree: CodeTree, options: ProfileOptions, metrics: Metrics) -> ViewTree:
@@ -292,6 +300,7 @@ class ViewBuilder:
             counts=counts,
             positions=shown.positions,
             code=tree,
+            n_idle=shown.n_idle,
         )
 
     def _grouped(
@@ -310,6 +319,7 @@ class ViewBuilder:
         is_empty: bool = False,
         positions: Int64Array = _NO_ROWS,
         code: CodeTree | None = None,
+        n_idle: int = 0,
     ) -> ViewTree:
         """A view of groups of ops; ``accounted`` and ``groups`` lack the root."""
         size = len(names)
@@ -332,4 +342,5 @@ class ViewBuilder:
             counts=counts,
             positions=positions,
             code=code,
+            n_idle=n_idle,
         )

@@ -9,6 +9,7 @@ from tfprof.analysis.accounting import METRIC_ROW, Metrics
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
+from tfprof.views.defaults import idle_metrics
 
 _BOUNDS_ON_TOTALS = (
     ("bytes", "requested_bytes"),
@@ -56,6 +57,23 @@ def within_bounds(
     if occurrence is not None:
         passed &= occurrence[positions] >= options.minimum("occurrence")
     return passed
+
+
+def seen_at_work(options: ProfileOptions, numbers: Metrics) -> BoolArray:
+    """Which nodes ran or have something to show; all of them where the options do not ask.
+
+    Args:
+        options: ``hides_idle``, and what is shown.
+        numbers: What nodes are shown with.
+
+    Returns:
+        Shape (n,).
+    """
+    busy = np.full(numbers.shape[1], not options.hides_idle)
+    if options.hides_idle:
+        for row in idle_metrics(options):
+            busy |= numbers[row] != 0
+    return busy
 
 
 def named_to_show(options: ProfileOptions, names: list[str], positions: Int64Array) -> BoolArray:

@@ -6,7 +6,7 @@ here each rule is one step over whole columns in preorder, so depth costs nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
-from tfprof.views.filtering import named_to_show, names_mask, within_bounds
+from tfprof.views.filtering import named_to_show, names_mask, seen_at_work, within_bounds
 from tfprof.views.ordering import sort_keys
 
 _ROOT_DEPTH = 1
@@ -55,6 +55,7 @@ class Shown:
         own: Own metrics of each row.
         total: Total metrics of each row.
         definitions: Number of definitions in the subtree, shape (m,).
+        n_idle: How many positions were left out because they never ran.
     """
 
     positions: Int64Array
@@ -62,6 +63,7 @@ class Shown:
     own: Metrics
     total: Metrics
     definitions: Int64Array
+    n_idle: int = 0
 
 
 def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False) -> Shown:
@@ -85,6 +87,9 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
         passed = within_bounds(options, candidate, total, data.own, run_count)
     passed &= depth[candidate] <= options.max_depth
     passed &= named_to_show(options, data.names, candidate)
+    busy = seen_at_work(options, total)[candidate]
+    n_idle = int((passed & ~busy).sum())
+    passed &= busy
 
     shown = np.zeros(len(tree), np.bool_)
     shown[candidate[passed]] = True
@@ -97,7 +102,8 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
             total = _totals(data, counted)
     definitions = tree.subtree_counts(counted)
     definitions[0] += displayed_only  # the original counts the root itself here
-    return _laid_out(data, options, shown, total, definitions)
+    laid_out = _laid_out(data, options, shown, total, definitions)
+    return replace(laid_out, n_idle=n_idle) if n_idle else laid_out
 
 
 def _totals(data: Accounted, counted: BoolArray) -> Metrics:

@@ -11,7 +11,7 @@ from tfprof.analysis.op_facts import OpFacts
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
-from tfprof.views.filtering import named_to_show, within_bounds
+from tfprof.views.filtering import named_to_show, seen_at_work, within_bounds
 from tfprof.views.members import Groups
 from tfprof.views.ordering import name_ranks, sort_keys
 
@@ -31,10 +31,12 @@ class ShownOpTypes:
     Attributes:
         groups: Index into ``OpTypes.names``, shape (m,).
         total: Metrics of the root, then of each type and everything after it.
+        n_idle: How many types were left out because none of their ops ran.
     """
 
     groups: Int64Array
     total: Metrics
+    n_idle: int
 
 
 def build_op_types(profile: Profile, facts: OpFacts) -> OpTypes:
@@ -71,11 +73,14 @@ def show_op_types(
     keys = sort_keys(options.order_by, everything, names, own, occurrence)
     order = np.argsort(keys, kind="stable")
     order = order[accounted[order]]
+    busy = seen_at_work(options, own)[order]
+    n_busy = int(busy.sum())
+    order = np.concatenate([order[busy], order[~busy]])  # totals count those that are not shown
     total = own.map(lambda column: _suffix_sums(column[order]), len(order))
 
     listed = [names[group] for group in order.tolist()]
     first = _first(options.start.mask(listed)) if _restricts(options) else 0
-    stop = first + min(len(listed) - first, max(options.max_depth + 1, 0))
+    stop = first + min(max(n_busy - first, 0), max(options.max_depth + 1, 0))
     stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
     walked = np.arange(first, stop)
     passed = within_bounds(options, walked, total, total, occurrence[order])
@@ -89,7 +94,7 @@ def show_op_types(
         sums = _suffix_sums(column[counted])
         return np.concatenate([sums[:1] if len(sums) else [0], sums[rows]])
 
-    return ShownOpTypes(order[shown], own.map(with_root, len(shown) + 1))
+    return ShownOpTypes(order[shown], own.map(with_root, len(shown) + 1), len(order) - n_busy)
 
 
 def _restricts(options: ProfileOptions) -> bool:

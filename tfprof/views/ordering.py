@@ -10,7 +10,7 @@ from tfprof._wire import tree_walks
 from tfprof.analysis.accounting import METRIC_ROW, Metrics
 from tfprof.model.columns import Int64Array
 
-_METRIC_OF_ORDER = {
+METRIC_OF_ORDER = {
     "bytes": "requested_bytes",
     "peak_bytes": "peak_bytes",
     "residual_bytes": "residual_bytes",
@@ -21,6 +21,7 @@ _METRIC_OF_ORDER = {
     "params": "parameters",
     "float_ops": "float_ops",
 }
+"""Row of a view's metrics for each attribute that can be shown and sorted by."""
 
 
 def sort_keys(
@@ -45,8 +46,8 @@ def sort_keys(
     """
     if not order_by:
         return np.zeros(len(positions), np.int64)
-    if order_by in _METRIC_OF_ORDER:
-        keys: Int64Array = ~total[METRIC_ROW[_METRIC_OF_ORDER[order_by]]][positions]
+    if order_by in METRIC_OF_ORDER:
+        keys: Int64Array = ~total[METRIC_ROW[METRIC_OF_ORDER[order_by]]][positions]
         return keys  # ~x falls as x rises, without the overflow of -x
     if order_by == "occurrence" and occurrence is not None:
         return ~occurrence[positions]

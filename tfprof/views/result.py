@@ -64,6 +64,7 @@ class ViewTree:
         positions: Position of each row in ``code``, shape (n,); code view.
         code: All lines, shown or not; code view.
         is_empty: The profile holds nothing that this view could show.
+        n_idle: Rows that were left out because they never ran and have nothing to show.
     """
 
     kind: ViewKind
@@ -84,6 +85,7 @@ class ViewTree:
     counts: Int64Array = field(default_factory=_none)
     positions: Int64Array = field(default_factory=_none)
     code: CodeTree | None = None
+    n_idle: int = 0
     _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:

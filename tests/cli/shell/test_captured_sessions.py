@@ -93,7 +93,9 @@ def test_a_run_is_read_once(session, logs, monkeypatch):
 def test_a_graph_beside_a_capture(session, logs, tmp_path):
     graph = tmp_path / "graph.pb"
     graph.write_bytes(graph_of(op("dense/MatMul", "MatMul"), op("x", "Relu")).SerializeToString())
-    done = session(logs, graph, lines=["scope --format json > s.json", "tools", "info"])
+    done = session(
+        logs, graph, lines=["scope -order_by name --format json > s.json", "tools", "info"]
+    )
     assert done.exit_code == 0
     rows = {row["name"]: row for row in json.loads(Path("s.json").read_text())["rows"]}
     assert rows["dense/MatMul"]["exec_micros"] == 30

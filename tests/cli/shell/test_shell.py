@@ -21,7 +21,7 @@ INCOMPLETE = (
 )
 
 
-def micros(told, line="op --format json"):
+def micros(told, line="op -order_by name --format json"):
     out, err, code = told(line)
     assert code == 0
     assert err in ("", INCOMPLETE)
@@ -36,11 +36,11 @@ def test_a_view_is_what_the_command_prints(told, call, graph, runs):
 
 
 def test_options_are_for_one_command_unless_they_are_set(told):
-    assert micros(told, "op -step 1 --format json") == 30
+    assert micros(told, "op -step 1 -order_by name --format json") == 30
     assert micros(told) == 20
     assert told("set -step 1 -select params")[0] == ""
     assert micros(told) == 30
-    assert micros(told, "op -step 0 --format json") == 10
+    assert micros(told, "op -step 0 -order_by name --format json") == 10
     assert micros(told) == 30
     told("reset step")
     assert micros(told) == 20

@@ -34,7 +34,7 @@ def test_a_session(screen):
     assert shell.lines[0].startswith("help lists the commands, ")
     shell.type("op -order_by micros -max_depth 3\r")
     shell.wait_for("Conv2DBackpropFilter", "total").wait_for_prompt()
-    shell.type("\r").wait_for("-min_bytes", "-order_by                   name").wait_for_prompt()
+    shell.type("\r").wait_for("-min_bytes", "-order_by                   auto").wait_for_prompt()
     shell.type("nonsense\r").wait_for("error: no such command: 'nonsense'").wait_for_prompt()
     shell.type("set -order_by bytes\r").wait_for_prompt()
     shell.type("\r").wait_for("-order_by                   bytes").wait_for_prompt()
@@ -134,7 +134,7 @@ def test_up_looks_for_lines_that_begin_like_this_one(screen):
 @pytest.mark.skipif(shutil.which("less") is None, reason="needs less")
 def test_less_shows_colours_and_pages_help(screen):
     shell = screen("--demo", rows=12, PAGER="less", LESS="").wait_for_prompt()
-    shell.type("scope -max_depth 3\r").wait_for("ExponentialMovingAverage", "\n:")
+    shell.type("scope -max_depth 3 -max_rows 40\r").wait_for("gradients", "\n:")
     assert "ESC" not in shell.text
     shell.type("q").wait_for_prompt()
     shell.type("help\r").wait_for("Commands:\n  op ", "\n:")
@@ -181,7 +181,8 @@ def test_scripts_are_piped_in(tmp_path):
 
     from ..conftest import environment
 
-    script = "\ufeff# costs\nop -max_depth 2 -select occurrence\nxyzzy\n\nset -step 0\nquit\nop\n"
+    ops = "op -order_by name -max_depth 100 -select occurrence"
+    script = f"\ufeff# costs\n{ops}\nxyzzy\n\nset -step 0\nquit\nop\n"
     done = subprocess.run(
         [sys.executable, "-m", "tfprof", "--demo"],
         input=script, capture_output=True, text=True, encoding="utf-8", env=environment(),
@@ -193,3 +194,18 @@ def test_scripts_are_piped_in(tmp_path):
     assert done.stdout.endswith(f"{'-static_float_ops':<28}false\n")
     assert "tfprof>" not in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_classic_mode_lists_the_originals_options(tmp_path):
+    import subprocess
+
+    from ..conftest import environment
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tfprof", "--demo", "--classic"], input="set\nop -max_depth 1\n",
+        capture_output=True, text=True, env=environment(), cwd=tmp_path, timeout=60, check=True,
+    )  # fmt: skip
+    assert f"{'-order_by':<28}name\n" in done.stdout
+    assert f"{'-select':<28}micros\n" in done.stdout
+    assert "\nAbs  " in done.stdout
+    assert done.stderr == ""

@@ -13,6 +13,7 @@ from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
+from tfprof.options.parse import is_classic
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -22,6 +23,9 @@ _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
 
 NOT_IN_A_SHELL = ("shell", "completion")
+
+_ORIGINALS = {"order_by": "name", "select": ("micros",)}
+"""What classic mode starts from, and lists, where others start from ``auto``."""
 
 
 def run(**given: Any) -> int:
@@ -78,12 +82,13 @@ def _given_options(given: dict[str, Any]) -> dict[str, Any]:
     """The options of the command line from which the session starts."""
     context = click.get_current_context()
     inputs = {parameter.name for parameter in input_options()}
-    return {
+    chosen = {
         name: value
         for name, value in given.items()
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         and name not in inputs | {"history"}
     }
+    return {**_ORIGINALS, **chosen} if is_classic(given["classic"]) else chosen
 
 
 command = Command(

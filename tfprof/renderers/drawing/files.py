@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +19,6 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.readers.compression import decompressed
-from tfprof.renderers.drawing.dot import import_graphviz
 from tfprof.renderers.drawing.views import MAX_NODES, view_to_graphviz
 from tfprof.renderers.tables import escaped
 from tfprof.views.result import ViewTree
@@ -51,6 +52,10 @@ class DrawnFile:
 
 class _NoPictureError(TfprofError):
     """The program ``dot`` is missing, or failed."""
+
+
+class _NoProgramError(_NoPictureError):
+    """It is missing."""
 
 
 def draw_to_file(
@@ -107,7 +112,7 @@ def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
         InputError: The file can not be read.
         UnknownFormatError: It is no DOT file.
         MalformedProfileError: It is a broken one.
-        MissingDependencyError: The package ``graphviz`` or the program ``dot`` is missing.
+        MissingDependencyError: The program ``dot`` is missing.
     """
     if kind not in PICTURES:
         raise UsageError(f"a picture of kind {kind!r}: use one of {', '.join(PICTURES)}")
@@ -121,12 +126,11 @@ def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
             f"{path}: not a DOT file: it does not start with 'graph' or 'digraph'. XLA writes "
             "such files with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_dot'"
         )
-    graphviz = import_graphviz()
     try:
         return _picture(data, kind)
+    except _NoProgramError as error:
+        raise MissingDependencyError(f"{path}: cannot be drawn: {error}") from error
     except _NoPictureError as error:
-        if isinstance(error.__cause__, graphviz.ExecutableNotFound):
-            raise MissingDependencyError(f"{path}: cannot be drawn: {error}") from error
         raise MalformedProfileError(
             f"{path}: a broken DOT file: {error}. Write the dump again"
         ) from error
@@ -136,15 +140,18 @@ def _picture(text: bytes, kind: str) -> bytes:
     """What ``dot`` makes of a DOT text.
 
     Raises:
-        _NoPictureError: It is not there, or it failed.
+        _NoProgramError: It is not there.
+        _NoPictureError: It failed.
     """
-    graphviz = import_graphviz()
+    program = shutil.which("dot")
+    if program is None:
+        raise _NoProgramError(f"the program 'dot' is not installed; {_INSTALL}")
     try:
-        picture: bytes = graphviz.pipe("dot", kind, text, quiet=True)
-    except graphviz.ExecutableNotFound as error:
-        raise _NoPictureError(f"the program 'dot' is not installed; {_INSTALL}") from error
-    except graphviz.CalledProcessError as error:
-        said = (error.stderr or b"").decode("utf-8", "replace").strip().partition("\n")[0]
-        reason = escaped(said[:200]) or f"exit status {error.returncode}"
-        raise _NoPictureError(f"the program 'dot' failed: {reason}") from error
-    return picture
+        done = subprocess.run([program, f"-T{kind}"], input=text, capture_output=True, check=False)
+    except OSError as error:
+        raise _NoProgramError(f"the program {program} cannot be started: {error}") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        reason = escaped(said[:200]) or f"exit status {done.returncode}"
+        raise _NoPictureError(f"the program 'dot' failed: {reason}")
+    return done.stdout

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tfprof.renderers.tables import escaped, folded
+from tfprof.renderers.folding import folded
+from tfprof.renderers.tables import escaped
 
 MAX_WIDTH = 32
 """Characters of a line in a box."""

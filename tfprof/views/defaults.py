@@ -1,0 +1,61 @@
+"""What ``auto`` means: the order and the attributes that a profile can answer with.
+
+Nobody who types ``tfprof op`` asks for an alphabet. Where no order and no attributes are named,
+views show what was recorded, the largest first, without what never ran: see
+``docs/adr/0022-views-sort-by-cost.md``. Options that are given are never changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfprof.analysis.accounting import METRIC_ROW, Metrics
+from tfprof.model.profile import Profile
+from tfprof.options.parse import ProfileOptions
+from tfprof.options.spec import AUTO
+from tfprof.views.ordering import METRIC_OF_ORDER
+
+_FOR_READERS = ("stdout", "file", "none")
+"""Outputs whose rows people read; in drawings and timelines place and colour say what is large."""
+
+_OF_RUNS = ("micros",)
+_OF_GRAPHS = ("params", "float_ops")
+
+_BY_COST = (
+    "micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes", "residual_bytes",
+    "output_bytes", "float_ops", "params",
+)  # fmt: skip
+"""What rows are sorted by: the first of these that is shown and known."""
+
+
+def settled(options: ProfileOptions, profile: Profile, metrics: Metrics) -> ProfileOptions:
+    """The options with every ``auto`` replaced by what the profile can answer with.
+
+    Args:
+        options: The options; classic mode has no ``auto`` any more.
+        profile: What was recorded.
+        metrics: Metrics of every op.
+    """
+    values = dict(options.values)
+    has_runs = bool(profile.steps.steps)
+    if AUTO in values["select"]:
+        known = [name for name in _OF_GRAPHS if not has_runs and _is_known(name, metrics)]
+        named = [name for name in values["select"] if name != AUTO]
+        values["select"] = tuple(dict.fromkeys([*named, *(known or _OF_RUNS)]))
+    if values["order_by"] != AUTO:
+        return replace(options, values=values)
+    shown = [name for name in _BY_COST if name in values["select"]]
+    known = [name for name in shown if _is_known(name, metrics)]
+    is_read = options.output.type in _FOR_READERS
+    values["order_by"] = known[0] if known and is_read else "name"
+    return replace(options, values=values, hides_idle=bool(known) and is_read and has_runs)
+
+
+def idle_metrics(options: ProfileOptions) -> list[int]:
+    """Rows of metrics that are all 0 where there is nothing to show: runs, and what is shown."""
+    shown = [METRIC_OF_ORDER[name] for name in options.select if name in METRIC_OF_ORDER]
+    return [METRIC_ROW[metric] for metric in ("run_count", *shown)]
+
+
+def _is_known(name: str, metrics: Metrics) -> bool:
+    return bool(metrics[METRIC_ROW[METRIC_OF_ORDER[name]]].any())
