@@ -263,15 +263,13 @@ FOLLOWED = {
 }
 """Programs that are advised to change so, and what became of them."""
 
-PERHAPS = {"keras_small_batches": ("keras_small_batches_together", "python/unexplained")}
-"""What helps if it is advised; nothing tells that it must be."""
-
-POINTLESS = {
+PERHAPS = {
+    "keras_small_batches": ("keras_small_batches_together", "python/unexplained"),
     "slow_map": ("slow_map_prefetched", "input-pipeline/prefetch"),
     "slow_map_parallel": ("slow_map_parallel_prefetched", "input-pipeline/prefetch"),
     "fused_map_and_batch": ("fused_map_and_batch_prefetched", "input-pipeline/prefetch"),
 }
-"""What would not help, and must not be advised."""
+"""What must help if it is advised: the first may, the prefetches do not, since all run ahead."""
 
 
 def time_of_batch(program):
@@ -300,14 +298,6 @@ def test_advice_that_may_be_given_helps(tensorflow_program, name):
     assert rule not in before.advice or time_of_batch(after) < 0.75 * time_of_batch(before)
 
 
-@pytest.mark.parametrize("name", POINTLESS)
-def test_what_would_not_help_is_not_advised(tensorflow_program, name):
-    changed, rule = POINTLESS[name]
-    before, after = tensorflow_program(name), tensorflow_program(changed)
-    assert time_of_batch(after) > 0.75 * time_of_batch(before), "the program did get faster"
-    assert rule not in before.advice
-
-
 @pytest.mark.parametrize("name", ["tf_keras_fit", "keras_busy_fit", "keras_fit"])
 def test_a_prefetch_hides_no_more_than_there_is_to_hide_it_behind(tensorflow_program, name):
     program = tensorflow_program(name)
@@ -316,7 +306,7 @@ def test_a_prefetch_hides_no_more_than_there_is_to_hide_it_behind(tensorflow_pro
     assert gain <= 1.0 - program.own_share("made") + MARGIN
 
 
-@pytest.mark.parametrize("name", [*FOLLOWED, *POINTLESS])
+@pytest.mark.parametrize("name", [*FOLLOWED, *PERHAPS])
 def test_no_gain_is_promised_that_is_more_than_a_step(tensorflow_program, name):
     advice = tensorflow_program(name).advice.values()
     assert all(0.0 <= (one.gain_fraction or 0.0) <= 1.0 for one in advice)
