@@ -60,6 +60,12 @@ def test_text_forms_that_are_nested_too_deeply(text: str) -> None:
         read_op_log((text + text.rpartition(" ")[2] * 20_000).encode())
 
 
+@pytest.mark.filterwarnings("error")
+def test_text_forms_with_escapes_that_are_none() -> None:
+    with pytest.raises(MalformedProfileError, match="not the text form of a OpLogProto"):
+        read_op_log(rb'log_entries { name: "\l" }')
+
+
 def kernels(details: str, name: str = "kernel") -> pb.XSpace:
     return xspace(gpu(line(event(name, 0, 10, kernel_details=details), name="Stream #1")))
 
