@@ -11,7 +11,6 @@ from tfprof._wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.model.hlo import Computation, HloModule, Instruction, Shape, StackFrame
 from tfprof.model.notices import Notice, Notices
-from tfprof.model.numerals import whole_number
 from tfprof.model.xspace_stats import StatKind
 from tfprof.readers.hlo_attributes import attributes_of, shape_of
 from tfprof.readers.hlo_buffers import buffers_of
@@ -111,7 +110,7 @@ def find_program(
 
 def _module_name(name: str, program_id: int) -> str:
     parts = _WITH_ID.fullmatch(name)
-    return parts[1] if parts and whole_number(parts[2]) == program_id else name
+    return parts[1] if parts and parts[2].lstrip("0") == str(program_id).lstrip("0") else name
 
 
 def read_hlo(data: bytes, *, source: str) -> HloModule:
