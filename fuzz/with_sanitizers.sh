@@ -6,6 +6,7 @@ set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 python=$(command -v -- "${PYTHON:-python3}")
+[[ $python == /* ]] || python=$PWD/$python
 work=$(mktemp -d "${TMPDIR:-/tmp}/tfprof-sanitizers.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
 
@@ -22,5 +23,6 @@ CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitiz
 export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc
+export FUZZ_SLOWNESS="${FUZZ_SLOWNESS:-20}"
 findings="${FINDINGS:-$root/fuzz-findings}"
 "$python" -m fuzz.fuzz_readers --findings "$findings" "$@"

@@ -60,6 +60,19 @@ def test_text_forms_that_are_nested_too_deeply(text: str) -> None:
         read_op_log((text + text.rpartition(" ")[2] * 20_000).encode())
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("entry", ['name: "\\l"', "float_ops: 9223372036854775808"])
+def test_text_forms_with_values_that_are_none(entry: str) -> None:
+    with pytest.raises(MalformedProfileError, match="not the text form of a OpLogProto"):
+        read_op_log(f"log_entries {{ {entry} }}".encode())
+
+
+def test_text_forms_with_other_values_that_are_none() -> None:
+    text = b"step_stats { dev_stats { node_stats { node_name: 'x' thread_id: 795251500132053 } } }"
+    with pytest.raises(MalformedProfileError, match="not the text form of a RunMetadata"):
+        tfprof.Profiler(graph(op("x"))).add_step(0, text)
+
+
 def kernels(details: str, name: str = "kernel") -> pb.XSpace:
     return xspace(gpu(line(event(name, 0, 10, kernel_details=details), name="Stream #1")))
 

@@ -40,8 +40,6 @@ cdef int reserve(Buffer* buffer, Py_ssize_t size) except -1:
 
 
 cdef int put(Buffer* buffer, const char* data, Py_ssize_t size) except -1:
-    if size == 0:  # there may be no buffer yet, and C allows no null pointer here
-        return 0
     reserve(buffer, size)
     memcpy(buffer.data + buffer.size, data, size)
     buffer.size += size
@@ -183,6 +181,7 @@ def outline(list names, const int64_t[::1] depth, list columns):
     buffer.data = NULL
     buffer.size = buffer.capacity = 0
     try:
+        reserve(&buffer, 1)  # C takes no null pointer, not even for no bytes
         for row in range(n):
             if not 0 <= depth[row] <= n:
                 raise ValueError("a tree is not as deep as that")

@@ -13,7 +13,6 @@ from tfprof._wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.model.hlo import Computation, HloModule, Instruction, Shape, StackFrame
 from tfprof.model.notices import Notice, Notices
-from tfprof.model.numerals import whole_number
 from tfprof.model.xspace_stats import StatKind
 from tfprof.readers.hlo_attributes import attributes_of, shape_of
 from tfprof.readers.hlo_buffers import buffers_of
@@ -117,7 +116,7 @@ def unsigned(program_id: int) -> int:
 def split_title(title: str) -> tuple[str, int | None]:
     """``module(id)`` → module and id; a name without an id, and None."""
     parts = _WITH_ID.fullmatch(title)
-    return (parts[1], unsigned(whole_number(parts[2]))) if parts else (title, None)
+    return (parts[1], unsigned(int(parts[2]))) if parts else (title, None)
 
 
 def read_hlo(data: bytes, *, source: str) -> HloModule:

@@ -186,7 +186,9 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
             allow_unknown_field=True,
             descriptor_pool=pb.private_pool(),
         )
-    except (text_format.ParseError, UnicodeDecodeError) as error:
+    except (text_format.ParseError, ValueError, DeprecationWarning) as error:
+        # ValueError: a number out of range, or no UTF-8. A warning, where these are errors, is how
+        # Python reports an escape that is none.
         raise MalformedProfileError(
             f"{label}: not the text form of a {name}: {error}. "
             "Save it again, or give the binary form"
