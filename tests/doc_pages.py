@@ -8,6 +8,7 @@ session on the recorded step. A line ``…`` stands for any lines that are left 
 """
 
 import contextlib
+import difflib
 import io
 import os
 import re
@@ -118,6 +119,37 @@ def is_quotation(quoted, printed):
     )
     text = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     return re.fullmatch(pattern, text) is not None
+
+
+def requoted(quoted, printed):
+    """A quotation brought up to date: what was left out stays left out.
+
+    Lines that are quoted and printed stay; lines that are printed in the place of quoted ones
+    replace them. Read the difference: a quotation that has nothing to hold on to is emptied.
+    """
+    old = [line.rstrip() for line in quoted.strip("\n").splitlines()]
+    new = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    if LEFT_OUT not in (line.strip() for line in old):
+        return "\n".join(new)
+    found = []
+    for kind, first, last, start, end in difflib.SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if kind == "equal":
+            found += old[first:last]
+            continue
+        gaps = [line for line in old[first:last] if line.strip() == LEFT_OUT]
+        n_quoted = last - first - len(gaps)
+        gap = gaps[:1] or [LEFT_OUT]
+        if end - start <= n_quoted and not gaps:
+            found += new[start:end]
+        elif n_quoted and old[first].strip() == LEFT_OUT:
+            found += [*gap, *new[max(start, end - n_quoted) : end]]
+        elif n_quoted:
+            found += [*new[start : min(end, start + n_quoted)], *gap]
+        else:
+            found += gap
+    return "\n".join(found)
 
 
 def _run_line(line, folder, exit_codes):

@@ -225,3 +225,22 @@ def test_prose_is_wrapped_once(call, words):
     for columns, width in (("60", 60), ("200", 100)):
         text = call("flops", "--demo", *words, COLUMNS=columns).stdout
         assert text.partition("\n")[2].startswith("\n".join(wrap(about, width)) + "\n\n")
+
+
+def test_the_page_is_about_float_operations_and_that_of_summary_about_layers(call):
+    flops = call("flops", "--demo", "--format", "html").stdout
+    summary = call("summary", "--demo", "--format", "html").stdout
+    assert "<h1>Float operations</h1>" in flops
+    assert "<h1>Model summary</h1>" in summary
+    for text in ("By op type", ">Conv2D<", "By layer", "What was counted", "backward"):
+        assert text in flops
+        assert text not in summary
+    for page in (flops, summary):
+        assert "From the recorded ResNet-50 step of tfprof." in page
+    types = call("flops", "--demo", "--format", "html", "--by", "type", "--top", "2").stdout
+    assert "By layer" not in types
+    assert types.count("<tr><td") == 2
+    assert "By op type" not in call("flops", "--demo", "--format", "html", "--by", "layer").stdout
+    refused = call("flops", "--demo", "--format", "html", "--by", "op")
+    assert refused.exit_code == 2
+    assert "--format html shows op types and layers" in refused.stderr

@@ -88,9 +88,9 @@ def test_the_word_that_is_wrong_is_named(call, graph, words, word):
 @pytest.mark.parametrize(
     ("words", "where"),
     [
-        (["--hlep"], "tfprof"),
-        (["op", "--hlep"], "tfprof op"),
-        (["shell", "--hlep"], "tfprof shell"),
+        (["--hlep"], "cli"),
+        (["op", "--hlep"], "cli op"),
+        (["shell", "--hlep"], "cli shell"),
     ],
 )
 def test_help_is_offered_of_what_was_named(call, words, where):

@@ -406,3 +406,31 @@ def test_files_that_are_no_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", "")
     with pytest.raises(tfprof.MissingDependencyError, match="install Graphviz"):
         render_dot_file(path, "svg")
+
+
+def test_lines_are_coloured_by_what_no_line_below_explains():
+    """The costly lines are library frames that are not drawn; their callers would be white."""
+    log = op_log(traced("a", "m.py:1:main", "m.py:2:slow", "lib.py:9:f"),
+                 traced("b", "m.py:1:main", "m.py:3:quick"))  # fmt: skip
+    made = tfprof.Profiler(graph(op("a", "Add"), op("b", "Add")), log)
+    made.add_step(0, run({"a": 90, "b": 10}))
+    drawing = draw_view(made.view("code", options(max_depth=3)), max_nodes=3)
+    shares = {node.lines[0]: node.share for node in drawing.nodes if node.kind != "rest"}
+    assert shares == {"m.py:1:main": 0.0, "m.py:2:slow": 1.0, "m.py:3:quick": pytest.approx(1 / 9)}
+    assert "without the lines below that are drawn" in drawing.title[1]
+
+
+def test_a_small_tensor_has_no_wide_arrow():
+    """The large output goes to what is not drawn."""
+    nodes = [op("big", "Add"), op("between", "Cast", "big"), op("head", "Add", "between", "small"),
+             op("small", "Add")]  # fmt: skip
+    made = tfprof.Profiler(graph(*nodes))
+    made.add_step(
+        0,
+        run({"big": stat(90, outputs=[1_000_000]), "between": stat(1, outputs=[500_000]),
+             "small": stat(70, outputs=[2_000]), "head": stat(80, outputs=[1_000])}),
+    )  # fmt: skip
+    drawing = draw_view(made.view("graph", options()), max_nodes=3)
+    [edge] = [edge for edge in drawing.edges if edge.kind == "data"]
+    assert edge.label == "2.00 kB"
+    assert edge.share == pytest.approx(0.002)

@@ -186,3 +186,23 @@ def test_long_names_are_broken_and_not_cut():
     assert "x&lt;y" in text
     style = text.partition("<style>")[2].partition("</style>")[0]
     assert re.findall(r"^([^{]*)\{[^}]*ellipsis", style, re.MULTILINE) == [".row>.t"]
+
+
+def test_a_page_says_what_was_read_and_when_it_ran():
+    made = tfprof.Profiler(graph(op("a")))
+    made.add_step(0, run({"a": stat(5, start=1_769_860_800_000_000)}))
+    page = view_page(view(made, "scope"), source="<run>.pb")
+    assert "From &lt;run&gt;.pb, recorded 2026-01-31 12:00 UTC." in page
+    assert "<title>tfprof: name scopes of &lt;run&gt;.pb</title>" in page
+    made = tfprof.Profiler(graph(op("a")))
+    made.add_step(0, run({"a": stat(5, start=1000)}))  # a clock that began with the machine
+    assert "recorded" not in view_page(view(made, "scope"))
+
+
+def test_the_card_of_the_dearest_op_does_not_depend_on_what_is_listed(small):
+    cards = [
+        re.search(r"most time in one op</dt><dd[^>]*><bdi>(.*?)<", view_page(tree))[1]
+        for tree in (view(small, kind, max_depth=depth) for kind in ("scope", "graph")
+                     for depth in (1, 2, 100))
+    ]  # fmt: skip
+    assert len(set(cards)) == 1

@@ -91,10 +91,7 @@ def test_op_types_that_are_not_shown_are_summed_up(small, options, max_rows):
     tree = view(small, "op", select=["micros", "occurrence"], order_by="micros", **options)
     lines = view_outline(tree, max_rows=max_rows).splitlines()
     assert lines[3] == "└── others   100 µs   10.0 %   1 run   33.3 %  1 defined"
-    remarks = (
-        "2 of 3 op types" if max_rows else "--max_depth 1 cuts" if "max_depth" in options else ""
-    )
-    assert "\n".join(lines[4:])[: len(remarks) or None] == remarks
+    assert (len(lines) == 5) == bool(max_rows)
 
 
 def test_left_out_rows_are_counted(small):

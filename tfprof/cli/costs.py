@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.inputs import DEMO
 from tfprof.cli.options import Choice, CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.results import result_options
@@ -176,6 +178,14 @@ def counted(given: dict[str, Any]) -> Counted:
         watch.stage("counting float operations")
         report = count(program, batch, input_shapes, given["convention"], trip_counts)
     return Counted(program, report, device, given)
+
+
+def source_of(given: dict[str, Any]) -> str:
+    """What the options name, for the head of a page."""
+    if given["demo"]:
+        return DEMO
+    path = given["path"] or given["graph_path"]
+    return Path(path).name or str(path) if path else ""
 
 
 def _target(given: dict[str, Any]) -> str | Profiler:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from tfprof.api import Profiler
     from tfprof.files import Watch
     from tfprof.readers.run_files import Role, RunFile, RunFiles
+
+DEMO = "the recorded ResNet-50 step of tfprof"
+_MOST_SOURCES = 4
 
 _LARGE_BYTES = 1 << 24
 """From here on people notice how a file is read."""
@@ -93,6 +97,15 @@ def named_paths(given: dict[str, Any]) -> list[str]:
     """Every path that the options name, whatever it is."""
     single = [given[name] for name in PATH_OPTIONS if name != "run_meta_path" and given[name]]
     return [*given["paths"], *single, *_run_paths(given)]
+
+
+def source_text(given: Mapping[str, Any]) -> str:
+    """What the options name, for the head of a page; of a session nobody knows it here."""
+    if given.get("demo"):
+        return DEMO
+    names = [Path(path).name or path for path in named_paths(dict(given))]
+    more = f" and {len(names) - _MOST_SOURCES} more" if len(names) > _MOST_SOURCES else ""
+    return ", ".join(names[:_MOST_SOURCES]) + more
 
 
 def open_profiler(given: dict[str, Any]) -> Profiler:

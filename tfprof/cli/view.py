@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import input_options, open_profiler
+from tfprof.cli.inputs import input_options, open_profiler, source_text
 from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION, as_json, as_text, result_options, tell
@@ -87,7 +87,8 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
         shows_float_ops = chosen_format in ("json", "csv") or _names_float_ops(options)
         tree = profiler._view(kind, options, with_float_ops=shows_float_ops)
         if target is not None and _is_text(options):
-            target.write(_formatted(tree, chosen_format, target, max_rows))
+            source = source_text(given)
+            target.write(_formatted(tree, chosen_format, target, max_rows, source))
         elif target is not None:
             write_files(profiler.output_files(kind, options), given)
     tell([*tree.notices, *_hints(tree, chosen_format, options)])
@@ -178,7 +179,7 @@ def _is_text(options: dict[str, Any]) -> bool:
     return parse_output(options["output"]).type in ("stdout", "file")
 
 
-def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
+def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source: str) -> str:
     if name == "table":
         from tfprof.renderers.terminal import ViewTable
 
@@ -190,7 +191,7 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
     if name == "html":
         from tfprof.renderers.view_html import view_page
 
-        return view_page(tree, max_rows)
+        return view_page(tree, max_rows, source)
     form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
     text = form(tree)
     return harmless(text) if target.is_terminal else text

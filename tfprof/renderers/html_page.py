@@ -6,10 +6,13 @@ a name from a profile could do nothing even if it were taken for markup.
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
+
+from tfprof.renderers.tables import escaped
 
 STYLE = """\
 :root{color-scheme:light dark;--line:rgba(128,128,128,.3);--soft:rgba(128,128,128,.1)}
@@ -50,6 +53,19 @@ def html_page(title: str, style: str, body: Markup) -> str:
         body: What the page shows.
     """
     return template(_PAGE).render(title=title, style=Markup(STYLE + style), body=body)
+
+
+def origin_text(source: str, recorded: datetime | None = None) -> str:
+    """What a page is about: ``From graph.pb, run_meta.pb, recorded 2026-01-31 12:00 UTC.``.
+
+    Args:
+        source: What was read; empty if nobody says.
+        recorded: When it ran.
+    """
+    parts = [f"from {escaped(source)}"] if source else []
+    parts += [f"recorded {recorded:%Y-%m-%d %H:%M} UTC"] if recorded else []
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 @cache

@@ -10,17 +10,19 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from tfprof.analysis.accounting import METRIC_ROW
-from tfprof.renderers.html_page import html_page, template
+from tfprof.renderers.html_page import html_page, origin_text, template
 from tfprof.renderers.metrics import Metric
 from tfprof.renderers.tables import escaped
 from tfprof.renderers.view_html_template import BODY, STYLE
 from tfprof.renderers.view_rows import Numbers, ViewRows, options_that_are_set
 from tfprof.units import human_share
+from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewTree
 
 PAGE_ROWS = 5000
@@ -46,6 +48,7 @@ _TITLES = {
     "op": "Op types",
     "code": "Python code",
 }
+_ONE = {"scope": "op", "graph": "op", "op": "op type", "code": "line"}
 _EXPLANATIONS = {
     "scope": "Ops by name scope. Numbers of a scope are those of all ops in it.",
     "graph": "Ops by data flow. Numbers of an op are its own and those of all that it needs.",
@@ -111,11 +114,12 @@ class _Row:
     is_total: bool
 
 
-def view_page(tree: ViewTree, max_rows: int = 0) -> str:
+def view_page(tree: ViewTree, max_rows: int = 0, source: str = "") -> str:
     """A view as a page of its own.
 
     Args:
         tree: The view.
+        source: What was read, such as the names of files.
         max_rows: Show no more rows than this, the largest ones; 0 shows all, however large the
             page gets. ``PAGE_ROWS`` is a good limit.
     """
@@ -129,6 +133,7 @@ def view_page(tree: ViewTree, max_rows: int = 0) -> str:
         heading=heading,
         explanation=_EXPLANATIONS[tree.kind],
         steps=_steps(tree),
+        origin=origin_text(source, _recorded(tree)),
         figures=[*_figures(rows)],
         options=[*_options(tree)],
         legend=[*_legend(rows)],
@@ -146,7 +151,8 @@ def view_page(tree: ViewTree, max_rows: int = 0) -> str:
             for note in tree.notices
         ],
     )
-    return html_page(f"tfprof: {heading.lower()}", STYLE, Markup(body))
+    about = f" of {escaped(source)}" if source else ""
+    return html_page(f"tfprof: {heading.lower()}{about}", STYLE, Markup(body))
 
 
 # What stands above the rows
@@ -165,6 +171,16 @@ def _steps(tree: ViewTree) -> str:
     return f"Average of {len(steps):,} steps: {listed}."
 
 
+def _recorded(tree: ViewTree) -> datetime | None:
+    """When the first step that the page is about began; None if its run does not tell."""
+    records = tree.profile.steps.records
+    chosen = records.values() if tree.options.step < 0 else [records[tree.options.step]]
+    starts = [int(start) for each in chosen for start in each.window[0].tolist() if start > 0]
+    began = min(starts, default=0)
+    # Clocks that start with the machine tell no date; that of 2100 is a damaged one.
+    return datetime.fromtimestamp(began / 1e6, timezone.utc) if 1e15 < began < 4.1e15 else None
+
+
 def _figures(rows: ViewRows) -> Iterator[_Figure]:
     tree = rows.tree
     for numbers in rows.numbers():
@@ -172,15 +188,12 @@ def _figures(rows: ViewRows) -> Iterator[_Figure]:
             yield _Figure(numbers.title, numbers.texts[0])
     if rows.primary is None:
         return
-    own = tree.own[METRIC_ROW[rows.primary.metric]].copy()
-    own[0] = 0
-    largest = int(own.argmax())
-    whole = int(tree.total[METRIC_ROW[rows.primary.metric], 0])
-    if own[largest] > 0:
-        amount = rows.primary.form(int(own[largest]))
-        share = human_share(int(own[largest]), whole)
-        name = escaped(tree.names[largest])
-        yield _Figure(f"most {rows.primary.title} by itself", f"{name}: {amount}, {share}", True)
+    found = heaviest(tree, rows.primary.metric)
+    if found is not None:
+        name, value = found
+        share = human_share(value, int(tree.total[METRIC_ROW[rows.primary.metric], 0]))
+        text = f"{escaped(name)}: {rows.primary.form(value)}, {share}"
+        yield _Figure(f"most {rows.primary.title} in one {_ONE[tree.kind]}", text, True)
 
 
 def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:

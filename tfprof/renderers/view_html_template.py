@@ -40,6 +40,9 @@ BODY = """\
 <header>
 <h1>{{ heading }}</h1>
 <p class="quiet">{{ explanation }} {{ steps }}</p>
+{% if origin %}
+<p class="quiet"><bdi>{{ origin }}</bdi></p>
+{% endif %}
 </header>
 <main>
 <dl class="figures">

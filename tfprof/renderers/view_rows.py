@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.analysis.accounting import METRIC_ROW
 from tfprof.model.columns import Int64Array
-from tfprof.options.spec import OPTIONS
+from tfprof.options.spec import BY_NAME, OPTIONS
 from tfprof.renderers.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.renderers.tables import UNICODE, Glyphs, escaped
 from tfprof.renderers.view_texts import TEXTS, ops_of_row, values_text
@@ -150,8 +150,9 @@ class ViewRows:
             yield (
                 f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
             )
-        if self._is_cut() and self.lines[-1].row == OTHERS and not self._cuts_the_largest():
-            depth = self.tree.options.max_depth
+        depth = self.tree.options.max_depth
+        is_asked = depth != BY_NAME["max_depth"].default  # whoever gives a depth knows of it
+        if self._is_cut() and not (is_asked or self._cuts_the_largest()):
             yield f"--max_depth {depth} cuts off the others; a larger one shows more of them"
         yield from self.hints()
 

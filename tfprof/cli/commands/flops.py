@@ -11,6 +11,7 @@ from tfprof.cli.costs import (
     counted,
     path_argument,
     shown_options,
+    source_of,
 )
 from tfprof.cli.options import Choice, Command, CommandOption
 from tfprof.cli.output import Target
@@ -27,8 +28,8 @@ def run(**given: Any) -> None:
     by = given["by"] or ("op" if given["explain"] else "layer")
     if given["explain"] and by != "op":
         raise UsageError(f"--explain shows ops; leave out --by {by}")
-    if given["format"] == "html" and by != "layer":
-        raise UsageError(f"--format html shows layers; leave out --by {by}, or use json or csv")
+    if given["format"] == "html" and by == "op":
+        raise UsageError("--format html shows op types and layers; use json or csv for --by op")
     target = target_of(given)
     with warnings_as_notes():
         found = counted(given)
@@ -39,12 +40,15 @@ def _written(found: Counted, by: str, target: Target) -> str:
     name = found.given["format"]
     if name == "text":
         return _text(found, by, target)
+    if name == "html":
+        from tfprof.renderers.flops_html import flops_page
+
+        shown = found.given["by"] or "all"
+        summary = None if shown == "type" else found.summary()
+        types = [] if shown == "layer" else _types(found.report)[: found.given["top"] or None]
+        return flops_page(found.report, types, summary, source_of(found.given))
     if by == "layer":
         summary = found.summary()
-        if name == "html":
-            from tfprof.renderers.summary_html import summary_page
-
-            return summary_page(summary)
         return summary.to_json() if name == "json" else summary.to_csv()
     rows = _types(found.report) if by == "type" else _ops(found)
     if found.given["top"] is not None:

@@ -10,6 +10,7 @@ from tfprof.cli.costs import (
     counted,
     path_argument,
     shown_options,
+    source_of,
 )
 from tfprof.cli.options import Command
 from tfprof.cli.results import as_text, target_of
@@ -28,7 +29,7 @@ def run(**given: Any) -> None:
         elif given["format"] == "html":
             from tfprof.renderers.summary_html import summary_page
 
-            text = summary_page(summary)
+            text = summary_page(summary, source_of(given))
         else:
             from tfprof.renderers.summary import SummaryTable
 

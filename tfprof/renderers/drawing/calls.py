@@ -19,7 +19,8 @@ def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawin
     order = np.lexsort((np.arange(len(tree)), tree.depth, -weights.total))
     drawn = np.sort(order[order > 0][:max_nodes]).tolist()
     node_of_row = {row: node for node, row in enumerate(drawn)}
-    largest_own = max((int(weights.own[row]) for row in drawn), default=0)
+    here = _not_in_callees(tree, weights, drawn)
+    largest_here = max(here.values(), default=0)
     largest = max((int(weights.total[row]) for row in drawn), default=0)
     drawing = Drawing()
     for row in drawn:
@@ -27,7 +28,7 @@ def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawin
         lines = [line(tree.names[row]), *_values(weights, own, total)]
         rest = _rest(tree, weights, row, node_of_row)
         about = "\n".join([tree.names[row], *lines[1:], *rest])
-        share = own / largest_own if largest_own else 0.0
+        share = here[row] / largest_here if largest_here else 0.0
         drawing.nodes.append(Node([*lines, *rest], about, share))
     for row in drawn:
         caller = node_of_row.get(int(tree.parent[row]))
@@ -39,6 +40,16 @@ def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawin
     if top:
         drawing.nodes.append(Node(top, "lines that are not drawn", kind="rest"))
     return drawing, Flows([], f"{weights.title} of the call", 0)
+
+
+def _not_in_callees(tree: ViewTree, weights: Weights, drawn: list[int]) -> dict[int, int]:
+    """What lines cost without the callees that are drawn: where in the drawing the cost is."""
+    here = {row: int(weights.total[row]) for row in drawn}
+    for row in drawn:
+        caller = int(tree.parent[row])
+        if caller in here:
+            here[caller] = max(0, here[caller] - int(weights.total[row]))
+    return here
 
 
 def _values(weights: Weights, own: int, total: int) -> list[str]:

@@ -69,7 +69,9 @@ def flows_between(profile: Profile, part_of_op: Int64Array, step: int) -> Flows:
     known = any(size != UNKNOWN for flow in data.values() for size in flow.sizes)
     if not known:
         _measure_elements(profile, data)
-    edges = _data_edges(profile, data, in_bytes=known)
+    drawn = np.flatnonzero(part_of_op != NO_PART)
+    largest = recorded_bytes(profile, step).largest_of(drawn) if known else 0
+    edges = _data_edges(profile, data, in_bytes=known, largest=largest)
     for tail, head in sorted(control - data.keys()):
         edges.append(Edge(tail, head, "control", about="control input"))
     through = _through(profile, part_of_op) - data.keys()
@@ -126,11 +128,22 @@ def _measure_elements(profile: Profile, data: Mapping[Pair, _Flow]) -> None:
         flow.sizes = [elements(output_shape(profile, *tensor)) for tensor in flow.tensors]
 
 
-def _data_edges(profile: Profile, data: Mapping[Pair, _Flow], *, in_bytes: bool) -> list[Edge]:
+def _data_edges(
+    profile: Profile, data: Mapping[Pair, _Flow], *, in_bytes: bool, largest: int
+) -> list[Edge]:
+    """Edges of data flow.
+
+    Args:
+        profile: The profile.
+        data: What flows between the parts.
+        in_bytes: Sizes are bytes, else elements.
+        largest: The largest tensor that a drawn part puts out, wherever it goes: where all the
+            large ones go to what is not drawn, the arrow of a small one is no wide one.
+    """
     sums = {
         pair: sum(size for size in flow.sizes if size != UNKNOWN) for pair, flow in data.items()
     }
-    largest = max(sums.values(), default=0)
+    largest = max(largest, *sums.values(), 0)
     form = human_memory if in_bytes else human_count
     edges = []
     for pair, flow in data.items():

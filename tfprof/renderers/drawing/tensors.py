@@ -40,6 +40,11 @@ class TensorSizes:
         places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(self.keys[places] == wanted, self.values[places], UNKNOWN)
 
+    def largest_of(self, rows: Int64Array) -> int:
+        """The largest output of some ops, 0 without any."""
+        chosen = self.values[np.isin(self.keys // _PORTS, rows)]
+        return int(chosen.max(initial=0))
+
 
 def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
     """Bytes of the outputs as the run recorded them, all executions of a step together.

@@ -69,13 +69,14 @@ def _title(tree: ViewTree, drawing: Drawing, weights: Weights, flows: Flows) -> 
     whole = weights.form(int(weights.total[0]))
     n_drawn = sum(node.kind != "rest" for node in drawing.nodes)
     things = {"graph": "ops", "scope": "scopes and ops", "code": "lines"}[tree.kind]
-    own = "own " if tree.kind in ("graph", "code") else ""
+    own = "own " if tree.kind == "graph" else ""
+    rest = ", without the lines below that are drawn" if tree.kind == "code" else ""
     lines = [
         f"{tree.kind} view{of_step}: {weights.title} {whole}; "
         f"{n_drawn:,} of {len(tree) - 1:,} {things}",
     ]
     if not own or weights.own.any():
-        lines.append(f"size and colour of boxes: {own}{weights.title}")
+        lines.append(f"size and colour of boxes: {own}{weights.title}{rest}")
     if flows.measure:
         lines.append(f"width of arrows: {flows.measure}")
     kinds = {edge.kind for edge in drawing.edges}
