@@ -146,7 +146,8 @@ def _named_by_users(timeline: Timeline) -> Int64Array:
     told = timeline.stat("_r")
     is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[told.events]
     marks = (told.values == -1) | ((told.values == 1) & is_named)
-    return told.events[told.is_integer() & marks]
+    found: Int64Array = told.events[told.is_integer() & marks]
+    return found
 
 
 def _leading(forest: Forest, groups: Groups) -> Int64Array:
