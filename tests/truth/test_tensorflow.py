@@ -78,6 +78,16 @@ def test_the_command_says_the_same(tensorflow_program, name):
     assert min(program.own_ms()) * 0.9 - 0.5 < float(said) < max(program.own_ms()) * 1.1
 
 
+def test_requests_are_runs_of_the_session(tensorflow_program):
+    program = tensorflow_program("session_capture")
+    average, *percentiles = program.rows("overview", "latency")
+    own = sorted(program.own_ms())
+    assert program.asked("overview").tables["latency"].title == f"Latency of {len(own)} requests"
+    said = [average["totalTimeMs"], percentiles[0]["totalTimeMs"], percentiles[-1]["totalTimeMs"]]
+    for said_ms, own_ms in zip(said, [sum(own) / len(own), own[5], own[-1]], strict=True):
+        assert 0.9 * own_ms - 1 <= said_ms <= own_ms + 1
+
+
 def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_program):
     program = tensorflow_program("keras_fit_steps_per_execution")
     assert program.knows("batches_per_step") * len(program.step_ms) == program.knows("n_batches")

@@ -118,7 +118,7 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
         if not has_gpu(host):
             return DeviceOps()
         eager = host.eager(classic=classic)
-        return gpu_ops(host.timeline, eager, programs.describe, classic=classic)
+        return gpu_ops(host.forest(classic=classic), eager, programs.describe, classic=classic)
 
     return host.memo.once(("device_ops", classic), make)
 

@@ -22,6 +22,7 @@ from tfprof.tools.input_pipeline_analyzer import (
     diagnostics,
     step_table,
 )
+from tfprof.tools.latency import latency
 from tfprof.tools.op_practices import LOW_PRECISION
 from tfprof.tools.op_statistics import (
     Op,
@@ -125,6 +126,7 @@ def overview(
     """
     found = _collected(run, run.chosen(host), classic)
     steps = step_table(run, found.input, classic=classic, step=step)
+    requests = latency(found.hosts, trains=_trains(found), classic=classic)
     mixed = () if classic else mixed_devices(found.hosts)
     notes = (*run.notes, *found.input.steps.notes, *mixed)
     recommended = () if classic else advice(run, host=host)
@@ -133,6 +135,7 @@ def overview(
         "top_ops": _top_ops(found),
         "environment": _environment_table(found),
         "steps": steps,
+        "latency": requests,
     }
     if found.functions:
         tables["tf_functions"] = _function_table(found.functions)
@@ -149,21 +152,11 @@ def overview(
             steps.to_gviz(),
             _environment_json(found),
             _recommendations(found, recommended),
-            Table("latency", _LATENCY).to_gviz(),
+            requests.to_gviz(),
             {},
             diagnostics(notes, classic=classic),
         ],
     )
-
-
-_LATENCY = (
-    Column("percentile", "percentile", "string"),
-    Column("hostTimeMs", "Host time (in ms)"),
-    Column("deviceTimeMs", "Device time (in ms)"),
-    Column("communicationTimeMs", "Host-device communication time (in ms)"),
-    Column("totalTimeMs", "Total latency (in ms)"),
-)
-"""The reference's table of serving, which it fills in closed builds only."""
 
 
 def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:

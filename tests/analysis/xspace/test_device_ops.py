@@ -27,8 +27,8 @@ def described(key):
 
 def ops(*planes, classic=False, launches=()):
     one = opened(xspace(host(line(*launches)), *planes)).hosts[0]
-    eager = ran_eagerly(one.forest(classic=classic))
-    return gpu_ops(one.timeline, eager, described, classic=classic)
+    forest = one.forest(classic=classic)
+    return gpu_ops(forest, ran_eagerly(forest), described, classic=classic)
 
 
 def table(found):
@@ -122,6 +122,56 @@ def test_framework_ops_run_as_often_as_their_part_that_ran_most():
         for op in found
     ] == [("a/b", "Add", 4, 40, 30, 11, True), ("program(5)/copy.1", "", 1, 7, 7, 0, False)]
     assert found[0].traffic == Traffic(11, 6)
+
+
+def launched(*planned, text="x/y:Mul", around="x/y:Mul", found=True, classic=False):
+    """Kernels, for each run of an op those that it launches: rows by kernel, and the op's runs."""
+    on_host, on_gpu = [], []
+    for at, kernels in enumerate(planned):
+        on_host.append(event(around, 100 * at, 90))
+        for number, kernel in enumerate(kernels, 10 * at):
+            begin = 100 * at + 5 * (number - 10 * at)
+            on_host.append(event("cuLaunchKernel", begin + 1, 2, correlation_id=number))
+            known = {"correlation_id": number} if found else {}
+            on_gpu.append(event(kernel, begin + 2, 3, tf_op=text, **known))
+    found = ops(gpu(line(*on_gpu)), launches=on_host, classic=classic)
+    [op] = framework_ops(found.ops, classic=classic)
+    return {name: row[0] for name, row in table(found).items()}, op.occurrences
+
+
+def test_kernels_of_one_run_of_an_op_are_one_run_but_in_the_reference():
+    twice = [["k", "k", "j"]] * 3
+    assert launched(*twice) == ({"x/y/k": 3, "x/y/j": 3}, 3)
+    assert launched(*twice, classic=True) == ({"x/y/k": 6, "x/y/j": 3}, 6)
+
+
+def test_an_op_runs_also_where_it_takes_another_kernel():
+    assert launched(["k"], ["j"], ["j"]) == ({"x/y/k": 1, "x/y/j": 2}, 3)
+    assert launched(["k"], ["j"], ["j"], classic=True) == ({"x/y/k": 1, "x/y/j": 2}, 2)
+
+
+@pytest.mark.parametrize(
+    ("around", "runs"),
+    [("EagerLocalExecute: Mul", 2), ("EagerLocalExecute: Add", 4), ("x/z:Mul", 4), ("f", 4)],
+)
+def test_runs_are_events_of_the_op(around, runs):
+    assert launched(["k", "k"], ["k", "k"], around=around) == ({"x/y/k": runs}, runs)
+
+
+def test_where_launches_are_not_told_the_kernel_that_ran_most_counts():
+    assert launched(["k", "k", "j"], ["k"], found=False) == ({"x/y/k": 3, "x/y/j": 1}, 3)
+
+
+def test_the_nearest_run_of_the_op_counts():
+    """A function runs the op twice, and is called as the op is."""
+    host_events = [
+        event("x/y:Mul", 0, 90), event("a/b:Add", 1, 80), event("launch", 5, 2, correlation_id=1),
+        event("x/y:Mul", 100, 90), event("x/y:Mul", 110, 10),
+        event("launch", 112, 2, correlation_id=2),
+        event("x/y:Mul", 130, 10), event("launch", 132, 2, correlation_id=3),
+    ]  # fmt: skip
+    kernels = [event("k", 200 * n, 10, correlation_id=n, tf_op="x/y:Mul") for n in (1, 2, 3)]
+    assert table(ops(gpu(line(*kernels)), launches=host_events))["x/y/k"][0] == 3
 
 
 def test_what_no_op_and_no_program_explains_is_told_but_in_the_reference():

@@ -81,6 +81,8 @@ class DeviceOp:
         deduplicated_name: An equal instruction that stands for it.
         source: File, line and call stack of what made it.
         occurrences: How often it ran.
+        op_runs: How often the framework's op behind it ran, with this kernel or others; 0 if that
+            is not known.
         time_ps: Time of all runs.
         self_ps: The same without ops inside.
         normalized_ps: The same at the device's nominal clock.
@@ -99,6 +101,7 @@ class DeviceOp:
     deduplicated_name: str = ""
     source: tuple[str, int, str] = ("", 0, "")
     occurrences: int = 0
+    op_runs: int = 0
     time_ps: int = 0
     self_ps: int = 0
     normalized_ps: int = 0
@@ -125,6 +128,7 @@ class DeviceOp:
         return replace(
             self,
             occurrences=self.occurrences + other.occurrences,
+            op_runs=self.op_runs + other.op_runs,
             time_ps=self.time_ps + other.time_ps,
             self_ps=self.self_ps + other.self_ps,
             normalized_ps=self.normalized_ps + other.normalized_ps,

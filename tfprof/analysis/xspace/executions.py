@@ -12,7 +12,9 @@ An op ran where an event
 Allocations and launches of kernels say for which op they are, and are no run of it.
 
 What a compiler has made of an op may be several instructions or kernels: the op ran as often as
-the one of them that ran most. Ops that are called alike but stand on different lines of the source
+the one of them that ran most. Outside of compiled programs the capture mostly tells which run of
+the op launched a kernel: kernels of one run are one run, however many there are, and of whatever
+kind (``launching_runs``). Ops that are called alike but stand on different lines of the source
 are different ones; their runs add up (``runs_of_parts``).
 """
 
@@ -25,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.analysis.xspace.grouping import Forest
 from tfprof.analysis.xspace.nesting import nest
 from tfprof.analysis.xspace.op_names import OpKind, OpName, parse_op_name
 from tfprof.analysis.xspace.programs import HloKey, hlo_keys, program_title
@@ -77,6 +80,69 @@ def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
     for place, runs in parts:
         most[place] = max(most.get(place, 0), runs)
     return sum(most.values())
+
+
+def launching_runs(forest: Forest) -> Int64Array:
+    """Which run of its op launched each event of a device.
+
+    That is the nearest event around the launch that is called as the op is, or that ran an op of
+    its type eagerly.
+
+    Returns:
+        Its place in the timeline, -1 if the capture does not tell, shape (n events,).
+    """
+    timeline, links = forest.timeline, forest.links
+    found = np.full(len(timeline), _NO_OP, np.int64)
+    told = timeline.stat("tf_op")
+    on_device = timeline.on_device[links.targets] & timeline.on_threads[links.sources]
+    launches, launched = links.sources[on_device], links.targets[on_device]
+    text = told.text_ids(len(timeline))[launched]
+    launches, launched, text = (column[text >= 0] for column in (launches, launched, text))
+    if not len(launched):
+        return found
+    names = {told.texts[number] for number in np.unique(text).tolist()}
+    eager_types = [_EAGER.fullmatch(name) for name in timeline.names]
+    is_run = timeline.kind_mask(
+        [
+            name in names or type_ is not None
+            for name, type_ in zip(timeline.names, eager_types, strict=True)
+        ]
+    )
+    runs = np.where(is_run & timeline.on_threads, np.arange(len(timeline)), _NO_OP)
+    around = forest.nesting.nearest(runs)[launches].astype(np.int64)
+    launched, text, around = (column[around >= 0] for column in (launched, text, around))
+    pairs, place = np.unique(
+        np.stack([timeline.kinds[around].astype(np.int64), text], axis=1),
+        axis=0,
+        return_inverse=True,
+    )
+    fits = []
+    for kind, number in pairs.tolist():
+        type_ = eager_types[kind]
+        op = told.texts[number]
+        same_type = type_ is not None and type_[1] == parse_op_name(op).type
+        fits.append(timeline.names[kind] == op or same_type)
+    kept = np.array(fits or [False], np.bool_)[place.reshape(-1)]
+    found[launched[kept]] = around[kept]
+    return found
+
+
+def count_runs(of: Int64Array, launched_by: Int64Array, size: int) -> tuple[Int64Array, Int64Array]:
+    """How often something ran, by what launched its events.
+
+    Args:
+        of: What each event belongs to, below ``size``, shape (n,).
+        launched_by: The run that launched each; negative if unknown, shape (n,).
+        size: How many things there are.
+
+    Returns:
+        How many runs launched something of each, and how many events have an unknown launch,
+        shape (size,).
+    """
+    is_known = launched_by >= 0
+    pairs = np.unique(np.stack([of[is_known], launched_by[is_known]], axis=1), axis=0)
+    unknown: Int64Array = np.bincount(of[~is_known], minlength=size)
+    return np.bincount(pairs[:, 0], minlength=size), unknown
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,8 @@ class FrameworkOp:
     Attributes:
         name: Of the framework's op.
         type: Its type; empty if unknown.
-        occurrences: Of the part that ran the most often.
+        occurrences: How often it ran: as often as the part that did the most, or as launches of
+            its parts tell.
         time_ps: Of all parts.
         self_ps: The same without ops inside.
         flops: As the device counts them.
@@ -72,7 +73,8 @@ def _united(
     elif name == WITHOUT_OP:
         runs = sum(part.occurrences for part in parts)
     else:
-        runs = runs_of_parts((f"{p.source[0]}:{p.source[1]}", p.occurrences) for p in parts)
+        of_parts = runs_of_parts((f"{p.source[0]}:{p.source[1]}", p.occurrences) for p in parts)
+        runs = max(of_parts, *(part.op_runs for part in parts))
     return FrameworkOp(
         name,
         type_,

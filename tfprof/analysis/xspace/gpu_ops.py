@@ -17,7 +17,8 @@ from tfprof.analysis.xspace.device_ops import (
     merged,
     of_runs,
 )
-from tfprof.analysis.xspace.executions import UNKNOWN_MODULE
+from tfprof.analysis.xspace.executions import UNKNOWN_MODULE, count_runs, launching_runs
+from tfprof.analysis.xspace.grouping import Forest
 from tfprof.analysis.xspace.names import GPU_PREFIX
 from tfprof.analysis.xspace.op_names import parse_op_name
 from tfprof.analysis.xspace.programs import HloKey, hlo_keys
@@ -30,20 +31,23 @@ capture."""
 
 
 def gpu_ops(
-    timeline: Timeline, eager: BoolArray, describe: Describe, *, classic: bool = False
+    forest: Forest, eager: BoolArray, describe: Describe, *, classic: bool = False
 ) -> DeviceOps:
     """Ops of the GPUs of a host (``xplane_to_op_metrics_db.cc``).
 
     An instruction may be several kernels: it ran as often as the one that ran most. Events
-    without a known instruction count for the framework's op that launched them.
+    without a known instruction count for the framework's op that launched them; several kernels of
+    one run of it are one run.
 
     Args:
-        timeline: The events.
+        forest: The events, with what launched them.
         eager: Whether each event ran eagerly, shape (n events,).
         describe: What an instruction is.
         classic: Take each kernel for a run, as the reference does, whose float operations are
             too many for it.
     """
+    timeline = forest.timeline
+    launched_by = np.zeros(0, np.int64) if classic else launching_runs(forest)
     parts = []
     for number, plane in enumerate(timeline.space.planes):
         if not plane.name.startswith(GPU_PREFIX):
@@ -53,19 +57,25 @@ def gpu_ops(
         )
         events = np.flatnonzero(chosen)
         if len(events):
-            parts.append(_ops_of_plane(timeline, events, eager, describe, classic))
+            by = None if classic else launched_by[events]
+            parts.append(_ops_of_plane(timeline, events, eager, describe, by))
     return merged(parts)
 
 
 def _ops_of_plane(
-    timeline: Timeline, events: Int64Array, eager: BoolArray, describe: Describe, classic: bool
+    timeline: Timeline,
+    events: Int64Array,
+    eager: BoolArray,
+    describe: Describe,
+    launched_by: Int64Array | None,
 ) -> DeviceOps:
+    classic = launched_by is None
     described = _instructions(timeline, events, describe)
     durations = timeline.durations_ps[events]
     found = _runs_of_instructions(timeline, events, described, durations, eager, classic)
     unknown = described.place < 0
     has_op = _has_text(timeline, "tf_op", events, {"", *(() if classic else (UNKNOWN_MODULE,))})
-    found += _framework_ops(timeline, events, unknown & has_op, durations, eager)
+    found += _framework_ops(timeline, events, unknown & has_op, durations, eager, launched_by)
     if not classic:
         found += _other_kernels(timeline, events, unknown & ~has_op, durations, eager)
     busy = sum(op.self_ps for op in found)
@@ -132,6 +142,7 @@ def _framework_ops(
     is_free: BoolArray,
     durations: Int64Array,
     eager: BoolArray,
+    launched_by: Int64Array | None,
 ) -> list[DeviceOp]:
     """Ops of events that no known program explains: one for each op and kernel."""
     told = timeline.stat("tf_op")
@@ -143,7 +154,12 @@ def _framework_ops(
     distinct, first, place = np.unique(columns, axis=0, return_index=True, return_inverse=True)
     place = place.reshape(-1)
     size = len(distinct)
-    counts = np.bincount(place, minlength=size).tolist()
+    by = np.full(len(rows), -1) if launched_by is None else launched_by[rows]
+    known, unknown = count_runs(place, by, size)
+    counts = (known + unknown).tolist()
+    runs = np.zeros(size, np.int64)
+    if launched_by is not None:
+        runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
     times = _sums(place, durations[rows], size)
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
     found: dict[OpKey, DeviceOp] = {}
@@ -154,11 +170,32 @@ def _framework_ops(
         key = OpKey(None, f"{parsed.name}/{timeline.names[kind]}")
         op = DeviceOp(
             key, parsed.type or UNKNOWN, provenance, occurrences=counts[number],
-            time_ps=times[number], self_ps=times[number], normalized_ps=times[number],
+            op_runs=int(runs[number]), time_ps=times[number], self_ps=times[number],
+            normalized_ps=times[number],
             is_eager=bool(ran_eagerly[number]),
         )  # fmt: skip
         found[key] = found[key].plus(op) if key in found else op
     return list(found.values())
+
+
+def _runs_of_ops(
+    op_of_part: Int64Array, part: Int64Array, launched_by: Int64Array, unknown: Int64Array
+) -> Int64Array:
+    """How often the op of each part ran, with any part.
+
+    Args:
+        op_of_part: A number for the op of each part, shape (n parts,).
+        part: The part that each event ran, shape (n events,).
+        launched_by: The run of the op that launched each event; negative if unknown.
+        unknown: How many events of each part have an unknown launch, shape (n parts,).
+    """
+    ops, of_part = np.unique(op_of_part, return_inverse=True)
+    of_part = of_part.reshape(-1)
+    runs, _ = count_runs(of_part[part], launched_by, len(ops))
+    others = np.zeros(len(ops), np.int64)
+    np.maximum.at(others, of_part, unknown)
+    found: Int64Array = (runs + others)[of_part]
+    return found
 
 
 def _has_text(

@@ -168,7 +168,7 @@ def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
     return Forest(timeline, nesting, find_links(timeline, regions))
 
 
-def is_grouped(timeline: Timeline) -> bool:
+def isgrouped(timeline: Timeline) -> bool:
     """Whether a file tells its groups itself, as old ones and those of other tools do."""
     return any(plane.stat_metadata.keys_of("group_id") for plane in timeline.space.planes)
 
@@ -181,7 +181,7 @@ def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
         classic: Find none if there is any event of a TFRT loop, as the reference does.
     """
     timeline = forest.timeline
-    if is_grouped(timeline):
+    if isgrouped(timeline):
         return _given(timeline)
     if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
         return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
@@ -195,8 +195,8 @@ def _classic_groups(forest: Forest) -> Groups:
     """As the reference: iterations of loops, if there are any, are its only steps."""
     loops, roots = _loop_iterations(forest)
     if roots:
-        return _grouped(loops, roots)
-    return _grouped(forest, outermost_roots(forest, root_levels(forest.timeline)))
+        return grouped(loops, roots)
+    return grouped(forest, outermost_roots(forest, root_levels(forest.timeline)))
 
 
 def _found(forest: Forest) -> Groups:
@@ -205,13 +205,13 @@ def _found(forest: Forest) -> Groups:
     levels, is_mark = levels_with_marks(timeline)
     roots = outermost_roots(forest, levels)
     if not roots:
-        return _grouped(forest, [])
+        return grouped(forest, [])
     if is_mark.any():
-        groups = replace(_grouped(forest, roots), kind=StepKind.MARKED)
+        groups = replace(grouped(forest, roots), kind=StepKind.MARKED)
         spans = np.intersect1d(list(groups.roots.values()), levels.events[is_mark])
     else:
         calls = called(forest, roots)
-        groups = _grouped(forest, calls.events, calls.function)
+        groups = grouped(forest, calls.events, calls.function)
         groups = replace(groups, kind=StepKind.CALLED, calls=calls)
         spans = np.array(list(groups.roots.values()), np.int64)
     fill_pools(timeline, groups.of_event, spans)
@@ -293,7 +293,7 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
     return Forest(timeline, forest.nesting, links), roots[in_time].tolist()
 
 
-def _grouped(forest: Forest, roots: list[int], function: str | None = None) -> Groups:
+def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Groups:
     """Groups that some events begin.
 
     Args:

@@ -177,9 +177,24 @@ def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:
     # Larger kinds than computation hide it.
     chosen = events.only(events.spent >= min(DEVICE_COMPUTE))
     row = _rows(groups, chosen.group)
-    spans = _extent(row, chosen, len(groups))
-    covered = _covered(row, chosen.start_ps, chosen.end_ps, chosen.spent, spans)
+    covered = spent_by_kind(
+        StepEvents(row, chosen.spent, chosen.start_ps, chosen.end_ps), len(groups)
+    )
     return tuple(int(covered.get(kind, np.zeros(1)).sum()) for kind in DEVICE_COMPUTE)  # type: ignore[return-value]
+
+
+def spent_by_kind(events: StepEvents, n_rows: int) -> dict[int, Int64Array]:
+    """Time that a kind covers and no larger one does, whatever spans there are.
+
+    Args:
+        events: Their groups are rows.
+        n_rows: How many rows there are.
+
+    Returns:
+        By kind the time of each row, ps, shape (n_rows,).
+    """
+    spans = _extent(events.group, events, n_rows)
+    return _covered(events.group, events.start_ps, events.end_ps, events.spent, spans)
 
 
 def _extent(row: Int64Array, events: StepEvents, n_rows: int) -> Int64Array:
