@@ -17,8 +17,7 @@ from tfprof._wire import messages as pb
 from tfprof._wire.scan import Columns, Texts
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.runs import OutputShapes
-from tfprof.model.shapes import Shape
+from tfprof.model.shapes import OutputShapes, Shape
 
 _SHAPE = "tensor_description.shape"
 
