@@ -23,8 +23,8 @@ from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.frames import NO_STACK
 from tfprof.model.ops import in_64_bits
 from tfprof.model.profile import OpLogColumns, Profile
-from tfprof.model.runs import KnownNames, OutputShapes, RunColumns
-from tfprof.model.shapes import Shape, is_fully_defined, merge_shapes
+from tfprof.model.runs import KnownNames, RunColumns
+from tfprof.model.shapes import OutputShapes, is_fully_defined, merge_outputs
 from tfprof.readers.graphdef import read_graph
 from tfprof.readers.oplog import read_op_log
 from tfprof.readers.run_metadata import read_run_metadata
@@ -39,9 +39,6 @@ _INCOMPLETE = (
     "ops have no float operations in this report, because a shape they depend on is not fully "
     "known; add a step with run metadata, or give the graph static shapes"
 )
-
-_MOST_OUTPUTS = 1 << 16
-"""More outputs than any op has; only damaged runs name others."""
 
 
 class GraphSource:
@@ -280,7 +277,7 @@ class GraphSource:
         for name_id, shown in seen:
             row = int(ops.row_of_name.array[name_id])
             static = ops.shapes.list_of(int(self._shape_ids[row]))
-            merged, contradicts = self._merged(static, shown)
+            merged, contradicts = merge_outputs(static, shown, classic=self._profile.classic)
             if contradicts:
                 contradicting.add(row)
             if merged != static:
@@ -296,30 +293,6 @@ class GraphSource:
                 ops.output_shapes_ids.array[: len(self._shape_ids)] = self._shape_ids
             self._shapes_version += 1
             self._count_classic(range(self._n_given, len(ops)))
-
-    def _merged(self, static: list[Shape], shown: OutputShapes) -> tuple[list[Shape], bool]:
-        """The outputs of an op as the graph and one execution tell them together.
-
-        Returns:
-            The shapes, and whether the execution contradicts one that the graph knows in part.
-        """
-        if self._profile.classic:
-            if len(static) != len(shown):  # the original passes over these
-                return static, False
-            shown = tuple([(place, shape) for place, (_, shape) in enumerate(shown)])
-        elif not static:  # a graph written without shapes
-            n_outputs = max([slot + 1 for slot, _ in shown if slot < _MOST_OUTPUTS], default=0)
-            static = [None] * n_outputs
-        merged, contradicts = list(static), False
-        for slot, shape in shown:
-            # A kernel may have outputs of its own behind those that the op has.
-            if not 0 <= slot < len(merged) or is_fully_defined(merged[slot]):
-                continue
-            try:
-                merged[slot] = merge_shapes(merged[slot], shape)
-            except ValueError:
-                contradicts = True
-        return merged, contradicts
 
     def _fed(self, run: RunColumns) -> Iterator[tuple[int, OutputShapes]]:
         """Shapes that a session was fed, by name id."""

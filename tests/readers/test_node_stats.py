@@ -16,7 +16,8 @@ from tfprof._wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.model.compact import CompactColumn
 from tfprof.model.placed_runs import DeviceBlocks, PlacedRun
-from tfprof.model.runs import KnownNames, OutputShapes, RunColumns
+from tfprof.model.runs import KnownNames, RunColumns
+from tfprof.model.shapes import OutputShapes
 from tfprof.readers.run_metadata import read_run_metadata
 from tfprof.readers.run_shapes import SeenShapes
 

@@ -75,8 +75,8 @@ def call_stacks(operations: Sequence[Any]) -> OpLogColumns:
 
 def _frame(summary: Any, line_texts: dict[tuple[str, int], str]) -> Frame:
     if isinstance(summary, tuple):  # of TensorFlow 1: file, line, function, text
-        told: list[Any] = [*summary[:4], *[None] * (4 - len(summary))]
-        file, number, function, text = told
+        file, number, function = summary[:3]
+        text = summary[3] if len(summary) > 3 else None
         return Frame(file or "none", function or "none", number or -1, text or "")
     file, number, function = summary.filename or "none", summary.lineno, summary.name or "none"
     text = line_texts.get((file, number))

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from tfprof.model.columns import BoolArray, Int64Array, no_rows
 from tfprof.model.compact import CompactColumn
-from tfprof.model.shapes import Shape
-
-OutputShapes: TypeAlias = tuple[tuple[int, Shape], ...]
-"""Outputs that one execution of an op has made: the output's number, and its shape where the run
-tells it."""
+from tfprof.model.shapes import OutputShapes
 
 
 class KnownNames(NamedTuple):

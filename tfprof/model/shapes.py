@@ -11,6 +11,13 @@ from tfprof.model.strings import InternTable
 
 Shape = tuple[int, ...] | None
 
+OutputShapes = tuple[tuple[int, Shape], ...]
+"""Outputs that one execution of an op has made: the output's number, and its shape where the run
+tells it."""
+
+_MOST_OUTPUTS = 1 << 16
+"""More outputs than any op has; only damaged runs name others."""
+
 UNKNOWN_SHAPE = 0
 """Id of the unknown-rank shape in every ``ShapeTable``."""
 
@@ -67,3 +74,36 @@ def merge_shapes(static: Shape, seen: Shape) -> Shape:
             raise ValueError(f"shapes {static} and {seen} differ")
         merged.append(max(left, right))
     return tuple(merged)
+
+
+def merge_outputs(
+    static: list[Shape], shown: OutputShapes, *, classic: bool
+) -> tuple[list[Shape], bool]:
+    """The outputs of an op as the graph and one execution tell them together.
+
+    Args:
+        static: What the graph tells of them; empty if it tells nothing.
+        shown: What the execution has shown.
+        classic: Take outputs by their order, and none if there are more or less of them than the
+            graph has, as the original does.
+
+    Returns:
+        The shapes, and whether the execution contradicts one that the graph knows in part.
+    """
+    if classic:
+        if len(static) != len(shown):
+            return static, False
+        shown = tuple([(place, shape) for place, (_, shape) in enumerate(shown)])
+    elif not static:  # a graph written without shapes
+        n_outputs = max([slot + 1 for slot, _ in shown if slot < _MOST_OUTPUTS], default=0)
+        static = [None] * n_outputs
+    merged, contradicts = list(static), False
+    for slot, shape in shown:
+        # A kernel may have outputs of its own behind those that the op has.
+        if not 0 <= slot < len(merged) or is_fully_defined(merged[slot]):
+            continue
+        try:
+            merged[slot] = merge_shapes(merged[slot], shape)
+        except ValueError:
+            contradicts = True
+    return merged, contradicts

@@ -18,8 +18,7 @@ from tfprof._wire.scan import Columns, Texts
 from tfprof._wire.text_index import TextIndex
 from tfprof.model.columns import BoolArray, Int64Array
 from tfprof.model.numerals import whole_number
-from tfprof.model.runs import OutputShapes
-from tfprof.model.shapes import Shape
+from tfprof.model.shapes import OutputShapes, Shape
 
 _SHAPE = "tensor_description.shape"
 
