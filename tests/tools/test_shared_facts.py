@@ -146,16 +146,35 @@ def test_the_heaviest_op(answers, capture):
         pytest.skip("no op stands out")
     [advice] = advised
     if "tfprof hlo-stats" in advice.message:
-        first = found["hlo-stats"].to_rows()[0]["hlo_op_name"]
+        row = found["hlo-stats"].to_rows()[0]
+        first = row["hlo_op_name"]
     else:
         is_host = " on the host" in advice.message
         wanted = "Host" if is_host else "Device"
-        first = next(
-            row["operation"]
+        row = next(
+            row
             for row in found["op-stats"].to_rows("ops")
             if row["host_or_device"] == wanted and row["type"] != "Dataset"
         )
+        first = row["operation"]
     assert advice.evidence["op"] == first
+    assert advice.evidence["run_count"] == row["occurrences"]
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_an_op_runs_on_a_device_as_often_as_on_the_host_at_most(answers, capture):
+    _, found = answers(capture)
+    rows = found["op-stats"].to_rows("ops") if "op-stats" in found else []
+    on_host = {row["operation"]: row["occurrences"] for row in rows if is_on(row, "Host")}
+    for row in rows:
+        runs = row["occurrences"]
+        assert row["avg_time"] == pytest.approx(row["total_time"] / runs if runs else 0)
+        if is_on(row, "Device"):
+            assert runs <= on_host.get(row["operation"], runs)
+
+
+def is_on(row, where):
+    return row["host_or_device"] == where
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
