@@ -94,7 +94,7 @@ def test_every_flag_is_on_the_pages(generator, name):
 
 def test_options_of_the_views_lead_to_their_page(generator):
     page = generator.files(program_reference())["commands.md"]
-    assert "[More](options.md#order_by) | `name` |" in page
+    assert "[More](options.md#order_by) | `auto` |" in page
     assert "`--order_by TEXT`" in page
     assert page.count("`--order_by ") == 1
 

@@ -153,12 +153,10 @@ def test_terminal_gets_a_coloured_table_of_limited_length():
 
 @posix
 def test_what_is_longer_than_the_terminal_goes_through_the_pager():
-    rows = ("--max_rows", "60")
-    paged = terminal("scope", "--demo", *rows, PAGER="head -n 3", COLUMNS="90").splitlines()
+    rows = ("--demo", "--max_rows", "60")
+    paged = terminal("scope", *rows, PAGER="head -n 3", COLUMNS="90").splitlines()
     assert len(paged) == 3
-    assert (
-        len(terminal("scope", "--demo", *rows, "--no-pager", PAGER="head -n 3").splitlines()) > 20
-    )
+    assert len(terminal("scope", *rows, "--no-pager", PAGER="head -n 3").splitlines()) > 20
     assert len(terminal("scope", *rows, PAGER="head -n 3", TERM="dumb").splitlines()) > 20
     short = terminal("scope", "--demo", "--max_rows", "2", PAGER="false", COLUMNS="90")
     assert "2 of 6,667 rows" in short

@@ -13,7 +13,6 @@ from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
-from tfprof.options.parse import is_classic
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -80,6 +79,8 @@ def _profiler(
 
 def _given_options(given: dict[str, Any]) -> dict[str, Any]:
     """The options of the command line from which the session starts."""
+    from tfprof.options.parse import is_classic
+
     context = click.get_current_context()
     inputs = {parameter.name for parameter in input_options()}
     chosen = {
