@@ -106,7 +106,10 @@ class _Driver:
         chance = random.Random(self.options.seed)
         while True:
             data = chance.choice(self.corpus)
-            if chance.random() < self.options.hostile and (made := self._hostile(chance, data)) is not None:
+            if (
+                chance.random() < self.options.hostile
+                and (made := self._hostile(chance, data)) is not None
+            ):
                 yield made[:MAX_BYTES]
                 continue
             if chance.random() < 0.05:
