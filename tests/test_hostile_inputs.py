@@ -6,6 +6,7 @@ which itself is many times what they take.
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -16,7 +17,9 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests import hlo_programs
 from tfprof._wire import messages as pb
+from tfprof.analysis.hlo.cost import costs_of
 from tfprof.analysis.interpreter.naming import Names, function_label
 from tfprof.analysis.scope_sums import call_scope
 from tfprof.analysis.xspace.gpu_kernels import uses_tensor_cores
@@ -28,7 +31,7 @@ from tfprof.readers.sniff import Format, sniff
 from tfprof.renderers.drawing.files import _DOT_START
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat
 from tfprof.testing.xspace_builders import event, gpu, host, line, plane, xspace
-from tfprof.tools import kernel_stats, open_run, overview, pod
+from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofline
 
 MANY_DIGITS = "7" * 5000
 
@@ -112,6 +115,28 @@ def on_tpu(text: str, category: str = "all-reduce") -> pb.XSpace:
 def test_texts_of_instructions(text: str, category: str) -> None:
     with soon():
         pod(open_run(on_tpu(f"%a.1 = {text}", category)))
+
+
+def test_sizes_of_a_program_that_no_float_holds() -> None:
+    sizes = ",".join(["9000000000000000000"] * 40)
+    main = [
+        hlo_programs.op("x", "parameter", f"f32[{sizes}]"),
+        hlo_programs.op("y", "add", f"f32[{sizes}]", "x", "x"),
+    ]
+    module = hlo_programs.read(hlo_programs.program(main=main))
+    cost = costs_of(module)[module.find("y")]
+    assert (cost.flops, cost.bytes_accessed) == (LARGEST, LARGEST)
+    space = hlo_programs.capture(hlo_programs.program(main=main))
+    ran = event("y", 0, 10, hlo_op="y", hlo_module="test", program_id=1)
+    space.planes.add().CopyFrom(gpu(line(ran, name="Stream #1")))
+    json.dumps(hlo_stats(open_run(space)).to_dict(), allow_nan=False)
+
+
+def test_limits_of_a_device_that_no_float_holds() -> None:
+    ran = line(event("k", 0, 9, kernel_details="regs:1"), name="Stream #1")
+    limits = {"peak_teraflops_per_second": 1e308, "clock_rate": 2**63 - 1, "core_count": 2**63 - 1}
+    run = open_run(xspace(gpu(ran, stats=limits)))
+    json.dumps(roofline(run).to_dict(), allow_nan=False)
 
 
 def test_types_of_an_op_log_entry() -> None:

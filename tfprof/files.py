@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, overload
 
@@ -173,9 +173,6 @@ def _room_for(size: int, label: str) -> memoryview:
             f"{label}: its {size} bytes are more than there is memory for. Read it on a machine "
             "that has more, or record less at once"
         ) from error
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a kernel without them
-            room.madvise(mmap.MADV_HUGEPAGE)  # halves the time of writing to it
     return memoryview(room)
 
 

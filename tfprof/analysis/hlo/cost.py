@@ -32,6 +32,7 @@ from tfprof.analysis.hlo.opcodes import (
     is_bitcast,
 )
 from tfprof.model.hlo import BITS, Computation, HloModule, Instruction, Shape
+from tfprof.model.numerals import LARGEST
 
 MAIN_MEMORY: Final = 0
 """The memory space of a device's main memory: HBM, or a host's."""
@@ -39,7 +40,7 @@ MAIN_MEMORY: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run of an instruction costs.
+    """What one run of an instruction costs; counts end at those of an int64.
 
     Attributes:
         flops: Float operations.
@@ -61,6 +62,17 @@ class Cost:
     main_write_bytes: int = 0
     is_known: bool = True
 
+    def __post_init__(self) -> None:
+        # Sizes in damaged programs multiply to numbers of which no float is left.
+        for name in _COUNTS:
+            if getattr(self, name) > LARGEST:
+                object.__setattr__(self, name, LARGEST)
+
+
+_COUNTS: Final = (
+    "flops", "device_flops", "transcendentals", "bytes_accessed", "main_read_bytes",
+    "main_write_bytes",
+)  # fmt: skip
 
 NO_COST: Final = Cost()
 

@@ -7,7 +7,6 @@ of the CDNA white papers.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from tfprof.analysis.xspace.names import TENSOR_CORE
@@ -55,6 +54,9 @@ _AMD = {"gfx908": (1024, 128), "gfx90a": (1024, 128), "gfx942": (2048, 128), "gf
 
 _BANKS, _BANK_BYTES = 32, 8
 
+_LARGEST = 1e24
+"""No device has more of anything; products of larger numbers may not be finite."""
+
 
 def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
     """Upper limits of the device of a plane, from its stats.
@@ -67,9 +69,9 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
 
     def number(name: str) -> float:
         value = stats.get(name)
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not isinstance(value, (int, float)) or not 0 <= value <= _LARGEST:
             return 0.0
-        return max(0.0, float(value))
+        return float(value)
 
     told = number("peak_teraflops_per_second") * 1000.0
     if TENSOR_CORE.fullmatch(plane.name):
