@@ -13,6 +13,9 @@ _LAST_WORD_BACKWARDS = re.compile(r"rotarepo(?:::\w+)?|[\w$]*[A-Za-z_~$]")
 _MOST = 1 << 16
 """Characters that are looked at."""
 
+_LONGEST = 80
+"""Characters of a name in a sentence."""
+
 _PAIRS = {"<": ">", "(": ")"}
 
 
@@ -55,3 +58,15 @@ def _outside_brackets(text: str) -> str:
         elif not depth:
             kept.append(char)
     return "".join(kept).strip()
+
+
+def folded(name: str) -> str:
+    """A name for a sentence: that of a C++ function alone, without its middle if it is long.
+
+    >>> folded("void Eigen::Assign<float>(float*)")
+    'Assign'
+    >>> len(folded("scope/" * 100))
+    80
+    """
+    name, half = short_name(name), _LONGEST // 2
+    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"

@@ -9,6 +9,7 @@ from tfprof.analysis.hlo.memory_breakdown import CMEM
 from tfprof.analysis.xspace.device_ops import DeviceOp
 from tfprof.analysis.xspace.device_peaks import Peaks
 from tfprof.analysis.xspace.op_tree import shown_ops
+from tfprof.short_names import folded
 from tfprof.tools.bound_by import bound_by, run_peaks
 from tfprof.tools.device_op_db import device_notes
 from tfprof.tools.environment import environment
@@ -163,7 +164,7 @@ def _verdict(rows: list[tuple[Cell, ...]], of_what: str) -> tuple[str, ...]:
         return ("There are no ops of devices to look at.",)
     first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
     return (
-        f"{first['hlo_op_name']} ({first['category']}) took the most time: "
+        f"{folded(str(first['hlo_op_name']))} ({first['category']}) took the most time: "
         f"{first['total_self_time_percent']:.1f}% of {of_what}{_bound(str(first['bound_by']))}.",
     )
 

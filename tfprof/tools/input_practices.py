@@ -62,7 +62,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         said += (
             f" What holds it up is {worst.iterator.type} ({worst.iterator.long_name}): "
             f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
-            f"{suggestion(worst.iterator.type)[1]}"
+            f"{suggestion(worst.iterator.type, worst.iterator.long_name)[1]}"
         )
         below = _heaviest_below(evidence, worst.iterator.long_name)
         if "Prefetch" in worst.iterator.type and below is not None:
@@ -125,7 +125,8 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
             f"{held.pipeline.n_slow} of {len(held.pipeline.calls)} calls of the pipeline "
             f"{held.pipeline.name} on {held.host.name} took longer than 50 µs; "
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
-            f"of {_slow_calls(held)}. If steps wait for it: {suggestion(held.iterator.type)[1]}",
+            f"of {_slow_calls(held)}. If steps wait for it: "
+            f"{suggestion(held.iterator.type, held.iterator.long_name)[1]}",
             {"host": held.host.name, "pipeline": held.pipeline.name,
              "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,

@@ -86,12 +86,24 @@ _OTHER = (
 )
 
 
-def suggestion(iterator: str) -> tuple[str, str]:
+_SECOND_STAGE = "Iterator::Prefetch::Generator"
+"""What a pipeline to a device is called: its generator takes elements from the host's pipeline."""
+
+_OF_HOST = (
+    "it takes elements from the pipeline on the host that it is the second part of. Look at that "
+    "one, and at what else keeps its threads busy."
+)
+
+
+def suggestion(iterator: str, long_name: str = "") -> tuple[str, str]:
     """A rule's name and what to do.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
+        long_name: With those that it makes elements for: ``Iterator::Root::ParallelMapV2``.
     """
+    if long_name == _SECOND_STAGE:
+        return "host-stage", _OF_HOST
     plain = plain_iterator_type(iterator)
     for iterators, rule, text in _ADVICE:
         if plain in iterators:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfprof.analysis.xspace.functions import FunctionCalls
 from tfprof.analysis.xspace.names import GPU_PREFIX
+from tfprof.short_names import folded
 from tfprof.tools.environment import compute_capability
 from tfprof.tools.evidence import Evidence, part, self_time
 from tfprof.tools.framework import JAX
@@ -26,8 +27,6 @@ MANY_OPS = 200
 HEAVY = 0.05
 _MOST = 0.5
 """Part of the time from which a category is said before its heaviest op."""
-
-_LONG_NAME = 80
 
 _TENSOR_CORES_SINCE = (7, 0)
 _INPUT_OPS = re.compile(r"Dataset|Iterator")
@@ -240,7 +239,7 @@ def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
     if max(share, of_category) < HEAVY:
         return []
     made_of = top.provenance.rpartition(":")[0]
-    name = f"{top.key.name} ({made_of})" if made_of else top.key.name
+    name = folded(top.key.name) + (f" ({folded(made_of)})" if made_of else "")
     if of_category >= max(_MOST, 1.25 * share):
         said = (
             f"{top.category} takes {of_category:.1%} of the time of all ops {where}, in "
@@ -287,9 +286,3 @@ def shown(op: Op) -> str:
     """Name and type of an op, if the name does not tell it."""
     name = folded(op.name)
     return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"
-
-
-def folded(name: str) -> str:
-    """A name that is not too long for a sentence, without its middle if it was."""
-    half = _LONG_NAME // 2
-    return name if len(name) <= _LONG_NAME else f"{name[: half - 1]}…{name[-half:]}"

@@ -17,6 +17,7 @@ from tfprof.analysis.xspace.op_tree import (
     op_tree,
 )
 from tfprof.errors import UsageError
+from tfprof.short_names import folded
 from tfprof.tools.bound_by import run_peaks
 from tfprof.tools.device_op_db import compiled_ops, device_notes
 from tfprof.tools.environment import environment
@@ -195,13 +196,13 @@ def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
         return ("There are no ops of devices to look at.",)
     top = max(leaves, key=lambda node: (node.time_ps, node.name))
     if not any(_knows(tree, peaks)):
-        return (f"{top.name} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
+        return (f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
     used = min(1.0, flops_utilization(tree, peaks))
     memory = bandwidth_utilization(tree, peaks)[0]
     return (
         f"The ops use {used:.1%} of the device's float operations per second and {memory:.1%} of "
         "its memory bandwidth.",
-        f"{top.name} takes the most time, {top.time_ps / tree.time_ps:.1%}, and uses "
+        f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}, and uses "
         f"{min(1.0, flops_utilization(top, peaks)):.1%} and "
         f"{bandwidth_utilization(top, peaks)[0]:.1%}.",
     )

@@ -7,6 +7,7 @@ import math
 from tfprof.analysis.xspace.device_ops import DeviceOps
 from tfprof.analysis.xspace.op_roofline import UNKNOWN, OpRoofline, op_roofline, whole_program
 from tfprof.analysis.xspace.op_tree import shown_ops
+from tfprof.short_names import folded
 from tfprof.tools.result import Chart, Note
 from tfprof.tools.roofline_device import GIB_OF_GB, Device, roofs_of
 
@@ -46,18 +47,18 @@ def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
         return ("There are no ops of devices to look at.",)
     program = whole_program(ops.ops, ops.self_ps)
     whole, top = op_roofline(program, device.peaks), shown[0]
-    first = op_roofline(top, device.peaks)
+    first, name = op_roofline(top, device.peaks), folded(top.key.name)
     if not (whole.gflops or whole.gib.memory):
         return (
             "There is nothing to compare with the roofs: the cost of no op is known, as none is "
             "in a compiled program of the capture (XLA).",
-            f"{top.key.name} takes the most time, {top.self_ps / busy:.1%} of that of all ops.",
+            f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops.",
         )
     if not roofs_of(device.peaks):
         return (
             f"The ops reach {whole.gflops:,.3g} GFLOP/s and {whole.gib.hbm:,.3g} GiB/s; what the "
             "device can do is not known.",
-            f"{top.key.name} takes the most time, {top.self_ps / busy:.1%} of that of all ops, "
+            f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops, "
             f"with {first.gflops:,.3g} GFLOP/s.",
         )
     limits: dict[str, int] = {}
@@ -71,7 +72,7 @@ def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
         f"{whole.gflops:,.0f} of at most {whole.optimal_gflops:,.0f} GFLOP/s at its operational "
         "intensity.",
         f"Of the time of ops, they are limited by: {told}.",
-        f"{top.key.name} takes the most time, {top.self_ps / busy:.1%}; {_reached(first)}.",
+        f"{name} takes the most time, {top.self_ps / busy:.1%}; {_reached(first)}.",
     )
 
 

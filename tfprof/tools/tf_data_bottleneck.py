@@ -199,7 +199,7 @@ def _advice(slow: _Slow) -> list[Advice]:
     held = slow.held
     if held is None:
         return []
-    rule, text = suggestion(held.iterator.type)
+    rule, text = suggestion(held.iterator.type, held.iterator.long_name)
     evidence = {
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
@@ -235,12 +235,12 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
         if held is not None:
             found = held.iterator
             cell = f"{found.type} ({found.long_name}), {held.share:.1%} of the slow calls"
-            advised = suggestion(found.type)[1]
+            advised = suggestion(found.type, found.long_name)[1]
         elif iterator is not None:
             found = one.data.iterators[iterator]
             times = one.call.times[iterator]
             cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"
-            advised = suggestion(found.type)[1]
+            advised = suggestion(found.type, found.long_name)[1]
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
