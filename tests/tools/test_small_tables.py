@@ -284,12 +284,12 @@ def test_fifty_micros_are_fast_enough(length, is_bound):
 )
 def test_advice_by_type_of_iterator(iterator, rule):
     assert suggestion(iterator)[0] == rule
+    assert suggestion(iterator)[1]
 
 
 def test_the_generator_of_a_device_is_no_python():
     assert suggestion("Generator", "Iterator::Prefetch::Generator")[0] == "host-stage"
     assert suggestion("Generator", "Iterator::Root::FlatMap[0]::Generator")[0] == "python-source"
-    assert suggestion(iterator)[1]
 
 
 def test_overview():
