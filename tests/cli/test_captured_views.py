@@ -75,4 +75,4 @@ def test_the_code_view_says_where_calls_come_from(call, tmp_path):
     path.write_bytes(xspace(host(line(event("layer/y:Relu", 0, 1000)))).SerializeToString())
     result = call("code", path)
     assert result.exit_code == 4
-    assert "a capture made with python_tracer_level=1" in result.stderr
+    assert "a capture with the Python tracer" in result.stderr

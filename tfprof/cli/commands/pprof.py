@@ -18,7 +18,6 @@ from tfprof.cli.results import file_options
 from tfprof.cli.view import warnings_as_notes, write_files
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import is_folder
-from tfprof.options.parse import is_classic
 
 if TYPE_CHECKING:
     from tfprof._wire.messages import Profile
@@ -41,6 +40,8 @@ def run(**given: Any) -> None:
         if given["view"] == _BY_DEVICE:
             _by_device(given, path)
             return
+        from tfprof.options.parse import is_classic
+
         every_frame = given["show_library_frames"] and not is_classic(given["classic"])
         frames = "frames=all," if every_frame else ""
         options = {**chosen_options(given), "output": f"pprof:{frames}outfile={path}"}
