@@ -24,7 +24,7 @@ SHOWN = {
     "keras_fit.py": "Recorded batches: 5 6 7",
     "flops_of_model.py": "a batch of B takes 1,015,818·B",
     "slow_input.py": "Held up by: Iterator::Root::MapAndBatch",
-    "read_capture.py": "1. input-pipeline/bound: up to 21.5% of the step",
+    "read_capture.py": "1. input-pipeline/bound: up to 23.1% of the step",
 }
 # Said by protobuf 4.25 when it is imported by Python 3.12 or newer.
 PROTOBUF_4 = "ignore:Type google._upb:DeprecationWarning"
