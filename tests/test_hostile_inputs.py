@@ -131,6 +131,16 @@ def test_sizes_of_a_program_that_no_float_holds() -> None:
     json.dumps(hlo_stats(open_run(space)).to_dict(), allow_nan=False)
 
 
+def test_a_shape_of_far_too_many_dimensions() -> None:
+    program = hlo_programs.program(main=[hlo_programs.op("x", "parameter", "f32[7]")])
+    shape = program.hlo_module.computations[0].instructions[0].shape
+    shape.dimensions.extend([7] * 400_000)
+    with soon():
+        module = hlo_programs.read(program)
+        assert costs_of(module)[module.find("x")].bytes_accessed == 0
+    assert module.find("x").shape.element_type == "invalid"
+
+
 def test_limits_of_a_device_that_no_float_holds() -> None:
     ran = line(event("k", 0, 9, kernel_details="regs:1"), name="Stream #1")
     limits = {"peak_teraflops_per_second": 1e308, "clock_rate": 2**63 - 1, "core_count": 2**63 - 1}

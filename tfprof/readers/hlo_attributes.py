@@ -28,8 +28,16 @@ def _type_names() -> dict[int, str]:
     return names
 
 
+_MOST_DIMENSIONS = 1000
+
+
 def shape_of(proto: pb.ShapeProto) -> Shape:
-    """A shape; a type that tfprof does not know is ``invalid``, an unknown size is 0."""
+    """A shape; a type that tfprof does not know is ``invalid``, an unknown size is 0.
+
+    So is an array of more dimensions than any has: to multiply them takes time by the square.
+    """
+    if len(proto.dimensions) > _MOST_DIMENSIONS:
+        return Shape("invalid", ())
     kind = _type_names().get(proto.element_type, "invalid")
     parts = tuple(shape_of(part) for part in proto.tuple_shapes) if kind == "tuple" else ()
     dynamic = tuple(proto.is_dynamic_dimension)
