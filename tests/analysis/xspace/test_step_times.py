@@ -271,3 +271,20 @@ def test_gpus_of_which_nothing_was_recorded_do_not_hide_the_steps_of_the_host():
     planes = (host(line(event("train", 0, 50, _r=1), event("a:MatMul", 5, 10))), gpu())
     assert steps(*planes, classic=True) == []
     assert steps(*planes) == [("train 0", {"HOST_COMPUTE": 10, "UNKNOWN": 40})]
+
+
+def test_what_a_region_that_the_end_has_cut_encloses_counts():
+    threads = host(
+        line(event("train", 0, 100, step_num=0, _r=1), event("Give", 1, 1, _pt=15, _p=3)),
+        line(
+            event("ThreadpoolListener::StartRegion", 5, 0, _ct=15, _c=3),
+            event("while.5", 10, 80, hlo_op="while.5"),
+            id=2, name="tf_XLAPjRtCpuClient/7",
+        ),
+        line(
+            event("ThreadpoolListener::StartRegion", 0, 0, _ct=15, _c=9),
+            event("ThreadpoolListener::StopRegion", 2, 0), id=3,
+        ),
+    )  # fmt: skip
+    one = host_steps(opened(xspace(threads)).hosts[0], 1, classic=False)
+    assert one.times.of(Spent.HOST_COMPUTE).tolist() == [80_000]

@@ -142,14 +142,17 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
     """Events directly inside one of the same step that is spent on the same: they add nothing.
 
     With the Python tracer that is nearly all of them. What takes no time is kept, since it adds
-    something in the reference.
+    something in the reference; so is what the start of a region encloses that the end of the
+    capture has cut (``build_forest``), as such a start takes no time itself.
     """
+    timeline = forest.timeline
     found = np.empty(len(spent), np.bool_)
     for block in blocks(0, len(spent)):
         parents = forest.nesting.parents[block]
         around = np.maximum(parents, 0)
         is_alike = (spent[around] == spent[block]) & (of_event[around] == of_event[block])
-        is_alike &= forest.timeline.durations_ps[block] > 0
+        is_alike &= timeline.durations_ps[block] > 0
+        is_alike &= timeline.ends_of(around) >= timeline.ends_of(block)
         np.logical_and(parents >= 0, is_alike, out=found[block])
     return found
 
