@@ -139,15 +139,12 @@ def _without(
 
 
 def _subtree_ends(parents: Int64Array) -> Int64Array:
-    """Events are in preorder: what is inside an event ends where its level is reached again."""
-    n_events = len(parents)
-    sizes = np.ones(n_events, np.int64)
-    depth = np.zeros(n_events, np.int64)
-    around = parents.copy()
-    while (inner := np.flatnonzero(around >= 0)).size:
-        depth[inner] += 1
-        around[inner] = parents[around[inner]]
-    for level in range(int(depth.max(initial=0)), 0, -1):
-        rows = np.flatnonzero(depth == level)
-        np.add.at(sizes, parents[rows], sizes[rows])
-    return np.arange(n_events) + sizes
+    """The place behind all inside each event.
+
+    Events are in preorder, so the last of them knows its size first: one pass, however deep.
+    """
+    above, sizes = parents.tolist(), [1] * len(parents)
+    for place in range(len(sizes) - 1, -1, -1):
+        if above[place] >= 0:
+            sizes[above[place]] += sizes[place]
+    return np.arange(len(sizes)) + np.array(sizes, np.int64)
