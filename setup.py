@@ -13,19 +13,19 @@ from setuptools.command.build_ext import build_ext
 
 WANTED = os.environ.get("TFPROF_NATIVE", "")
 
-FOLDER = Path("tfprof/_wire")
+FOLDER = Path("tfprof/wire/native")
 
 INCLUDED = sorted(str(path) for path in FOLDER.glob("*.px[id]"))
 
 NATIVE = [
     Extension(
-        f"tfprof._wire.{source.stem}",
+        f"tfprof.wire.native.{source.stem}",
         [str(source)],
         depends=INCLUDED,
         extra_compile_args=[] if os.name == "nt" else ["-O3"],
         optional=WANTED != "1",
     )
-    for source in sorted(FOLDER.glob("_*_native.pyx"))
+    for source in sorted(FOLDER.glob("*.pyx"))
 ]
 
 

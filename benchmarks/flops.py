@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import tfprof
-from tfprof._wire import messages as pb
+from tfprof.wire import messages as pb
 
 NODES_PER_FUNCTION = 1000
 
@@ -148,8 +148,8 @@ def tensorflow_seconds(path: Path, repeat: int) -> str:
 
 def read(path: Path) -> pb.GraphDef:
     """A GraphDef in a file, perhaps compressed."""
-    from tfprof.readers.graphdef import GRAPH_FORMATS
-    from tfprof.readers.open import open_message
+    from tfprof.files.open import open_message
+    from tfprof.graphs.read.graphdef import GRAPH_FORMATS
 
     message: pb.GraphDef = open_message(path, GRAPH_FORMATS, argument="graph").message
     return message

@@ -136,8 +136,8 @@ def synthetic(events: int, classic: bool) -> Any:
     import numpy as np
 
     import tfprof
-    from tfprof.model.executions import HOST, Executions, StepDetail
-    from tfprof.model.steps import StepRecords
+    from tfprof.profiles.model.executions import HOST, Executions, StepDetail
+    from tfprof.profiles.model.steps import StepRecords
     from tfprof.testing.builders import graph, op
 
     nodes = graph(*(op(f"layer/op_{n}", "MatMul", f"layer/op_{n // 2}") for n in range(OPS)))
@@ -166,7 +166,7 @@ def synthetic(events: int, classic: bool) -> Any:
 
 def many_events(_folder: Path, events: int, classic: bool = False) -> Result:
     """A timeline written into nothing: memory before, while it is written, and at most."""
-    from tfprof.exporters.view_timeline import view_to_timelines
+    from tfprof.views.write.view_timeline import view_to_timelines
 
     tree = synthetic(events, classic)
     before = resident_mb()

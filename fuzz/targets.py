@@ -19,36 +19,36 @@ import numpy as np
 import tfprof
 from fuzz.budget import question
 from fuzz.tools_target import every_tool
-from tests._wire.engines import by_messages, by_native, by_pure
-from tests._wire.random_messages import random_plan
 from tests.hlo_programs import capture
-from tfprof import files
-from tfprof._wire import messages as pb
-from tfprof._wire.plan import Plan
-from tfprof._wire.text_index import TextIndex
+from tests.wire.engines import by_messages, by_native, by_pure
+from tests.wire.random_messages import random_plan
+from tfprof.captures.model.xspace import Plane
+from tfprof.captures.read import xspace, xspace_plane
+from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.buffer_memory import memory_viewer
+from tfprof.captures.tools.hlo_graph import graph_viewer
+from tfprof.captures.tools.hlo_statistics import hlo_stats
+from tfprof.captures.tools.op_profile_tree import op_profile
+from tfprof.captures.tools.roofline_model import roofline
 from tfprof.errors import TfprofError, TfprofWarning
-from tfprof.model.runs import KnownNames
-from tfprof.model.xspace import Plane
-from tfprof.readers import xspace, xspace_plane
-from tfprof.readers.checkpoint import open_checkpoint
-from tfprof.readers.events import read_events
-from tfprof.readers.graphdef import read_graph
-from tfprof.readers.open import LoadedFile
-from tfprof.readers.oplog import read_op_log
-from tfprof.readers.profile_proto import read_profile
-from tfprof.readers.run_metadata import read_run_metadata
-from tfprof.readers.run_shapes import SeenShapes
-from tfprof.readers.sniff import Format, check_expected, sniff
+from tfprof.files import disk as files
+from tfprof.files.checkpoint import open_checkpoint
+from tfprof.files.events import read_events
+from tfprof.files.open import LoadedFile
+from tfprof.files.sniff import Format, check_expected, sniff
+from tfprof.graphs.read.graphdef import read_graph
+from tfprof.profiles.model.runs import KnownNames
+from tfprof.profiles.read.oplog import read_op_log
+from tfprof.profiles.read.profile_proto import read_profile
+from tfprof.profiles.read.run_metadata import read_run_metadata
+from tfprof.profiles.read.run_shapes import SeenShapes
 from tfprof.testing.builders import graph, op, options
 from tfprof.testing.xspace_builders import event, gpu, host, line
-from tfprof.tools.buffer_memory import memory_viewer
-from tfprof.tools.hlo_graph import graph_viewer
-from tfprof.tools.hlo_statistics import hlo_stats
-from tfprof.tools.op_profile_tree import op_profile
-from tfprof.tools.roofline_model import roofline
-from tfprof.tools.run import open_run
+from tfprof.wire import messages as pb
+from tfprof.wire.plan import Plan
+from tfprof.wire.text_index import TextIndex
 
-RECORDED = Path(__file__).resolve().parent.parent / "tests/readers/checkpoint/recorded"
+RECORDED = Path(__file__).resolve().parent.parent / "tests/files/checkpoint/recorded"
 
 
 def one_input(data: bytes) -> None:

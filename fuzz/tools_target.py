@@ -21,8 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.budget import question
-from tests._wire.random_messages import mutated
-from tfprof._wire import messages as pb
+from tests.wire.random_messages import mutated
+from tfprof.captures.overview.overview_page import overview
+from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.buffer_memory import memory_viewer
+from tfprof.captures.tools.gpu_kernels import kernel_stats
+from tfprof.captures.tools.hlo_graph import graph_viewer
+from tfprof.captures.tools.hlo_statistics import hlo_stats
+from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
+from tfprof.captures.tools.memory_profile import memory
+from tfprof.captures.tools.monitor_report import monitor
+from tfprof.captures.tools.op_profile_tree import op_profile
+from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.captures.tools.pod_viewer import pod
+from tfprof.captures.tools.roofline_model import roofline
+from tfprof.captures.tools.tf_data_bottleneck import tf_data
+from tfprof.captures.trace.events import trace
 from tfprof.errors import TfprofError
 from tfprof.testing.xspace_builders import (
     Reference,
@@ -34,21 +48,7 @@ from tfprof.testing.xspace_builders import (
     plane,
     xspace,
 )
-from tfprof.tools.buffer_memory import memory_viewer
-from tfprof.tools.gpu_kernels import kernel_stats
-from tfprof.tools.hlo_graph import graph_viewer
-from tfprof.tools.hlo_statistics import hlo_stats
-from tfprof.tools.input_pipeline_analyzer import input_pipeline
-from tfprof.tools.memory_profile import memory
-from tfprof.tools.monitor_report import monitor
-from tfprof.tools.op_profile_tree import op_profile
-from tfprof.tools.op_statistics import op_stats
-from tfprof.tools.overview_page import overview
-from tfprof.tools.pod_viewer import pod
-from tfprof.tools.roofline_model import roofline
-from tfprof.tools.run import open_run
-from tfprof.tools.tf_data_bottleneck import tf_data
-from tfprof.tools.trace_events import trace
+from tfprof.wire import messages as pb
 
 TOOLS: tuple[Callable[..., Any], ...] = (
     graph_viewer, hlo_stats, input_pipeline, kernel_stats, memory, memory_viewer, monitor,

@@ -1,4 +1,4 @@
-"""Write ``tfprof/readers/op_outputs.tsv``: names and types of the outputs of TensorFlow's ops.
+"""Write ``tfprof/graphs/read/op_outputs.tsv``: names and types of the outputs of TensorFlow's ops.
 
     python protos/generate_op_outputs.py            write the file
     python protos/generate_op_outputs.py --check    compare only; exit 1 when the file is stale
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TABLE = Path(__file__).resolve().parent.parent / "tfprof" / "readers" / "op_outputs.tsv"
+TABLE = Path(__file__).resolve().parent.parent / "tfprof" / "graphs" / "read" / "op_outputs.tsv"
 
 
 def output_text(output: Any, defaults: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@
 
 import re
 
-from tfprof._wire import messages as pb
-from tfprof.readers.hlo import module_of
+from tfprof.captures.read.hlo import module_of
+from tfprof.wire import messages as pb
 
 _SHAPE = re.compile(r"(\w+)\[([\d,]*)\](?:\{([\d,]*):?(?:T\(([\d,]+)\))?(?:S\((\d+)\))?\})?")
 

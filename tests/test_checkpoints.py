@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.readers.checkpoint.recorded.make import FOLDER
+from tests.files.checkpoint.recorded.make import FOLDER
 from tfprof.errors import InputError, UsageError
-from tfprof.readers.checkpoint import open_checkpoint
-from tfprof.renderers.tfprof_text import render_body, render_report
+from tfprof.files.checkpoint import open_checkpoint
 from tfprof.testing.builders import graph, op, options, run
+from tfprof.views.show.tfprof_text import render_body, render_report
 
 OBJECTS = FOLDER / "objects"
 TYPE = "_checkpoint_variables"

@@ -12,10 +12,9 @@ import pytest
 
 import tfprof
 from tfprof import EmptyProfileError, InputError, TfprofWarning, UsageError
-from tfprof._wire import messages as pb
-from tfprof.model.profile import Profile
-from tfprof.readers.graphdef import read_graph
-from tfprof.readers.oplog import read_op_log
+from tfprof.graphs.read.graphdef import read_graph
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import (
     graph,
     logged,
@@ -26,6 +25,7 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
+from tfprof.wire import messages as pb
 
 TABLE = Path(__file__).parents[1] / "docs" / "differences.md"
 MAIN = "f.py:1:main"

@@ -18,20 +18,20 @@ import pytest
 
 import tfprof
 from tests import hlo_programs
-from tfprof._wire import messages as pb
-from tfprof.analysis.hlo.cost import costs_of
-from tfprof.analysis.interpreter.naming import Names, function_label
-from tfprof.analysis.scope_sums import call_scope
-from tfprof.analysis.xspace.gpu_kernels import uses_tensor_cores
+from tfprof.captures.events.ops.gpu_kernels import uses_tensor_cores
+from tfprof.captures.hlo.cost import costs_of
+from tfprof.columns.numerals import LARGEST, whole_number
 from tfprof.errors import MalformedProfileError
-from tfprof.model.numerals import LARGEST, whole_number
-from tfprof.readers.oplog import read_op_log
-from tfprof.readers.program import read_program
-from tfprof.readers.sniff import Format, sniff
-from tfprof.renderers.drawing.files import _DOT_START
+from tfprof.files.sniff import Format, sniff
+from tfprof.graphs.costs.scope_sums import call_scope
+from tfprof.graphs.interpreter.naming import Names, function_label
+from tfprof.graphs.read.program import read_program
+from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat
 from tfprof.testing.xspace_builders import event, gpu, host, line, plane, xspace
 from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofline
+from tfprof.views.show.drawing.files import _DOT_START
+from tfprof.wire import messages as pb
 
 MANY_DIGITS = "7" * 5000
 

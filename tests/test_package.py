@@ -180,7 +180,7 @@ def test_doctests(name):
 def test_some_doctests_were_found():
     finder = doctest.DocTestFinder()
     examples = sum(
-        len(t.examples) for t in finder.find(importlib.import_module("tfprof.model.strings"))
+        len(t.examples) for t in finder.find(importlib.import_module("tfprof.columns.strings"))
     )
     assert examples == 3
 

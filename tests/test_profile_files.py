@@ -7,20 +7,19 @@ from unittest import mock
 import pytest
 
 import tfprof
+from tests.files.checkpoint.recorded.make import FOLDER
+from tests.files.event_files import event_file, graph_event
+from tests.files.test_run_files import run  # noqa: F401 - a fixture
 from tfprof import profile_files
-from tfprof._wire import messages as pb
 from tfprof.errors import (
     EmptyProfileError,
     MalformedProfileError,
     UnknownFormatError,
     UsageError,
 )
+from tfprof.files.run_files import RunFile, RunFiles, find_run_files, look_at
 from tfprof.profile_files import open_profile, profiler_of
-from tfprof.readers.run_files import RunFile, RunFiles, find_run_files, look_at
-
-from .readers.checkpoint.recorded.make import FOLDER
-from .readers.event_files import event_file, graph_event
-from .readers.test_run_files import run  # noqa: F401 - a fixture
+from tfprof.wire import messages as pb
 
 
 def test_the_same_as_from_its_parts(run):  # noqa: F811

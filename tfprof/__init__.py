@@ -14,21 +14,10 @@ from typing import TYPE_CHECKING, Any
 from tfprof._version import __version__
 
 if TYPE_CHECKING:
-    from tfprof._wire.messages import (
-        AdviceProto,
-        GraphNodeProto,
-        MultiGraphNodeProto,
-        OpLogProto,
-    )
-    from tfprof.advisor.finding import Finding
-    from tfprof.analysis.flops.registry import register_flops
-    from tfprof.analysis.params import ParamsReport
-    from tfprof.api import Profiler, load
-    from tfprof.costs.flops import flops, params
-    from tfprof.costs.report import FlopsReport
-    from tfprof.costs.summary import ModelSummary, summary
+    from tfprof.captures.run.run import open_run
+    from tfprof.columns.findings import Finding
+    from tfprof.columns.remarks import Notice
     from tfprof.demo import demo_files
-    from tfprof.device_profiles import pprof_profile
     from tfprof.errors import (
         EmptyProfileError,
         InputError,
@@ -39,65 +28,71 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UsageError,
     )
-    from tfprof.exporters.client_timeline import Timeline
-    from tfprof.model.notices import Notice
-    from tfprof.model.symbolic import Symbolic
+    from tfprof.files.checkpoint import Checkpoint, open_checkpoint
+    from tfprof.graphs.costs.params import ParamsReport
+    from tfprof.graphs.flops.registry import register_flops
+    from tfprof.graphs.model.symbolic import Symbolic
+    from tfprof.graphs.reports.flops import flops, params
+    from tfprof.graphs.reports.report import FlopsReport
+    from tfprof.graphs.reports.summary import ModelSummary, summary
     from tfprof.one_shot import advise, profile
-    from tfprof.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.profile_files import open_profile
-    from tfprof.readers.checkpoint import Checkpoint, open_checkpoint
+    from tfprof.profiler import Profiler, load
+    from tfprof.profiles.session.device_profiles import pprof_profile
+    from tfprof.profiles.session.op_logs import merge_default_with_oplog, write_op_log
     from tfprof.recording.eager.trace import trace
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
-    from tfprof.renderers.drawing import render_dot_file
-    from tfprof.tools.run import open_run
-    from tfprof.view_tree import ViewTree
     from tfprof.views.result import ViewNode
+    from tfprof.views.show.drawing import render_dot_file
+    from tfprof.views.show.view_tree import ViewTree
+    from tfprof.views.write.client_timeline import Timeline
+    from tfprof.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
 
 _HOME = {
-    "AdviceProto": "tfprof._wire.messages",
-    "Checkpoint": "tfprof.readers.checkpoint",
+    "AdviceProto": "tfprof.wire.messages",
+    "Checkpoint": "tfprof.files.checkpoint",
     "EmptyProfileError": "tfprof.errors",
-    "Finding": "tfprof.advisor.finding",
-    "FlopsReport": "tfprof.costs.report",
-    "GraphNodeProto": "tfprof._wire.messages",
+    "Finding": "tfprof.columns.findings",
+    "FlopsReport": "tfprof.graphs.reports.report",
+    "GraphNodeProto": "tfprof.wire.messages",
     "InputError": "tfprof.errors",
     "MalformedProfileError": "tfprof.errors",
     "MissingDependencyError": "tfprof.errors",
-    "ModelSummary": "tfprof.costs.summary",
-    "MultiGraphNodeProto": "tfprof._wire.messages",
-    "Notice": "tfprof.model.notices",
-    "OpLogProto": "tfprof._wire.messages",
-    "ParamsReport": "tfprof.analysis.params",
+    "ModelSummary": "tfprof.graphs.reports.summary",
+    "MultiGraphNodeProto": "tfprof.wire.messages",
+    "Notice": "tfprof.columns.remarks",
+    "OpLogProto": "tfprof.wire.messages",
+    "ParamsReport": "tfprof.graphs.costs.params",
     "ProfileContext": "tfprof.recording.sessions.profile_context",
     "ProfileOptionBuilder": "tfprof.options.builder",
-    "Profiler": "tfprof.api",
+    "Profiler": "tfprof.profiler",
     "ProfilerHook": "tfprof.recording.sessions.profiler_hook",
-    "Symbolic": "tfprof.model.symbolic",
+    "Symbolic": "tfprof.graphs.model.symbolic",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
-    "Timeline": "tfprof.exporters.client_timeline",
+    "Timeline": "tfprof.views.write.client_timeline",
     "UnknownFormatError": "tfprof.errors",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
-    "ViewTree": "tfprof.view_tree",
+    "ViewTree": "tfprof.views.show.view_tree",
     "advise": "tfprof.one_shot",
     "demo_files": "tfprof.demo",
-    "flops": "tfprof.costs.flops",
-    "load": "tfprof.api",
-    "merge_default_with_oplog": "tfprof.op_logs",
-    "open_checkpoint": "tfprof.readers.checkpoint",
+    "flops": "tfprof.graphs.reports.flops",
+    "load": "tfprof.profiler",
+    "merge_default_with_oplog": "tfprof.profiles.session.op_logs",
+    "open_checkpoint": "tfprof.files.checkpoint",
     "open_profile": "tfprof.profile_files",
-    "open_run": "tfprof.tools.run",
-    "params": "tfprof.costs.flops",
-    "pprof_profile": "tfprof.device_profiles",
+    "open_run": "tfprof.captures.run.run",
+    "params": "tfprof.graphs.reports.flops",
+    "pprof_profile": "tfprof.profiles.session.device_profiles",
     "profile": "tfprof.one_shot",
-    "register_flops": "tfprof.analysis.flops.registry",
-    "render_dot_file": "tfprof.renderers.drawing",
-    "summary": "tfprof.costs.summary",
+    "register_flops": "tfprof.graphs.flops.registry",
+    "render_dot_file": "tfprof.views.show.drawing",
+    "summary": "tfprof.graphs.reports.summary",
     "trace": "tfprof.recording.eager.trace",
-    "write_op_log": "tfprof.op_logs",
+    "write_op_log": "tfprof.profiles.session.op_logs",
 }
 
 __all__ = [

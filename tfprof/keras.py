@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import MissingDependencyError, UsageError
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
+    from tfprof.profiler import Profiler
 
 __all__ = ["ProfilerCallback"]  # noqa: F822  # made at first use
 

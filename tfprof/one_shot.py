@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof._wire import messages as pb
 from tfprof.advisor.registry import Wanted, one_of
-from tfprof.api import Profiler
 from tfprof.errors import UsageError
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.view_tree import view_kind
+from tfprof.profiler import Profiler
+from tfprof.views.show.view_tree import view_kind
+from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
-    from tfprof.readers.open import Source
+    from tfprof.files.open import Source
 
 
 def profile(

@@ -10,16 +10,16 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tfprof.api import Profiler
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files import Unwatched, Watch, is_ordinary_file
-from tfprof.readers.open import LoadedFile
-from tfprof.readers.run_files import RunFile, RunFiles, find_run_files
-from tfprof.readers.run_folder import is_capture
-from tfprof.readers.threads import number_of_threads
+from tfprof.files.disk import Unwatched, Watch, is_ordinary_file
+from tfprof.files.open import LoadedFile
+from tfprof.files.run_files import RunFile, RunFiles, find_run_files
+from tfprof.files.run_folder import is_capture
+from tfprof.files.threads import number_of_threads
+from tfprof.profiler import Profiler
 
 if TYPE_CHECKING:
-    from tfprof.tools.run import Run
+    from tfprof.captures.run.run import Run
 
 PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tfprof
-from tfprof._wire import messages as pb
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding
-from tfprof.advisor.wording import memory_text, share_text, time_text
+from tfprof.columns.findings import Finding
 from tfprof.testing.builders import graph
+from tfprof.text.wording import memory_text, share_text, time_text
+from tfprof.wire import messages as pb
 
 FLOAT32, FLOAT16, INT32 = 1, 19, 3
 

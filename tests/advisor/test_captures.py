@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.tools.recorded import recorded
+from tests.captures.tools.recorded import recorded
 from tfprof.advisor.captures import capture_findings, finding_of
+from tfprof.captures.practices.practices import advice
+from tfprof.captures.run.result import Advice
 from tfprof.errors import UsageError
-from tfprof.tools.practices import advice
-from tfprof.tools.result import Advice
 
 
 def finding(rule="ops/heaviest", gain=None, step_micros=1000.0, **evidence):

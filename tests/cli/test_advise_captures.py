@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.tools.recorded import TUTORIALS
-from tfprof.tools.practices import PRACTICES
+from tests.captures.tools.recorded import TUTORIALS
+from tfprof.captures.practices.practices import PRACTICES
 
 
 def test_a_capture(call):

@@ -5,8 +5,8 @@ Of each kind every tool is asked. None may show a number without telling what it
 
 import pytest
 
-from tests.tools.test_mixed_hosts import with_gpu, with_tpu
-from tests.tools.test_run import capture
+from tests.captures.tools.test_mixed_hosts import with_gpu, with_tpu
+from tests.captures.tools.test_run import capture
 from tfprof.cli.commands.tool import TOOLS
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import tfprof
-from tfprof._wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.wire import messages as pb
 
 
 @pytest.fixture

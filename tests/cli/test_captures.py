@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.tools.oracle import folder
-from tfprof._wire import messages as pb
+from tests.captures.tools.oracle import folder
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.table import Column, Table
+from tfprof.captures.trace.events import TraceResult
 from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.registry import COMMANDS
-from tfprof.tools.result import Note, ToolResult
-from tfprof.tools.table import Column, Table
-from tfprof.tools.trace_events import TraceResult
+from tfprof.wire import messages as pb
 
 COLUMNS = (Column("op", "Op", "string"), Column("time", "Time", unit="us"))
 RESULT = ToolResult(
@@ -59,7 +59,7 @@ def asked(monkeypatch):
         return RESULT
 
     stub = SimpleNamespace(overview=overview)
-    monkeypatch.setitem(sys.modules, "tfprof.tools.overview_page", stub)
+    monkeypatch.setitem(sys.modules, "tfprof.captures.overview.overview_page", stub)
     return questions
 
 
@@ -100,7 +100,7 @@ def test_the_question_reaches_the_tool(call, logs, asked):
 
 def test_a_tool_that_knows_no_steps_is_not_asked_for_one(call, logs, monkeypatch):
     stub = SimpleNamespace(memory_viewer=lambda run, *, host, classic: RESULT)
-    monkeypatch.setitem(sys.modules, "tfprof.tools.buffer_memory", stub)
+    monkeypatch.setitem(sys.modules, "tfprof.captures.tools.buffer_memory", stub)
     assert call("memory-viewer", logs).exit_code == 0
     result = call("memory-viewer", logs, "--step", "3")
     assert result.exit_code == 2
@@ -255,7 +255,7 @@ def traced(monkeypatch):
     pieces = [json.dumps(trace).encode()]
     result = TraceResult("trace", "Trace viewer", notes=notes, pieces=lambda: iter(pieces))
     stub = SimpleNamespace(trace=lambda run, **question: result, TraceResult=TraceResult)
-    monkeypatch.setitem(sys.modules, "tfprof.tools.trace_events", stub)
+    monkeypatch.setitem(sys.modules, "tfprof.captures.trace.events", stub)
     return trace
 
 

@@ -7,11 +7,11 @@ import struct
 import pytest
 from click.testing import CliRunner
 
-from tests.readers.checkpoint.recorded.make import FOLDER, NUMBERS
-from tests.readers.checkpoint.tables import entry, strings, write_bundle
+from tests.files.checkpoint.recorded.make import FOLDER, NUMBERS
+from tests.files.checkpoint.tables import entry, strings, write_bundle
 from tfprof.cli.commands.checkpoint import command
 from tfprof.errors import InputError, MalformedProfileError, UsageError
-from tfprof.readers.checkpoint.checkpoint import OBJECT_GRAPH
+from tfprof.files.checkpoint.checkpoint import OBJECT_GRAPH
 
 
 def run(*words):

@@ -5,9 +5,8 @@ import sys
 import pytest
 
 import tfprof
+from tests.files.packed import needs_zstd, zst_decompress
 from tfprof.testing.xspace_builders import event, host, line, xspace
-
-from ..readers.packed import needs_zstd, zst_decompress
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from tfprof.cli.commands.export import FORMATS, TABLE_NAMES
-from tfprof.exporters import table_text
-from tfprof.exporters.tables import TABLES
+from tfprof.profiles.write import table_text
+from tfprof.profiles.write.tables import TABLES
 
 
 def test_the_command_knows_all_tables():

@@ -6,9 +6,9 @@ from textwrap import wrap
 import pytest
 
 import tfprof
-from tests.analysis.interpreter.programs import FLOAT, Type, graph, node, placeholder
-from tests.analysis.interpreter.test_while_loops import TYPES, Ref, body, condition
-from tests.costs.programs import two_layers
+from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placeholder
+from tests.graphs.interpreter.test_while_loops import TYPES, Ref, body, condition
+from tests.graphs.reports.programs import two_layers
 
 COMMANDS = ["flops", "summary"]
 
@@ -27,7 +27,7 @@ def test_the_recorded_step(call):
     result = call("flops", "--demo")
     assert (result.exit_code, result.stderr) == (0, "")
     report = tfprof.demo_files()
-    from tfprof.costs.flops import flops
+    from tfprof.graphs.reports.flops import flops
 
     assert result.stdout.startswith(f"{flops(report.graph).flops:,} (198 G) FLOPs, ")
     assert "\nCoverage: 100 % of 9,833 ops" in result.stdout

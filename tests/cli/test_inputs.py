@@ -10,9 +10,9 @@ import pytest
 from google.protobuf import text_format
 
 import tfprof
-from tests.readers.event_files import event_file, graph_event, run_event
-from tfprof._wire import messages as pb
+from tests.files.event_files import event_file, graph_event, run_event
 from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.wire import messages as pb
 
 from .conftest import environment
 

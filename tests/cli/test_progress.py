@@ -8,7 +8,7 @@ import pytest
 import tfprof
 from tfprof.cli import progress as module
 from tfprof.cli.progress import ProgressLine, progress
-from tfprof.files import Unwatched
+from tfprof.files.disk import Unwatched
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals and named pipes")
 

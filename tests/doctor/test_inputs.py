@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import tfprof
 from tests.doctor.test_captures import HOST
-from tests.readers.checkpoint.tables import entry, write_bundle
-from tfprof._wire import messages as pb
+from tests.files.checkpoint.tables import entry, write_bundle
 from tfprof.doctor import inputs
 from tfprof.doctor.inputs import check_paths
 from tfprof.testing.builders import graph, op, op_log, run, traced
+from tfprof.wire import messages as pb
 
 RUN = run({"a": 3}).SerializeToString()
 GRAPH = graph(op("a", "Relu"), op("b", "MatMul", "a")).SerializeToString()

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from tfprof.doctor.report import Area, Check, Report
 from tfprof.doctor.text import ReportText
-from tfprof.renderers.tables import ASCII, UNICODE
+from tfprof.text.tables import ASCII, UNICODE
 
 REPORT = Report(
     (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof._wire import messages as pb
 from tfprof.advisor.classic import CLASSIC_CHECKERS
+from tfprof.wire import messages as pb
 
 from .cases import AddStep, Session, random_session
 from .engine import Engine

@@ -5,12 +5,12 @@ import random
 import pytest
 
 import tfprof
-from tests.analysis.interpreter.programs import FLOAT, Ref, Type, const, function, graph, node
-from tests.analysis.interpreter.programs import placeholder as fed
-from tests.analysis.interpreter.test_control_flow import conditional, loop
-from tests.analysis.test_profile_flops import LOOP
-from tfprof._wire import messages as pb
-from tfprof.readers.op_outputs import outputs_of
+from tests.graphs.interpreter.programs import FLOAT, Ref, Type, const, function, graph, node
+from tests.graphs.interpreter.programs import placeholder as fed
+from tests.graphs.interpreter.test_control_flow import conditional, loop
+from tests.profiles.float_ops.test_profile_flops import LOOP
+from tfprof.graphs.read.op_outputs import outputs_of
+from tfprof.wire import messages as pb
 
 T = {"T": Type(FLOAT)}
 IMAGES = [

@@ -5,8 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tfprof
-from tfprof.analysis.accounting import METRICS
-from tfprof.renderers.tfprof_text import render_body
+from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -19,6 +18,7 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
+from tfprof.views.show.tfprof_text import render_body
 
 FAST = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

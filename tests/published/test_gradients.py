@@ -19,8 +19,8 @@ import pytest
 import tfprof
 from tests.published.derivations import Work, conv, dense
 from tests.published.models import BATCH, ENCODER, MODELS, UNET
-from tfprof.analysis.interpreter.tally import OpRow
-from tfprof.costs.report import FlopsReport
+from tfprof.graphs.interpreter.tally import OpRow
+from tfprof.graphs.reports.report import FlopsReport
 
 pytestmark = pytest.mark.tensorflow
 

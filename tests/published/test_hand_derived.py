@@ -25,8 +25,8 @@ from tests.published.models import (
     unet,
 )
 from tests.published.test_layers import check
-from tfprof._wire import messages as pb
-from tfprof.capture.model_graphs import traced
+from tfprof.graphs.live.model_graphs import traced
+from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.tensorflow
 

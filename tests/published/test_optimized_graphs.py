@@ -9,7 +9,7 @@ import pytest
 
 import tfprof
 from tests.published.models import BATCH, CONVNET_OF_TF_KERAS, MODELS
-from tfprof.costs.report import FlopsReport
+from tfprof.graphs.reports.report import FlopsReport
 
 pytestmark = pytest.mark.tensorflow
 

@@ -15,7 +15,7 @@ import pytest
 import tfprof
 from tests.published.conftest import LARGE, Application
 from tests.published.derivations import SOFTMAX, Work, conv, dense, elementwise
-from tfprof.model.symbolic import Symbolic
+from tfprof.graphs.model.symbolic import Symbolic
 
 pytestmark = pytest.mark.tensorflow
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.published.conftest import Application
-from tfprof.analysis.graph_variables import variables_of_graph
-from tfprof.analysis.params import params_report
-from tfprof.readers.program import read_program
+from tfprof.graphs.costs.graph_variables import variables_of_graph
+from tfprof.graphs.costs.params import params_report
+from tfprof.graphs.read.program import read_program
 
 pytestmark = pytest.mark.tensorflow
 

@@ -12,7 +12,7 @@ import pytest
 
 import tfprof
 from tests.published.derivations import Work, attention, conv_transpose, lstm_step
-from tfprof.capture.model_graphs import traced
+from tfprof.graphs.live.model_graphs import traced
 
 pytestmark = pytest.mark.tensorflow
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.analysis.interpreter.programs import FLOAT, Type, graph, node, placeholder
-from tests.analysis.test_profile_flops import fed
-from tfprof.analysis.accounting import METRIC_ROW, METRICS, Metrics
+from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placeholder
+from tests.profiles.float_ops.test_profile_flops import fed
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
 from tfprof.testing.builders import logged, op_log, run
 
 T = {"T": Type(FLOAT)}
@@ -29,7 +29,7 @@ def options(**chosen):
 @pytest.fixture
 def counts(monkeypatch):
     """The programs that were counted."""
-    import tfprof.analysis.profile_flops as module
+    import tfprof.profiles.float_ops.profile_flops as module
 
     counted = []
     original = module.count_profile_flops

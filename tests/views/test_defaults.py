@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.analysis.interpreter import programs
-from tests.analysis.interpreter.programs import FLOAT, Type, node, placeholder
+from tests.graphs.interpreter import programs
+from tests.graphs.interpreter.programs import FLOAT, Type, node, placeholder
 from tfprof.options.spec import ORDER_BY, SELECT, UNASKED
 from tfprof.testing.builders import graph, op, run
 

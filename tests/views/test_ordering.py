@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tfprof.analysis.accounting import METRIC_ROW, METRICS
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.views.ordering import name_ranks, sort_keys
 
 NAMES = ["b", "a", "c"]

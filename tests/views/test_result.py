@@ -1,7 +1,7 @@
 import pytest
 
 import tfprof
-from tfprof.analysis.accounting import METRICS
+from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.testing.builders import graph, op, options, run, stat
 
 
@@ -67,7 +67,7 @@ def test_a_view_is_a_snapshot(tree):
 
 
 def test_devices_of_a_view_are_a_snapshot_too():
-    from tfprof.renderers.tfprof_text import render_body
+    from tfprof.views.show.tfprof_text import render_body
 
     profiler = tfprof.Profiler(graph(op("a"), op("b")))
     profiler.add_step(0, run({"a": 1}))

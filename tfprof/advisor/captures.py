@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from tfprof.advisor.finding import Finding, Gain, Severity
 from tfprof.advisor.registry import unknown_checker
+from tfprof.captures.facts.framework import TENSORFLOW, words_for
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.practices.practices import PRACTICES, advice
+from tfprof.captures.run.result import Advice, Note
+from tfprof.captures.run.run import Run
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.errors import UsageError
-from tfprof.tools.evidence import Evidence
-from tfprof.tools.framework import TENSORFLOW, words_for
-from tfprof.tools.practices import PRACTICES, advice
-from tfprof.tools.result import Advice, Note
-from tfprof.tools.run import Run
-from tfprof.tools.run_steps import run_steps
 
 WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
 """Part of the step from which what can be gained is worth more than a remark."""
@@ -54,7 +54,7 @@ def capture_findings(
 
     Args:
         run: The run.
-        wanted: Rules of ``tfprof.tools.practices``; None is all of them.
+        wanted: Rules of ``tfprof.captures.practices.practices``; None is all of them.
         host: Ops, kernels and memory of one host only.
 
     Raises:

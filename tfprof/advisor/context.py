@@ -7,20 +7,20 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.analysis.accounting import Float64Array
-from tfprof.analysis.device_time import StepTimes
-from tfprof.analysis.library_frames import (
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.frames import NO_STACK, Frame
+from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.profiles.accounting.device_time import StepTimes
+from tfprof.profiles.accounting.library_frames import (
     NO_FRAME,
     innermost_frames,
     innermost_user_frames,
     same_lines,
 )
-from tfprof.analysis.op_facts import OpFacts
-from tfprof.analysis.processors import DeviceRole, device_role
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.frames import NO_STACK, Frame
-from tfprof.model.profile import Profile
-from tfprof.model.steps import MEASURES
+from tfprof.profiles.accounting.op_facts import OpFacts
+from tfprof.profiles.accounting.processors import DeviceRole, device_role
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.model.steps import MEASURES
 from tfprof.views.build import ViewBuilder
 from tfprof.views.code import forward_name
 

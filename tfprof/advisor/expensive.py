@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding
-from tfprof.advisor.wording import line_names, listing, quoted, share_text, time_text
-from tfprof.model.frames import Frame
+from tfprof.columns.findings import Finding
+from tfprof.columns.frames import Frame
+from tfprof.text.wording import line_names, listing, quoted, share_text, time_text
 
 TOP = 3
 """As many of each as the original names."""

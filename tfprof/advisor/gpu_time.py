@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.analysis.accounting import Float64Array
-from tfprof.analysis.device_time import StepTimes
-from tfprof.analysis.processors import Processor
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.executions import ACCELERATOR, HOST
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.profiles.accounting.device_time import StepTimes
+from tfprof.profiles.accounting.processors import Processor
+from tfprof.profiles.model.executions import ACCELERATOR, HOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding, Gain
-from tfprof.advisor.wording import listing, quoted, share_text, time_text
+from tfprof.columns.findings import Finding, Gain
+from tfprof.text.wording import listing, quoted, share_text, time_text
 
 INPUT_TYPES = frozenset(
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding
+from tfprof.columns.findings import Finding
 
 
 def check_job(context: CheckContext) -> list[Finding]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding, Gain
 from tfprof.advisor.gpu_time import GpuTime, gpu_times
-from tfprof.advisor.wording import share_text, time_text
+from tfprof.columns.findings import Finding, Gain
+from tfprof.text.wording import share_text, time_text
 
 SHORT_KERNEL_MICROS = 10
 """About what the host needs to schedule an op and launch its kernel."""

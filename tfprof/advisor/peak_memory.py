@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding, Gain
-from tfprof.advisor.wording import line_names, listing, memory_text, quoted, share_text
-from tfprof.analysis.live_buffers import PeakHolders, peak_holders
-from tfprof.analysis.processors import device_role
-from tfprof.model.frames import Frame
+from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.frames import Frame
+from tfprof.profiles.accounting.live_buffers import PeakHolders, peak_holders
+from tfprof.profiles.accounting.processors import device_role
+from tfprof.text.wording import line_names, listing, memory_text, quoted, share_text
 
 MIN_PEAK_BYTES = 100_000_000
 """Programs that need less do not run out of memory."""

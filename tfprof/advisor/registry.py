@@ -16,7 +16,6 @@ from tfprof.advisor.context import CheckContext
 from tfprof.advisor.copies import check_device_copies
 from tfprof.advisor.cpu_placement import check_cpu_placement
 from tfprof.advisor.expensive import check_expensive_operations
-from tfprof.advisor.finding import Finding
 from tfprof.advisor.input_bound import check_input
 from tfprof.advisor.job import check_job
 from tfprof.advisor.kernel_launch import check_kernel_launch
@@ -26,6 +25,7 @@ from tfprof.advisor.small_ops import check_small_operations
 from tfprof.advisor.stragglers import check_stragglers
 from tfprof.advisor.tensor_cores import check_tensor_cores
 from tfprof.advisor.utilization import check_accelerator_utilization
+from tfprof.columns.findings import Finding
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding, Gain
-from tfprof.advisor.wording import listing, quoted, share_text, time_text
-from tfprof.analysis.accounting import Float64Array
-from tfprof.analysis.device_time import StepTimes
-from tfprof.model.columns import BoolArray
-from tfprof.model.executions import HOST
+from tfprof.columns.columns import BoolArray
+from tfprof.columns.findings import Finding, Gain
+from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.profiles.accounting.device_time import StepTimes
+from tfprof.profiles.model.executions import HOST
+from tfprof.text.wording import listing, quoted, share_text, time_text
 
 SMALL_OP_NANOS = 10_000
 """Below this the executor's own work per op, some microseconds, is no longer small beside it."""

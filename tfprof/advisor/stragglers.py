@@ -8,10 +8,10 @@ from statistics import median_low
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.finding import Finding, Gain, Severity
-from tfprof.advisor.wording import share_text, time_text
-from tfprof.analysis.processors import Processor
-from tfprof.model.executions import ACCELERATOR, HOST
+from tfprof.columns.findings import Finding, Gain, Severity
+from tfprof.profiles.accounting.processors import Processor
+from tfprof.profiles.model.executions import ACCELERATOR, HOST
+from tfprof.text.wording import share_text, time_text
 
 MIN_EXCESS = 0.2
 """Busy so much longer than a typical device of its kind: beyond what varies from step to step."""

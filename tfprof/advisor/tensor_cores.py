@@ -6,10 +6,10 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import FLOAT32, HALF, element_type
-from tfprof.advisor.finding import Finding, Gain
-from tfprof.advisor.wording import plural, share_text, time_text
-from tfprof.analysis.accounting import Float64Array
-from tfprof.model.columns import Int64Array
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.findings import Finding, Gain
+from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.text.wording import plural, share_text, time_text
 
 MULTIPLE = 8
 """Tensor cores take 16-bit matrices whose sizes are multiples of this."""

@@ -12,11 +12,11 @@ from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files import is_folder
+from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
-    from tfprof.tools.result import ToolResult
-    from tfprof.tools.run import Run
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
 
 SECTION = "Input"
 
@@ -101,7 +101,7 @@ def capture_paths(given: dict[str, Any]) -> Sequence[str]:
 
 def only_captures(given: dict[str, Any]) -> Sequence[str]:
     """The same, if they are captures and all that the command is about; else nothing."""
-    from tfprof.readers.run_folder import is_capture
+    from tfprof.files.run_folder import is_capture
 
     paths = capture_paths(given)
     names_more = names_input({**given, "paths": ()})
@@ -127,7 +127,7 @@ def _read_run(paths: Sequence[str], run: str | None) -> Run:
         raise UsageError(
             "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
         )
-    from tfprof.tools.run import open_run
+    from tfprof.captures.run.run import open_run
 
     with progress() as watch:
         watch.stage(f"reading {paths[0]}")
@@ -157,12 +157,11 @@ def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:
         if found is None:
             raise
         return _checked(found, tool, given)
-    import importlib
-
+    from tfprof import tools
     from tfprof.options.parse import is_classic
 
     run.chosen(given["host"])
-    function = getattr(importlib.import_module(f"tfprof.tools.{module}"), tool.replace("-", "_"))
+    function = getattr(tools, tool.replace("-", "_"))
     with progress() as watch:
         watch.stage(f"computing {tool}")
         question = {"host": given["host"], "classic": is_classic(given["classic"])}
@@ -185,7 +184,7 @@ def _details(tool: str, function: Callable[..., Any], given: dict[str, Any]) -> 
 
 
 def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
-    from tfprof.tools.legacy_results import legacy_name
+    from tfprof.captures.legacy.results import legacy_name
 
     paths = given["paths"]
     named = [path for path in paths if legacy_name(path) and not is_folder(path)]
@@ -201,7 +200,7 @@ def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
 
 def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
     """A precomputed result, if it answers what was asked."""
-    from tfprof.tools.legacy_results import legacy_name, open_legacy
+    from tfprof.captures.legacy.results import legacy_name, open_legacy
 
     name = legacy_name(path)
     assert name is not None
@@ -219,7 +218,7 @@ def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
 
 def _legacy_in(tool: str, given: dict[str, Any]) -> Path | None:
     """The one precomputed result of a tool in a folder without captures."""
-    from tfprof.tools.legacy_results import legacy_name
+    from tfprof.captures.legacy.results import legacy_name
 
     folder, host, run = Path(given["paths"][0]), given["host"], given["run"]
     found = []

@@ -14,15 +14,15 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import result_options
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
-from tfprof.files import is_ordinary_file
+from tfprof.files.disk import is_ordinary_file
 
 if TYPE_CHECKING:
-    from tfprof.analysis.hardware import Device
-    from tfprof.api import Profiler
-    from tfprof.costs.report import FlopsReport
-    from tfprof.costs.summary import ModelSummary
-    from tfprof.costs.targets import Target as Program
-    from tfprof.files import Watch
+    from tfprof.files.disk import Watch
+    from tfprof.graphs.costs.hardware import Device
+    from tfprof.graphs.reports.report import FlopsReport
+    from tfprof.graphs.reports.summary import ModelSummary
+    from tfprof.graphs.reports.targets import Target as Program
+    from tfprof.profiler import Profiler
 
 FORMATS = ("text", "json", "csv", "html")
 DEPTH, TOP = 2, 10
@@ -138,7 +138,7 @@ class Counted:
 
     def summary(self) -> ModelSummary:
         """Its layers, as many as the options say."""
-        from tfprof.costs.summary import summary_of
+        from tfprof.graphs.reports.summary import summary_of
 
         for_people = self.given["format"] in ("text", "html")
         depth, top = self.given["depth"], self.given["top"]
@@ -159,9 +159,9 @@ def counted(given: dict[str, Any]) -> Counted:
     target = _target(given)
     input_shapes = _input_shapes(given["input_shape"])
     trip_counts = _trip_counts(given["trip_count"])
-    from tfprof.analysis.hardware import device_of
-    from tfprof.costs.flops import count
-    from tfprof.costs.targets import target_of
+    from tfprof.graphs.costs.hardware import device_of
+    from tfprof.graphs.reports.flops import count
+    from tfprof.graphs.reports.targets import target_of
 
     device = None if given["device"] is None else device_of(given["device"])
     batch = given["batch"]
@@ -212,10 +212,10 @@ def _target(given: dict[str, Any]) -> str | Profiler:
 
 def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
     """The profile of a run's files or of a saved profile; a graph is read by who counts it."""
+    from tfprof.files.run_files import find_run_files, is_run_folder, look_at, refuse_empty
+    from tfprof.files.run_folder import is_capture
+    from tfprof.files.sniff import Format
     from tfprof.profile_files import profiler_of
-    from tfprof.readers.run_files import find_run_files, is_run_folder, look_at, refuse_empty
-    from tfprof.readers.run_folder import is_capture
-    from tfprof.readers.sniff import Format
 
     if not isinstance(target, str) or is_capture(target):
         return target

@@ -15,12 +15,12 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
 from tfprof.errors import MalformedProfileError, UsageError
-from tfprof.files import is_ordinary_file
+from tfprof.files.disk import is_ordinary_file
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
-    from tfprof.files import Watch
-    from tfprof.readers.run_files import Role, RunFile, RunFiles
+    from tfprof.files.disk import Watch
+    from tfprof.files.run_files import Role, RunFile, RunFiles
+    from tfprof.profiler import Profiler
 
 DEMO = "the recorded ResNet-50 step of tfprof"
 _MOST_SOURCES = 4
@@ -136,8 +136,8 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
         UsageError: They do not go together.
         InputError: One can not be used.
     """
-    from tfprof._wire.native import native
     from tfprof.profile_files import profiler_of
+    from tfprof.wire.compiled import native
 
     if native is None and files.n_bytes > _LARGE_BYTES:
         note("reading with Python, as the native reader was not built; see tfprof doctor")
@@ -176,7 +176,7 @@ def named_files(given: dict[str, Any], watch: Watch | None = None) -> RunFiles:
         )
     if given["demo"]:
         return _demo(given)
-    from tfprof.readers.run_files import find_run_files
+    from tfprof.files.run_files import find_run_files
 
     told = _told(given)
     found = find_run_files(
@@ -202,8 +202,8 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
 
 def _told(given: dict[str, Any]) -> dict[str, Any]:
     """What the options name, by the fields of ``RunFiles``."""
-    from tfprof.readers.run_files import RunFile, is_run_folder, refuse_empty
-    from tfprof.readers.sniff import Format, Sniffed
+    from tfprof.files.run_files import RunFile, is_run_folder, refuse_empty
+    from tfprof.files.sniff import Format, Sniffed
 
     def file(path: str, option: str, format_: Format) -> RunFile | None:
         if path and is_run_folder(path):

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.files import is_folder, is_ordinary_file, write_file
+from tfprof.files.disk import is_folder, is_ordinary_file, write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.renderers.tables import Glyphs
+    from tfprof.text.tables import Glyphs
 
 ColourChoice = Literal["auto", "always", "never"]
 
@@ -115,7 +115,7 @@ class Target:
 
     def glyphs(self) -> Glyphs:
         """What the target can show."""
-        from tfprof.renderers.tables import ASCII, UNICODE
+        from tfprof.text.tables import ASCII, UNICODE
 
         if self.path is not None:
             return UNICODE
@@ -152,7 +152,7 @@ class Target:
             InputError: It can not be written.
         """
         if self.path is not None:
-            from tfprof.exporters.compression import packed
+            from tfprof.files.compressed_output import packed
 
             self.write_chunks(packed([content.encode("utf-8", "backslashreplace")], self.path.name))
             return
@@ -215,7 +215,7 @@ def harmless(text: str) -> str:
     """The text with whatever could steer a terminal shown instead of sent."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    from tfprof.renderers.tables import escaped
+    from tfprof.text.tables import escaped
 
     return escaped(text, keep="\n\t")
 

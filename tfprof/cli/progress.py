@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfprof.cli.output import harmless, is_terminal
-from tfprof.files import Unwatched, Watch
+from tfprof.files.disk import Unwatched, Watch
 
 SHOW_AFTER_SECONDS = 0.5
 

@@ -13,12 +13,12 @@ from tfprof.cli.options import Choice, CommandOption, OutputPath
 from tfprof.cli.output import Target, note
 from tfprof.cli.session import untold
 from tfprof.errors import UsageError
-from tfprof.files import PACKED_SUFFIXES
+from tfprof.files.disk import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from tfprof.model.notices import Notice
+    from tfprof.columns.remarks import Notice
 
 SECTION = "Result"
 

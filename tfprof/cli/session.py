@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
     from tfprof.cli.captures import CapturedRuns
+    from tfprof.profiler import Profiler
 
 
 class Session:

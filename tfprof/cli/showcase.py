@@ -13,12 +13,12 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from tfprof.analysis.accounting import METRIC_ROW
-from tfprof.renderers.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.renderers.tables import UNICODE, Glyphs, escaped
-from tfprof.renderers.terminal import ViewTable
-from tfprof.units import human_count, human_memory, human_time
+from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.text.metrics import BLUE, GREEN, ORANGE, PINK
+from tfprof.text.tables import UNICODE, Glyphs, escaped
+from tfprof.text.units import human_count, human_memory, human_time
 from tfprof.views.result import ViewTree
+from tfprof.views.show.terminal import ViewTable
 
 N_OP_TYPES = 12
 N_SCOPES = 17

@@ -16,9 +16,9 @@ from tfprof.cli.results import SECTION, as_json, as_text, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
-    from tfprof.model.notices import Notice
-    from tfprof.outputs import OutputFile
+    from tfprof.columns.remarks import Notice
     from tfprof.views.result import ViewTree
+    from tfprof.views.write.outputs import OutputFile
 
 FORMATS = ("text", "table", "tree", "json", "csv", "html")
 TERMINAL_ROWS = 40
@@ -96,8 +96,8 @@ def run_view(kind: str, given: dict[str, Any]) -> None:
 
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
     """What tables and pages say below their rows, for formats that have no place for it."""
-    from tfprof.model.notices import Notice
-    from tfprof.renderers.view_rows import ViewRows, about_idle
+    from tfprof.columns.remarks import Notice
+    from tfprof.views.show.view_rows import ViewRows, about_idle
 
     if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
         return
@@ -181,15 +181,15 @@ def _is_text(options: dict[str, Any]) -> bool:
 
 def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source: str) -> str:
     if name == "table":
-        from tfprof.renderers.terminal import ViewTable
+        from tfprof.views.show.terminal import ViewTable
 
         return as_text([ViewTable(tree, max_rows, target.glyphs())], target, width=None)
     if name == "tree":
-        from tfprof.renderers.view_outline import ViewOutline
+        from tfprof.views.show.view_outline import ViewOutline
 
         return as_text([ViewOutline(tree, max_rows, target.glyphs())], target, width=None)
     if name == "html":
-        from tfprof.renderers.view_html import view_page
+        from tfprof.views.show.view_html import view_page
 
         return view_page(tree, max_rows, source)
     form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
@@ -199,7 +199,7 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source:
 
 def _default_rows(name: str, target: Target | None) -> int:
     if name == "html":
-        from tfprof.renderers.view_html import PAGE_ROWS
+        from tfprof.views.show.view_html import PAGE_ROWS
 
         return PAGE_ROWS
     if target is None or not target.is_terminal:
@@ -208,7 +208,7 @@ def _default_rows(name: str, target: Target | None) -> int:
 
 
 def _as_text(tree: ViewTree) -> str:
-    from tfprof.renderers.tfprof_text import render_report
+    from tfprof.views.show.tfprof_text import render_report
 
     return render_report(tree)
 
@@ -222,6 +222,6 @@ def _as_json(tree: ViewTree) -> str:
 
 
 def _as_csv(tree: ViewTree) -> str:
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text(tree.to_rows())

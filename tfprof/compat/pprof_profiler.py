@@ -11,11 +11,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfprof.device_profiles import pprof_profile
+from tfprof.profiles.session.device_profiles import pprof_profile
 
 if TYPE_CHECKING:
-    from tfprof._wire.messages import Profile
-    from tfprof.readers.open import Source
+    from tfprof.files.open import Source
+    from tfprof.wire.messages import Profile
 
 __all__ = ["get_profiles", "profile"]
 

@@ -11,20 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof import api, one_shot, op_logs
-from tfprof._wire.messages import (
-    AdviceProto,
-    GraphNodeProto,
-    MultiGraphNodeProto,
-    OpLogProto,
-)
+from tfprof import one_shot
+from tfprof import profiler as api
 from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.profiles.session import op_logs
 from tfprof.recording.sessions import profile_context
+from tfprof.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
 
 if TYPE_CHECKING:
     import os
 
-    from tfprof.readers.open import Source
+    from tfprof.files.open import Source
 
 __all__ = [
     "ALL_ADVICE",

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tfprof.advisor.wording import plural
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.read.xspace import read_xspace
 from tfprof.doctor.report import Check
-from tfprof.model.xspace import XSpace
-from tfprof.readers.xspace import read_xspace
-from tfprof.units import human_count
+from tfprof.text.units import human_count
+from tfprof.text.wording import plural
 
 _HOST = "/host:CPU"
 _DEVICE = re.compile(r"/device:(?:GPU|TPU|CUSTOM)")

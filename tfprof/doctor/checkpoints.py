@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tfprof.advisor.wording import plural
 from tfprof.doctor.report import Check
 from tfprof.errors import InputError, UsageError
-from tfprof.readers.checkpoint import open_checkpoint
-from tfprof.units import human_memory
+from tfprof.files.checkpoint import open_checkpoint
+from tfprof.text.units import human_memory
+from tfprof.text.wording import plural
 
 
 def check_checkpoint(path: Path) -> Iterator[Check]:

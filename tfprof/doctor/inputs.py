@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from tfprof.advisor.wording import plural
 from tfprof.doctor.captures import check_capture
 from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.events import check_events
@@ -22,10 +21,11 @@ from tfprof.doctor.traces import (
     check_together,
 )
 from tfprof.errors import InputError
-from tfprof.files import PACKED_SUFFIXES
-from tfprof.readers.compression import decompressed
-from tfprof.readers.run_files import look_at
-from tfprof.readers.sniff import Format, advice, sniff
+from tfprof.files.compression import decompressed
+from tfprof.files.disk import PACKED_SUFFIXES
+from tfprof.files.run_files import look_at
+from tfprof.files.sniff import Format, advice, sniff
+from tfprof.text.wording import plural
 
 _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.GRAPH_DEF: check_graph,

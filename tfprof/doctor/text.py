@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from tfprof.advisor.wording import listing, plural
 from tfprof.doctor.report import Area, Check, Report, Status
-from tfprof.renderers.metrics import BLUE, GREEN, ORANGE
-from tfprof.renderers.tables import UNICODE, Glyphs, escaped
+from tfprof.text.metrics import BLUE, GREEN, ORANGE
+from tfprof.text.tables import UNICODE, Glyphs, escaped
+from tfprof.text.wording import listing, plural
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Status, str] = {

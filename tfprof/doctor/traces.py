@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tfprof._wire import messages as pb
-from tfprof.advisor.wording import plural
+from tfprof.columns.remarks import Notice
 from tfprof.doctor.report import Check, Status
 from tfprof.errors import MalformedProfileError
-from tfprof.inputs import GraphSource
-from tfprof.model.devices import Device
-from tfprof.model.notices import Notice
-from tfprof.model.profile import Profile
-from tfprof.readers.graphdef import GRAPH_FORMATS, decode_shape
-from tfprof.readers.open import open_message
-from tfprof.readers.profile_proto import read_profile
-from tfprof.readers.sniff import Format
+from tfprof.files.open import open_message
+from tfprof.files.sniff import Format
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS, decode_shape
+from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.read.profile_proto import read_profile
+from tfprof.profiles.session.inputs import GraphSource
+from tfprof.text.wording import plural
+from tfprof.wire import messages as pb
 
 _DT_STRING = 7  # types.proto
 _DAY_MICROS = 24 * 3600 * 1_000_000

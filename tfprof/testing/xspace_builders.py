@@ -24,10 +24,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tfprof._wire import messages as pb
-from tfprof.analysis.xspace.names import HOST_PLANE
-from tfprof.readers.xspace import read_xspace
-from tfprof.tools.run import Run, open_run
+from tfprof.captures.events.timeline.names import HOST_PLANE
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.run import Run, open_run
+from tfprof.wire import messages as pb
 
 Value = Any
 """Of a stat: int, float, str, bytes, ``Unsigned``, ``Reference``; None for a stat without."""
@@ -166,7 +166,7 @@ def opened(*spaces: pb.XSpace) -> Run:
 
 def timeline_of(space: pb.XSpace) -> Any:
     """The events of one host in order of time."""
-    from tfprof.analysis.xspace.build_timeline import build_timeline
+    from tfprof.captures.events.timeline.build_timeline import build_timeline
 
     return build_timeline(read_xspace(space.SerializeToString()))
 

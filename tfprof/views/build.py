@@ -7,13 +7,13 @@ from weakref import ref
 
 import numpy as np
 
-from tfprof._wire import tree_walks
-from tfprof.analysis.accounting import METRIC_ROW, FlopCounter, Metrics, op_metrics
-from tfprof.analysis.op_facts import OpFacts
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.accounting.accounting import METRIC_ROW, FlopCounter, Metrics, op_metrics
+from tfprof.profiles.accounting.op_facts import OpFacts
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.defaults import settled
 from tfprof.views.graph import build_graph_tree

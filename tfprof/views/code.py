@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tfprof._wire import tree_walks
-from tfprof.model.columns import Int64Array
-from tfprof.model.frames import EMPTY_STACK
-from tfprof.model.profile import Profile
-from tfprof.model.tree import Tree
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.frames import EMPTY_STACK
+from tfprof.columns.tree import Tree
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.members import Groups
 from tfprof.views.result import ROOT_NAME
 

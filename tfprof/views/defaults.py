@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfprof.analysis.accounting import METRIC_ROW, Metrics
-from tfprof.model.profile import Profile
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import AUTO
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.ordering import METRIC_OF_ORDER
 
 _FOR_READERS = ("stdout", "file", "none")

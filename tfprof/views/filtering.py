@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof._wire import tree_walks
-from tfprof.analysis.accounting import METRIC_ROW, Metrics
-from tfprof.model.columns import BoolArray, Int64Array
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.views.defaults import idle_metrics
 
 _BOUNDS_ON_TOTALS = (

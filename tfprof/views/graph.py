@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof._wire import tree_walks
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.profile import Profile
-from tfprof.model.tree import Tree
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.tree import Tree
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.result import NO_OP, ROOT_NAME
 from tfprof.views.scope import OpTree
 

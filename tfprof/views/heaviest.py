@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW
-from tfprof.model.columns import Int64Array
+from tfprof.columns.columns import Int64Array
+from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.views.result import ViewTree
 
 

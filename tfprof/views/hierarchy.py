@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW, Metrics
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.tree import Tree, reorder_preorder
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.views.filtering import named_to_show, names_mask, seen_at_work, within_bounds
 from tfprof.views.ordering import sort_keys
 

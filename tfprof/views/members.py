@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.model.columns import Int64Array
+from tfprof.columns.columns import Int64Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.analysis.accounting import Metrics
-from tfprof.analysis.op_facts import OpFacts
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.profile import Profile
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.accounting.accounting import Metrics
+from tfprof.profiles.accounting.op_facts import OpFacts
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.filtering import named_to_show, seen_at_work, within_bounds
 from tfprof.views.members import Groups
 from tfprof.views.ordering import name_ranks, sort_keys

@@ -6,9 +6,9 @@ from operator import ne
 
 import numpy as np
 
-from tfprof._wire import tree_walks
-from tfprof.analysis.accounting import METRIC_ROW, Metrics
-from tfprof.model.columns import Int64Array
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import Int64Array
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 
 METRIC_OF_ORDER = {
     "bytes": "requested_bytes",

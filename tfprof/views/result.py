@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tfprof.analysis.accounting import METRIC_ROW, METRICS, Metrics
-from tfprof.analysis.input_shapes import InputShapes
-from tfprof.analysis.op_facts import OpFacts
-from tfprof.model.columns import BoolArray, Int64Array
-from tfprof.model.notices import Notice
-from tfprof.model.ops import OpTable
-from tfprof.model.profile import Profile
-from tfprof.model.tree import Tree
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.remarks import Notice
+from tfprof.columns.tree import Tree
 from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
+from tfprof.profiles.accounting.input_shapes import InputShapes
+from tfprof.profiles.accounting.op_facts import OpFacts
+from tfprof.profiles.model.ops import OpTable
+from tfprof.profiles.model.profile import Profile
 
 if TYPE_CHECKING:
     from tfprof.views.code import CodeTree

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfprof._wire import tree_walks
-from tfprof.model.columns import Int64Array
-from tfprof.model.profile import Profile
-from tfprof.model.tree import Tree
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.tree import Tree
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.result import ROOT_NAME
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfprof.model.profile import Profile
-from tfprof.model.variable_values import VariableValue
+from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.model.profile import Profile
 from tfprof.views.result import ViewTree
 
 SELECT = "tensor_value"

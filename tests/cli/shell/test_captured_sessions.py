@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import tfprof.tools.run
+import tfprof.captures.run.run
 from tfprof.cli.main import cli
 from tfprof.testing.builders import graph as graph_of
 from tfprof.testing.builders import op
@@ -79,13 +79,13 @@ def test_another_run_and_other_files_can_be_named(session, logs):
 
 
 def test_a_run_is_read_once(session, logs, monkeypatch):
-    read, open_run = [], tfprof.tools.run.open_run
+    read, open_run = [], tfprof.captures.run.run.open_run
 
     def counted(source, *, run=None):
         read.append(run)
         return open_run(source, run=run)
 
-    monkeypatch.setattr("tfprof.tools.run.open_run", counted)
+    monkeypatch.setattr("tfprof.captures.run.run.open_run", counted)
     session(logs, lines=["op", "overview", "info", "tools --run first", "tools --run first"])
     assert read == [None, "first"]
 

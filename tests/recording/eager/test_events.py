@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tfprof._wire import messages as pb
-from tfprof.capture.eager_runs import EAGER_MARK, STEP_MARK
 from tfprof.errors import MalformedProfileError
+from tfprof.graphs.live.eager_runs import EAGER_MARK, STEP_MARK
 from tfprof.recording.eager.events import Dataset, EventLog, Execution, read_events
+from tfprof.wire import messages as pb
 
 Event = tuple[str, int, int, dict[str, Any]]
 STARTED = 1_000_000_000

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from tfprof._wire import messages as pb
-from tfprof.capture.eager_runs import EagerOp
-from tfprof.capture.function_graphs import FunctionBody
-from tfprof.model.frames import Frame
+from tfprof.columns.frames import Frame
+from tfprof.graphs.live.eager_runs import EagerOp
+from tfprof.graphs.live.function_graphs import FunctionBody
 from tfprof.recording.eager.events import Dataset, EventLog, Execution
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.testing.builders import op
+from tfprof.wire import messages as pb
 
 HERE = (Frame("program.py", "main", 3, "f(x)"),)
 

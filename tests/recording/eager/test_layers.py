@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tfprof._wire import messages as pb
-from tfprof.capture.function_graphs import FunctionBody, LayerTree
+from tfprof.graphs.live.function_graphs import FunctionBody, LayerTree
 from tfprof.recording.eager.layers import layer_renaming, scopes_of_layers
+from tfprof.wire import messages as pb
 
 
 def tree(name: str, *children: str | LayerTree) -> LayerTree:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof._wire import messages as pb
 from tfprof.recording.eager.events import EventLog, Execution, Kernel
 from tfprof.recording.eager.runs import runs_of_steps
+from tfprof.wire import messages as pb
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof._wire.messages import ProfileProto
 from tfprof.errors import EmptyProfileError, MissingDependencyError, TfprofWarning, UsageError
 from tfprof.recording.sessions.profile_context import ProfileContext
+from tfprof.wire.messages import ProfileProto
 
 OPTIONS = {**tfprof.ProfileOptionBuilder().build(), "output": "none"}
 needs_tensorflow = pytest.mark.tensorflow

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof._wire.messages import ProfileProto
 from tfprof.errors import TfprofWarning, UsageError
 from tfprof.recording.sessions.profile_context import ProfileContext
 from tfprof.recording.sessions.profiler_hook import ProfilerHook
+from tfprof.wire.messages import ProfileProto
 
 OPTIONS = {**tfprof.ProfileOptionBuilder().build(), "output": "none"}
 needs_tensorflow = pytest.mark.tensorflow

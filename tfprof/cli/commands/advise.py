@@ -15,8 +15,8 @@ from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.advisor.finding import Finding
-    from tfprof.api import Profiler
+    from tfprof.columns.findings import Finding
+    from tfprof.profiler import Profiler
 
 
 def run(**given: Any) -> None:
@@ -60,8 +60,8 @@ def _of_capture(
 ) -> str:
     """What the practices say about what the TensorFlow 2 profiler has captured."""
     from tfprof.advisor.captures import capture_findings, capture_notes
+    from tfprof.captures.practices.practices import PRACTICES
     from tfprof.options.parse import is_classic
-    from tfprof.tools.practices import PRACTICES
 
     if is_classic(given["classic"]):
         raise UsageError(
@@ -88,7 +88,7 @@ def _findings(
 def _report(
     found: list[Finding], checkers: list[str], given: dict[str, Any], target: Target
 ) -> str:
-    from tfprof.renderers.findings import FindingsReport, findings_json
+    from tfprof.advisor.findings_text import FindingsReport, findings_json
 
     if given["format"] == "json":
         return findings_json(found, checkers)

@@ -17,10 +17,10 @@ from tfprof.cli.results import as_json, as_text, result_options, target_of
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 
 if TYPE_CHECKING:
-    from tfprof.analysis.value_statistics import ValueStatistics
-    from tfprof.model.variable_values import VariableValue
-    from tfprof.readers.checkpoint import Checkpoint, CheckpointVariable
-    from tfprof.renderers.checkpoint import VariableRow
+    from tfprof.files.checkpoint import Checkpoint, CheckpointVariable
+    from tfprof.files.checkpoint.report import VariableRow
+    from tfprof.files.checkpoint.value_statistics import ValueStatistics
+    from tfprof.files.checkpoint.variable_values import VariableValue
 
 _SECTION = "What to show"
 
@@ -30,7 +30,7 @@ def run(**given: Any) -> None:
     target = target_of(given)
     if given["values"] and not given["names"]:
         raise UsageError("--values needs the NAME of a variable; '.*' are all of them")
-    from tfprof.readers.checkpoint import open_checkpoint
+    from tfprof.files.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(given["path"], recover=given["recover"])
     try:
@@ -98,7 +98,7 @@ def _list(
     given: dict[str, Any],
     target: Target,
 ) -> str:
-    from tfprof.renderers.checkpoint import VariableTable, plain_rows, shape_text
+    from tfprof.files.checkpoint.report import VariableTable, plain_rows, shape_text
 
     with_statistics = given["stats"]
     rows = _rows(checkpoint, variables, with_statistics, recover=given["recover"])
@@ -108,7 +108,7 @@ def _list(
     plain = plain_rows(rows, with_statistics=with_statistics)
     if given["format"] == "json":
         return as_json(_head(checkpoint), plain)
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text([{**row, "shape": shape_text(row["shape"])} for row in plain])
 
@@ -129,7 +129,7 @@ def _rows(
     *,
     recover: bool,
 ) -> list[VariableRow]:
-    from tfprof.renderers.checkpoint import VariableRow
+    from tfprof.files.checkpoint.report import VariableRow
 
     rows = [
         VariableRow(
@@ -159,7 +159,7 @@ def _statistics(
     checkpoint: Checkpoint, variable: CheckpointVariable, *, recover: bool
 ) -> ValueStatistics | None:
     """Statistics of values, as far as they are there; damage is an error, or else a note."""
-    from tfprof.analysis.value_statistics import statistics_of
+    from tfprof.files.checkpoint.value_statistics import statistics_of
 
     try:
         return statistics_of(checkpoint.read(variable.name))
@@ -178,7 +178,7 @@ def _statistics(
 def _values(
     checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], form: str, target: Target
 ) -> str:
-    from tfprof.renderers.checkpoint import nested_values, value_rows, values_text
+    from tfprof.files.checkpoint.report import nested_values, value_rows, values_text
 
     read = [(variable, _value(checkpoint, variable)) for variable in variables]
     if form == "text":
@@ -195,13 +195,13 @@ def _values(
             for variable, value in read
         ]
         return as_json(_head(checkpoint), rows)
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text([row for variable, value in read for row in value_rows(variable.name, value)])
 
 
 def _value(checkpoint: Checkpoint, variable: CheckpointVariable) -> VariableValue:
-    from tfprof.readers.checkpoint.values import checkpoint_values
+    from tfprof.files.checkpoint.values import checkpoint_values
 
     value = checkpoint_values(checkpoint).value(variable.name)
     assert value is not None

@@ -11,12 +11,12 @@ from tfprof.cli.output import note
 from tfprof.cli.results import file_options, target_of
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
-from tfprof.files import PACKED_SUFFIXES, is_folder, is_ordinary_file
+from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
-    from tfprof.readers.run_files import RunFile
-    from tfprof.readers.sniff import Format
+    from tfprof.files.run_files import RunFile
+    from tfprof.files.sniff import Format
+    from tfprof.profiler import Profiler
 
 _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
 
@@ -35,7 +35,7 @@ def run(**given: Any) -> None:
         if target.path is None and is_text:
             target.write(content.decode())
             return
-        from tfprof.exporters.compression import packed
+        from tfprof.files.compressed_output import packed
 
         target.write_chunks(packed([content], name))
     if target.path is not None:
@@ -44,9 +44,9 @@ def run(**given: Any) -> None:
 
 def _kind(name: str, named: Sequence[str]) -> str:
     """What to write if nobody says: one message stays what it is, all else becomes a profile."""
-    from tfprof.readers.run_files import look_at
-    from tfprof.readers.run_folder import is_capture
-    from tfprof.readers.sniff import Format
+    from tfprof.files.run_files import look_at
+    from tfprof.files.run_folder import is_capture
+    from tfprof.files.sniff import Format
 
     if len(named) != 1 or is_folder(named[0]) or is_capture(named[0]):
         return "profile"
@@ -57,8 +57,8 @@ def _kind(name: str, named: Sequence[str]) -> str:
 
 def _profile(given: dict[str, Any], is_text: bool) -> tuple[bytes, str]:
     """One saved profile of everything, and what to call it."""
-    from tfprof.readers.run_files import look_at
-    from tfprof.readers.sniff import Format
+    from tfprof.files.run_files import look_at
+    from tfprof.files.sniff import Format
 
     paths = given["paths"] if all(map(is_ordinary_file, given["paths"])) else []
     files = [look_at(path) for path in paths] if len(paths) > 1 else []
@@ -75,9 +75,9 @@ def _profile(given: dict[str, Any], is_text: bool) -> tuple[bytes, str]:
 
 def _as_it_is(named: Sequence[str], to: str) -> tuple[bytes, str]:
     """The one message of a file, and what to call it."""
-    from tfprof.exporters.messages import message_bytes
-    from tfprof.readers.open import CLASSES
-    from tfprof.readers.run_files import find_run_files, is_run_folder, look_at
+    from tfprof.files.open import CLASSES
+    from tfprof.files.run_files import find_run_files, is_run_folder, look_at
+    from tfprof.profiles.write.messages import message_bytes
 
     if len(named) != 1 or is_run_folder(named[0]):
         raise UsageError(
@@ -94,8 +94,8 @@ def _as_it_is(named: Sequence[str], to: str) -> tuple[bytes, str]:
 
 
 def _text(data: bytes, kind: Format) -> bytes:
-    from tfprof.exporters.messages import text_of
-    from tfprof.readers.sniff import Format
+    from tfprof.files.sniff import Format
+    from tfprof.profiles.write.messages import text_of
 
     text, left_out = text_of(data, kind)
     if left_out:
@@ -114,7 +114,7 @@ def _is_text(name: str) -> bool:
 
 
 def _united(files: list[RunFile], given: dict[str, Any]) -> Profiler:
-    from tfprof.api import Profiler
+    from tfprof.profiler import Profiler
 
     profilers = [
         Profiler.load(file.load(), classic=given["classic"], recover=given["recover"])

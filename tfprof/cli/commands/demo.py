@@ -11,7 +11,7 @@ from tfprof.cli.results import PLAIN_WIDTH, color_option, pager_option, printed,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.renderers.tables import Glyphs
+    from tfprof.text.tables import Glyphs
 
 
 def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:
@@ -22,9 +22,9 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
         glyphs: What to draw with.
         folder: Folder to name for the files of the step; None is where they are.
     """
-    from tfprof.api import Profiler
     from tfprof.cli.showcase import Showcase
     from tfprof.demo import demo_files
+    from tfprof.profiler import Profiler
 
     files = demo_files()
     profiler = Profiler(files.graph, files.op_log, classic=False)

@@ -13,7 +13,7 @@ from tfprof.errors import UsageError
 
 def run(**given: Any) -> None:
     """Read, draw, write."""
-    from tfprof.renderers.drawing import render_dot_file
+    from tfprof.views.show.drawing import render_dot_file
 
     outfile = Path(given["outfile"])
     kind = outfile.suffix[1:].lower()

@@ -32,8 +32,8 @@ def run(**given: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
-        from tfprof.exporters.table_text import table_chunks
-        from tfprof.exporters.tables import BY_NAME
+        from tfprof.profiles.write.table_text import table_chunks
+        from tfprof.profiles.write.tables import BY_NAME
 
         profiler._take_up()
         chunks = table_chunks(BY_NAME[given["table"]], profiler._profile, given["format"])
@@ -44,7 +44,7 @@ def run(**given: Any) -> None:
 def _write(chunks: Iterable[bytes], target: Target) -> None:
     """Write bit by bit; a table may be larger than memory."""
     if target.path is not None:
-        from tfprof.exporters.compression import packed
+        from tfprof.files.compressed_output import packed
 
         target.write_chunks(packed(chunks, target.path.name))
         return
@@ -59,7 +59,7 @@ def tables_text(width: int = _WIDTH) -> str:
     Args:
         width: Where to wrap.
     """
-    from tfprof.exporters.tables import TABLES
+    from tfprof.profiles.write.tables import TABLES
 
     parts = []
     for table in TABLES:

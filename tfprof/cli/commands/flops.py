@@ -20,7 +20,7 @@ from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.costs.report import FlopsReport
+    from tfprof.graphs.reports.report import FlopsReport
 
 
 def run(**given: Any) -> None:
@@ -41,7 +41,7 @@ def _written(found: Counted, by: str, target: Target) -> str:
     if name == "text":
         return _text(found, by, target)
     if name == "html":
-        from tfprof.renderers.flops_html import flops_page
+        from tfprof.graphs.show.flops_html import flops_page
 
         shown = found.given["by"] or "all"
         summary = None if shown == "type" else found.summary()
@@ -55,7 +55,7 @@ def _written(found: Counted, by: str, target: Target) -> str:
         rows = rows[: found.given["top"]]
     if name == "json":
         return as_json(_head(found.report), rows)
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text(rows)
 
@@ -63,9 +63,9 @@ def _written(found: Counted, by: str, target: Target) -> str:
 def _text(found: Counted, by: str, target: Target) -> str:
     from rich.text import Text
 
-    from tfprof.analysis.roofline import roofline
-    from tfprof.renderers.flops_text import WIDTH, explanation, headline, note_lines, type_lines
-    from tfprof.renderers.summary import SummaryTable
+    from tfprof.graphs.costs.roofline import roofline
+    from tfprof.graphs.show.flops_text import WIDTH, explanation, headline, note_lines, type_lines
+    from tfprof.graphs.show.summary import SummaryTable
 
     report, glyphs = found.report, target.glyphs()
     width = min(WIDTH, target.console().width)
@@ -126,8 +126,8 @@ def _types(report: FlopsReport) -> list[dict[str, Any]]:
 
 def _ops(found: Counted) -> list[dict[str, Any]]:
     """Ops, the most expensive first; with a device, the ones that have float operations."""
-    from tfprof.analysis.roofline import roofline
-    from tfprof.model.symbolic import typical
+    from tfprof.graphs.costs.roofline import roofline
+    from tfprof.graphs.model.symbolic import typical
 
     if found.device is not None:
         rows = roofline(found.report.ops, found.device).to_rows()

@@ -12,7 +12,7 @@ from tfprof.cli.results import as_json, as_text, result_options, target_of
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
-    from tfprof.analysis.profile_info import ProfileInfo
+    from tfprof.profiles.accounting.profile_info import ProfileInfo
 
 
 def run(**given: Any) -> None:
@@ -26,20 +26,20 @@ def run(**given: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
-        from tfprof.analysis.profile_info import profile_info
+        from tfprof.profiles.accounting.profile_info import profile_info
 
         profiler._take_up()
         target.write(_written(profile_info(profiler._profile), given["format"], target))
 
 
 def _written(info: ProfileInfo, form: str, target: Target) -> str:
-    from tfprof.renderers.info import InfoText, info_head, step_rows
+    from tfprof.profiles.show.info import InfoText, info_head, step_rows
 
     if form == "text":
         return as_text([InfoText(info, target.glyphs())], target)
     if form == "json":
         return as_json(info_head(info), step_rows(info.steps))
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text(step_rows(info.steps))
 

@@ -17,11 +17,11 @@ from tfprof.cli.output import Target, note
 from tfprof.cli.results import file_options
 from tfprof.cli.view import warnings_as_notes, write_files
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files import is_folder
+from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
-    from tfprof._wire.messages import Profile
-    from tfprof.outputs import OutputFile
+    from tfprof.views.write.outputs import OutputFile
+    from tfprof.wire.messages import Profile
 
 _BY_DEVICE = "device"
 _FILE_ENDINGS = (".pb", ".gz")
@@ -58,7 +58,7 @@ def _by_device(given: dict[str, Any], path: str) -> None:
             "--view device is made from run metadata, of which this session keeps only the "
             "numbers; name their files again"
         )
-    from tfprof.device_profiles import pprof_profile
+    from tfprof.profiles.session.device_profiles import pprof_profile
 
     files = named_files(given)
     if not files.runs:
@@ -80,8 +80,8 @@ def _by_device(given: dict[str, Any], path: str) -> None:
 
 def _files(profiles: dict[str, Profile], path: str) -> Iterator[OutputFile]:
     """The file of a device, or one for each of several."""
-    from tfprof.exporters.device_pprof import encode, file_stems
-    from tfprof.outputs import OutputFile
+    from tfprof.profiles.write.device_pprof import encode, file_stems
+    from tfprof.views.write.outputs import OutputFile
 
     name = path.rpartition("/")[2]
     stem, dot, ending = name.partition(".") if name.lstrip(".") else (name, "", "")

@@ -15,8 +15,8 @@ from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
-    from tfprof.readers.run_files import RunFiles
+    from tfprof.files.run_files import RunFiles
+    from tfprof.profiler import Profiler
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to here reading takes no longer than typing a command; more is shown as it is read."""
@@ -51,7 +51,7 @@ def run(**given: Any) -> int:
 
 def _inputs(given: dict[str, Any]) -> tuple[CapturedRuns | None, RunFiles | None]:
     """Captures, and the files of a run; one of them may be missing."""
-    from tfprof.readers.run_folder import is_capture
+    from tfprof.files.run_folder import is_capture
 
     captures = [path for path in given["paths"] if is_capture(path)]
     beside = {**given, "paths": [path for path in given["paths"] if path not in captures]}

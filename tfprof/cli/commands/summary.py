@@ -27,11 +27,11 @@ def run(**given: Any) -> None:
         elif given["format"] == "csv":
             text = summary.to_csv()
         elif given["format"] == "html":
-            from tfprof.renderers.summary_html import summary_page
+            from tfprof.graphs.show.summary_html import summary_page
 
             text = summary_page(summary, source_of(given))
         else:
-            from tfprof.renderers.summary import SummaryTable
+            from tfprof.graphs.show.summary import SummaryTable
 
             text = as_text([SummaryTable(summary, target.glyphs())], target)
     target.write(text)

@@ -40,9 +40,9 @@ def _by_device(given: dict[str, Any], path: str) -> Iterator[Any]:
             "--view device is made from run metadata, of which this session keeps only the "
             "numbers; name their files again"
         )
-    from tfprof.exporters.client_timeline import Timeline
-    from tfprof.exporters.compression import packed
-    from tfprof.outputs import OutputFile
+    from tfprof.files.compressed_output import packed
+    from tfprof.views.write.client_timeline import Timeline
+    from tfprof.views.write.outputs import OutputFile
 
     runs = named_files(given).runs
     if not runs:

@@ -15,7 +15,7 @@ from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.tools.result import Note, ToolResult
+    from tfprof.captures.run.result import Note, ToolResult
 
 FORMATS = ("text", "json", "csv", "gviz")
 TOP = 20
@@ -164,11 +164,11 @@ def _written(result: ToolResult, given: dict[str, Any], target: Target) -> str:
     form = given["format"]
     table = "" if given["table"] in (None, ALL_TABLES) else given["table"]
     if form == "text":
-        from tfprof.renderers.tool_text import ToolText
+        from tfprof.captures.show.tool_text import ToolText
 
         top = TOP if given["top"] is None else given["top"]
         return as_text([ToolText(result, table, top, target.glyphs())], target)
-    from tfprof.exporters.tool_files import gviz_json, result_json, table_csv, table_json
+    from tfprof.captures.show.tool_files import gviz_json, result_json, table_csv, table_json
 
     if form == "gviz":
         return gviz_json(result.table(table).to_gviz() if table else result.to_gviz())
@@ -191,7 +191,7 @@ def _with_top(result: ToolResult, top: int | None) -> ToolResult:
 
 def _write_tables(result: ToolResult, given: dict[str, Any], target: Target) -> None:
     """One file for each table; none if one of them may not be written."""
-    from tfprof.exporters.tool_files import table_csv, table_paths
+    from tfprof.captures.show.tool_files import table_csv, table_paths
 
     assert target.path is not None
     shown = _with_top(result, given["top"])

@@ -13,11 +13,11 @@ from tfprof.cli.options import Command
 from tfprof.cli.output import Target
 from tfprof.cli.results import as_json, as_text, result_options, target_of
 from tfprof.cli.view import warnings_as_notes
-from tfprof.files import is_folder
+from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
-    from tfprof.renderers.captures import HostFigures
-    from tfprof.tools.run import Host, Run
+    from tfprof.captures.run.run import Host, Run
+    from tfprof.captures.show.captures import HostFigures
 
 
 def run(**given: Any) -> None:
@@ -41,9 +41,9 @@ def show_contents(paths: Sequence[str], name: str | None, form: str, target: Tar
 
 
 def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> str:
-    from tfprof.readers.run_folder import runs
-    from tfprof.renderers.captures import CaptureText
-    from tfprof.tools.contents import tools_with_data
+    from tfprof.captures.run.contents import tools_with_data
+    from tfprof.captures.show.captures import CaptureText
+    from tfprof.files.run_folder import runs
 
     tools = tools_with_data(host.space for host in captured.hosts)
     hosts = [_figures(host) for host in captured.hosts]
@@ -59,7 +59,7 @@ def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> 
             "tools": {data.tool: data.missing or None for data in tools},
         }
         return as_json(head, rows)
-    from tfprof.renderers.csv_text import csv_text
+    from tfprof.text.csv_text import csv_text
 
     return csv_text([row | {"devices": "; ".join(row["devices"])} for row in rows])
 
@@ -67,7 +67,7 @@ def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> 
 def _figures(host: Host) -> HostFigures:
     import numpy as np
 
-    from tfprof.renderers.captures import HostFigures
+    from tfprof.captures.show.captures import HostFigures
 
     planes = [plane for plane in host.space.planes if len(plane.events)]
     return HostFigures(

@@ -13,7 +13,7 @@ from tfprof.cli.results import file_options, target_of
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
-    from tfprof.tools.result import ToolResult
+    from tfprof.captures.run.result import ToolResult
 
 
 def run(**given: Any) -> None:
@@ -26,18 +26,18 @@ def run(**given: Any) -> None:
     if target.path is None:
         target.write("".join(chunk.decode() for chunk in chunks))
         return
-    from tfprof.exporters.compression import packed
+    from tfprof.files.compressed_output import packed
 
     target.write_chunks(packed(chunks, target.path.name))
     note(f"{target.path}: open it in chrome://tracing or Perfetto")
 
 
 def _chunks(result: ToolResult) -> Iterable[bytes]:
-    from tfprof.tools.trace_events import TraceResult
+    from tfprof.captures.trace.events import TraceResult
 
     if isinstance(result, TraceResult):  # piece by piece: no object is made for each event
         return result.pieces()
-    from tfprof.exporters.tool_files import trace_chunks
+    from tfprof.captures.show.tool_files import trace_chunks
 
     return trace_chunks(result.to_gviz())
 

@@ -85,7 +85,7 @@ def reset(
 def options_text(defaults: Mapping[str, Any]) -> str:
     """The options as the original lists them, then those it does not have."""
     from tfprof.options.parse import parse_options
-    from tfprof.renderers.tfprof_text import render_options
+    from tfprof.views.show.tfprof_text import render_options
 
     params = _params(defaults)
     parsed = parse_options(chosen_options(params))

@@ -32,11 +32,11 @@ from tfprof.cli.shell.settings import (
 )
 from tfprof.cli.shell.words import ProfileWords
 from tfprof.errors import TfprofError, UsageError
-from tfprof.files import write_file
+from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
-    from tfprof.api import Profiler
     from tfprof.cli.captures import CapturedRuns
+    from tfprof.profiler import Profiler
 
 EXIT_INTERRUPTED = 130
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfprof.model.profile import Profile
+    from tfprof.profiles.model.profile import Profile
 
 _AFTER_SLASH = "0"  # the character that follows "/"
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tfprof._wire import messages as pb
-from tfprof._wire.parsing import parse
-from tfprof.capture.eager_runs import EAGER_MARK, STEP_MARK
+from tfprof.graphs.live.eager_runs import EAGER_MARK, STEP_MARK
+from tfprof.wire import messages as pb
+from tfprof.wire.parsing import parse
 
 _OP_NAME = re.compile(r"([A-Za-z0-9.][A-Za-z0-9_.\\/>-]*):([A-Z_][A-Za-z0-9_]*)")
 _ITERATOR_INDEX = re.compile(r"\[\d+\]$")

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tfprof._wire import messages as pb
-from tfprof.capture.eager_runs import EagerOp
-from tfprof.capture.function_graphs import FunctionBody, called_functions
-from tfprof.model.frames import Frame
+from tfprof.columns.frames import Frame
+from tfprof.graphs.live.eager_runs import EagerOp
+from tfprof.graphs.live.function_graphs import FunctionBody, called_functions
 from tfprof.recording.eager.events import Dataset, EventLog, Execution
+from tfprof.wire import messages as pb
 
 _FUNCTION_NAME = re.compile(r"__(inference|forward|backward)_(.*)_\d+")
 _INLINED = re.compile(r"/(body|cond|then|else|branch\d+)/_\d+(?=/)")

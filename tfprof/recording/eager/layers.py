@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tfprof.capture.function_graphs import FunctionBody, LayerTree
+from tfprof.graphs.live.function_graphs import FunctionBody, LayerTree
 
 _MIRRORED = "gradient_tape/"
 """Scope of gradient ops; below it the scopes of the forward ops come again."""

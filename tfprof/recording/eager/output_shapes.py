@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tfprof._wire import messages as pb
-from tfprof.analysis.op_call import OpCall
-from tfprof.analysis.shapes.infer import infer
-from tfprof.model.tensors import Tensor
-from tfprof.readers.attr_values import plain_value
+from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.tensors import Tensor
+from tfprof.graphs.read.attr_values import plain_value
+from tfprof.graphs.shapes.infer import infer
+from tfprof.wire import messages as pb
 
 Shape = tuple[int, ...]
 Attributes = Mapping[str, pb.AttrValue]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tfprof._wire import messages as pb
 from tfprof.recording.eager.events import EventLog, Execution
 from tfprof.recording.eager.graph import DATASET_SCOPE
+from tfprof.wire import messages as pb
 
 _TASK = "/job:localhost/replica:0/task:0"
 _CPU = f"{_TASK}/device:CPU:0"

@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from tfprof._wire import messages as pb
-from tfprof.api import Profiler
-from tfprof.capture.eager_runs import EagerRecorder, EagerRecording
-from tfprof.capture.function_graphs import (
+from tfprof.columns.frames import NO_STACK, Frame
+from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.graphs.live.eager_runs import EagerRecorder, EagerRecording
+from tfprof.graphs.live.function_graphs import (
     check_targets,
     function_bodies,
     layers_of,
     variables_of,
 )
-from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.exporters.op_log import columns_to_op_log
-from tfprof.model.frames import NO_STACK, Frame
-from tfprof.model.profile import TRAINABLE_VARIABLES, OpLogColumns
 from tfprof.options.parse import is_classic
+from tfprof.profiler import Profiler
+from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, OpLogColumns
+from tfprof.profiles.write.op_log import columns_to_op_log
 from tfprof.recording.eager.events import read_events
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.layers import layer_renaming
 from tfprof.recording.eager.runs import runs_of_steps
 from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
+from tfprof.wire import messages as pb
 
 
 class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as t

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tfprof.api import Profiler
+from tfprof.profiler import Profiler
 
 _MOST_WAITING_BYTES = 32 << 20
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from tfprof.capture.session_runs import watch_sessions
 from tfprof.errors import UsageError
 from tfprof.recording.sessions.recorder import RunRecorder
+from tfprof.recording.sessions.session_runs import watch_sessions
 
 
 class ProfileContext(RunRecorder):

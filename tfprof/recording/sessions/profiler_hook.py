@@ -6,9 +6,9 @@ import functools
 import threading
 from typing import Any
 
-from tfprof.capture.run_traces import RunTrace, is_full_trace
-from tfprof.capture.session_runs import session_run_hook, tracing_request
 from tfprof.recording.sessions.recorder import RecordedRun, RunRecorder
+from tfprof.recording.sessions.run_traces import RunTrace, is_full_trace
+from tfprof.recording.sessions.session_runs import session_run_hook, tracing_request
 
 
 class ProfilerHook(RunRecorder):

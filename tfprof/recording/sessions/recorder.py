@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tfprof._wire import messages as pb
-from tfprof.api import Profiler
-from tfprof.capture.live_graph import default_graph
+from tfprof.columns.remarks import Notice, Notices
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.files import write_file
-from tfprof.model.notices import Notice, Notices
+from tfprof.files.disk import write_file
+from tfprof.graphs.live.live_graph import default_graph
 from tfprof.options.parse import is_classic, parse_options
+from tfprof.profiler import Profiler
 from tfprof.recording.sessions.graph_profiles import GraphProfiles
 from tfprof.recording.sessions.schedule import (
     MAX_TRACED_STEPS,
@@ -26,7 +25,8 @@ from tfprof.recording.sessions.schedule import (
     Wishes,
     step_numbers,
 )
-from tfprof.view_tree import VIEWS
+from tfprof.views.show.view_tree import VIEWS
+from tfprof.wire import messages as pb
 
 Answer: TypeAlias = pb.GraphNodeProto | pb.MultiGraphNodeProto
 

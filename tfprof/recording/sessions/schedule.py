@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tfprof.capture.session_runs import fetch_names
 from tfprof.errors import UsageError
+from tfprof.recording.sessions.session_runs import fetch_names
 
 WARMUP_STEPS = 10
 MAX_TRACED_STEPS = 100

@@ -1,0 +1,86 @@
+"""Which steps of several hosts are the same."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfprof.captures.events.steps.step_alignment import align_by_number, align_by_time
+
+
+def by_time(*hosts):
+    """Hosts are lists of (start, end)."""
+    sides = [[np.array([span[side] for span in own], np.int64) for own in hosts] for side in (0, 1)]
+    found = align_by_time(*sides)
+    return found.first, found.n_steps, found.chief, found.without_steps
+
+
+def test_steps_that_overlap_the_most_are_the_same():
+    one = [(0, 10), (10, 20), (20, 30)]
+    late = [(9, 19), (19, 29)]
+    assert by_time(one, late) == ((1, 0), 2, 1, ())
+
+
+def test_the_host_whose_steps_span_the_shortest_time_is_chief():
+    assert by_time([(0, 10), (90, 100)], [(0, 10), (20, 30)])[2] == 1
+
+
+def test_of_equal_offsets_those_ahead_come_first_from_the_smallest():
+    # The one step of the chief lies in none of the host's: 0, then -1, ….
+    assert by_time([(100, 110)], [(0, 10), (20, 30)]) == ((0, 0), 1, 0, ())
+    # Equal overlaps with both: the first of 0, -1.
+    assert by_time([(5, 15)], [(0, 10), (10, 20)]) == ((0, 0), 1, 0, ())
+
+
+def test_an_offset_backwards():
+    assert by_time([(100, 110)], [(0, 10), (20, 30), (100, 110)]) == ((0, 2), 1, 0, ())
+
+
+def test_hosts_without_steps():
+    assert by_time([], [(0, 10)]) == ((0, 0), 1, 1, (0,))
+    assert by_time([], []) == ((0, 0), 0, 0, (0, 1))
+    assert by_time() == ((), 0, 0, ())
+
+
+def test_clocks_that_are_apart_match_steps_one_by_one():
+    hour = 3600 * 10**12
+    far = [(hour, hour + 10), (hour + 10, hour + 20), (hour + 20, hour + 30)]
+    assert by_time([(0, 10), (10, 20)], far) == ((0, 0), 2, 0, ())
+
+
+def by_number(*hosts):
+    found = align_by_number([np.array(own, np.int64) for own in hosts])
+    return None if found is None else (found.first, found.n_steps, found.without_steps)
+
+
+def test_steps_of_equal_numbers_are_the_same():
+    assert by_number([5, 6, 7, 8], [7, 8, 9]) == ((2, 0), 2, ())
+    assert by_number([7, 8], [5, 6, 7, 8, 9], []) == ((0, 2, 0), 2, (2,))
+
+
+def test_numbers_that_tell_nothing():
+    assert by_number([1, 2], [8, 9]) is None
+    assert by_number([1, 3], [1, 3]) is None
+    assert by_number([], []) is None
+
+
+spans = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=5)
+
+
+def laid_out(pieces):
+    found, now = [], 0
+    for gap, length in pieces:
+        found.append((now + gap, now + gap + length))
+        now += gap + length
+    return found
+
+
+@given(spans, spans)
+def test_the_order_of_two_hosts_does_not_matter_for_which_is_chief(one, other):
+    one, other = laid_out(one), laid_out(other)
+    first, n_steps, chief, _ = by_time(one, other)
+    swapped = by_time(other, one)
+    lengths = [own[-1][1] - own[0][0] for own in (one, other)]
+    if lengths[0] != lengths[1]:
+        assert (swapped[0][::-1], swapped[1], 1 - swapped[2]) == (first, n_steps, chief)
+    assert 0 <= n_steps <= min(len(one), len(other))
+    assert all(begin + n_steps <= len(own) for begin, own in zip(first, (one, other), strict=True))

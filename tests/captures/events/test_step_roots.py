@@ -1,0 +1,131 @@
+"""What a step is: what was marked, else what the program calls, else there is none."""
+
+from tfprof.captures.events.steps.step_roots import StepKind
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
+
+
+def found(*planes):
+    """How steps were found, their names, and start and length of each in ns."""
+    run = opened(xspace(*planes))
+    steps = run_steps(run)
+    spans = [
+        (start // 1000, length // 1000)
+        for one in steps.hosts
+        for start, length in zip(
+            one.times.start_ps.tolist(), one.times.duration_ps.tolist(), strict=True
+        )
+    ]
+    return run.hosts[0].groups().kind, list(steps.names), spans
+
+
+def call(start, number, name="train_step", length=90):
+    """A call as Keras makes it: the runtime returns at once, Python waits for the result."""
+    return [
+        event(name, start, length, tf_function_call="notTraced-nonXla"),
+        event("EagerExecute", start + 1, 8),
+        event("FunctionRun", start + 2, 5, _r=1, _pt=2, _p=number),
+        event("wait", start + 20, length - 30),
+    ]
+
+
+def work(start, number):
+    return event("a/MatMul:MatMul", start + 10, 50, _ct=2, _c=number)
+
+
+def test_without_marks_a_step_is_a_call():
+    threads = host(
+        line(*call(0, 1), *call(100, 2), event("other", 200, 5)),
+        line(work(0, 1), work(100, 2), id=2),
+    )
+    assert found(threads) == (
+        StepKind.CALLED, ["train_step 0", "train_step 1"], [(0, 90), (100, 90)]
+    )  # fmt: skip
+
+
+def test_what_is_led_to_from_a_call_belongs_to_it():
+    threads = host(line(*call(0, 1), *call(100, 2)), line(work(0, 1), work(100, 2), id=2))
+    groups = opened(xspace(threads)).hosts[0].groups()
+    assert [int((groups.of_event == group).sum()) for group in groups.names] == [5, 5]
+
+
+def test_what_encloses_several_calls_is_none():
+    threads = host(
+        line(event("fit", 0, 500), event("epoch", 0, 250), *call(0, 1), *call(100, 2),
+             event("epoch", 250, 250), *call(300, 3)),
+    )  # fmt: skip
+    # The last epoch has but one call; it is no step, as other calls are what steps are.
+    assert found(threads)[2] == [(0, 90), (100, 90), (300, 90)]
+
+
+def test_calls_of_the_function_that_takes_the_most_time_are_steps():
+    threads = host(line(*call(0, 1), *call(100, 2, "evaluate", 60), *call(200, 3)))
+    kind, names, spans = found(threads)
+    assert (kind, names) == (StepKind.CALLED, ["train_step 0", "train_step 1"])
+    assert spans == [(0, 90), (200, 90)]
+    note = run_steps(opened(xspace(threads))).notes[0].message
+    assert "each call of train_step counts as one; calls of evaluate (1) are in no step" in note
+
+
+def test_a_call_alone_on_its_thread():
+    assert found(host(line(event("FunctionRun", 5, 10, _r=1)))) == (
+        StepKind.CALLED, ["0"], [(5, 10)]
+    )  # fmt: skip
+
+
+def test_what_belongs_to_another_step_stays_there():
+    threads = host(
+        line(event("Outer", 0, 100), event("FunctionRun", 10, 5, _r=1),
+             event("late", 50, 10, _ct=1, _c=9)),
+        line(event("FunctionRun", 0, 5, _r=1), event("give", 1, 1, _pt=1, _p=9), id=2),
+    )  # fmt: skip
+    # The one on the second thread began first, and leads to the event on the first.
+    groups = opened(xspace(threads)).hosts[0].groups()
+    assert [int((groups.of_event == group).sum()) for group in groups.names] == [3, 2]
+
+
+def test_calls_with_a_gpu_span_what_the_gpu_did_in_them():
+    planes = (
+        host(line(*call(0, 1), event("go", 15, 2, correlation_id=7))),
+        gpu(line(event("k", 40, 20, correlation_id=7))),
+    )
+    assert found(*planes)[2] == [(0, 90)]
+    assert run_steps(opened(xspace(*planes)), classic=True).n_steps == 0
+
+
+def test_marks_win_over_calls():
+    mark = event("train", 0, 200, step_num=5, _r=1)
+    kind, names, spans = found(host(line(mark, *call(10, 1), *call(110, 2, length=50))))
+    assert (kind, names, spans) == (StepKind.MARKED, ["train 5"], [(0, 200)])
+
+
+def test_iterations_of_a_loop_are_no_steps():
+    def process(start, iteration):
+        return event("ExecutorState::Process", start, 8, id=3, iter_num=iteration)
+
+    loop = [process(10 * number, number) for number in range(1, 8)]
+    kind, names, _ = found(host(line(event("train", 0, 90, step_num=1, _r=1), *loop)))
+    assert (kind, names) == (StepKind.MARKED, ["train 1"])
+    assert found(host(line(*loop))) == (StepKind.NONE, [], [])
+
+
+def test_step_numbers_mark_steps_where_nobody_has_set_r():
+    marks = [event("Profiled batch", n * 100, 90, step_num=n) for n in range(2)]
+    kind, names, spans = found(host(line(*marks, *call(5, 1, length=60))))
+    assert (kind, names) == (StepKind.MARKED, ["Profiled batch 0", "Profiled batch 1"])
+    assert spans == [(0, 90), (100, 90)]
+
+
+def test_batches_of_keras_on_jax_have_the_number_in_their_names():
+    marks = [event(f"Profiled batch {n}", n * 100, 90) for n in (7, 8)]
+    kind, names, _ = found(host(line(*marks)))
+    assert (kind, names) == (StepKind.MARKED, ["Profiled batch 7", "Profiled batch 8"])
+
+
+def test_nothing_that_tells_a_step():
+    assert found(host(line(event("a:MatMul", 0, 5)))) == (StepKind.NONE, [], [])
+
+
+def test_groups_of_a_file_are_given():
+    planes = host(line(event("a:MatMul", 0, 5, group_id=3)))
+    assert opened(xspace(planes)).hosts[0].groups().kind is StepKind.GIVEN

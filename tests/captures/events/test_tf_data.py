@@ -1,0 +1,168 @@
+"""Input pipelines: calls, what iterators took of them, and which held them up."""
+
+from tfprof.captures.events.ops.tf_data import find_pipelines
+from tfprof.testing.xspace_builders import Unsigned, event, gpu, host, line, opened, xspace
+
+BIG = 2**63 + 5
+
+
+def pipelines(*lines, classic=False):
+    forest = opened(xspace(host(*lines))).hosts[0].forest(classic=classic)
+    return find_pipelines(forest, classic=classic)
+
+
+def get_next(name, start, length, number, parent=0, **stats):
+    return event(f"Iterator::{name}", start, length, id=number, parent_id=parent, **stats)
+
+
+def told(call):
+    """Self time, total time, calls and whether it blocks, by iterator."""
+    return {
+        number: (t.self_ps // 1000, t.duration_ps // 1000, t.n_calls, t.is_blocking)
+        for number, t in call.times.items()
+    }
+
+
+def test_iterators_that_call_each_other():
+    found = pipelines(
+        line(
+            get_next("Root", 0, 100, 1), get_next("Root::Map", 10, 80, 2, 1),
+            get_next("Root::Map::TFRecordV2", 20, 30, 3, 2),
+            get_next("Root::Map::TFRecordV2", 60, 10, 3, 2),
+        )
+    )  # fmt: skip
+    [pipeline] = found.pipelines
+    assert (pipeline.name, pipeline.root, pipeline.feeds_device) == ("Host:0", 1, False)
+    [call] = pipeline.calls
+    assert told(call) == {
+        1: (20, 100, 1, True), 2: (40, 80, 1, True), 3: (40, 40, 2, True),
+    }  # fmt: skip
+    assert call.bottleneck == 2  # of equal ones the smaller id
+    assert [found.iterators[n].type for n in (1, 2, 3)] == ["Root", "Map", "TFRecord"]
+
+
+def test_the_slowest_call_comes_first_and_50_micros_are_not_slow():
+    found = pipelines(
+        line(
+            get_next("Root", 0, 50_000, 1), get_next("Root", 60_000, 50_001, 1),
+            get_next("Root", 200_000, 10, 1),
+        )
+    )  # fmt: skip
+    [pipeline] = found.pipelines
+    assert [call.duration_ps // 1000 for call in pipeline.calls] == [50_001, 50_000, 10]
+    assert pipeline.n_slow == 1
+    assert (pipeline.min_ps, pipeline.max_ps) == (10_000, 50_001_000)
+    assert pipeline.mean_ps == 100_011_000 // 3
+
+
+ASYNCHRONOUS = (
+    line(
+        get_next("Root", 0, 100, 1), get_next("Root::Prefetch", 5, 90, 2, 1),
+        event("PrefetchConsume", 10, 80, element_id=7),
+    ),
+    line(
+        event("PrefetchProduce", -50, 120, element_id=7),
+        get_next("Root::Prefetch::Generator2", -40, 100, 3, 2),
+        event("PrefetchProduce", 80, 10, element_id=8),
+        get_next("Root::Prefetch::Generator2", 81, 5, 3, 2),
+        id=2,
+    ),
+)  # fmt: skip
+
+
+def test_what_another_thread_produced_counts_for_the_call_that_consumed_it():
+    [pipeline] = pipelines(*ASYNCHRONOUS).pipelines
+    # It worked from -40 to 60, of which the consumer waited from 5 to 60; it is not cut.
+    assert told(pipeline.calls[0]) == {
+        1: (10, 100, 1, True), 2: (35, 90, 1, True), 3: (100, 100, 1, True),
+    }  # fmt: skip
+    assert pipeline.calls[0].bottleneck == 3
+
+
+def test_what_was_ready_before_held_up_nothing():
+    early = line(
+        event("PrefetchProduce", -150, 120, element_id=7),
+        get_next("Root::Prefetch::Map", -140, 100, 3, 2),
+        id=2,
+    )
+    [pipeline] = pipelines(ASYNCHRONOUS[0], early).pipelines
+    assert told(pipeline.calls[0]) == {
+        1: (10, 100, 1, True), 2: (90, 90, 1, True), 3: (100, 100, 1, False),
+    }  # fmt: skip
+    assert pipeline.calls[0].bottleneck == 2
+
+
+UNSIGNED = line(
+    get_next("Root", 0, 100, Unsigned(BIG)),
+    get_next("Root::Map", 10, 50, Unsigned(BIG + 1), Unsigned(BIG)),
+)
+
+
+def test_large_ids_stay_apart_and_are_one_only_in_the_reference():
+    found = pipelines(UNSIGNED)
+    assert told(found.pipelines[0].calls[0]) == {
+        BIG: (50, 100, 1, True), BIG + 1: (50, 50, 1, True),
+    }  # fmt: skip
+    assert found.iterators[BIG + 1].parent_id == BIG
+    assert told(pipelines(UNSIGNED, classic=True).pipelines[0].calls[0]) == {
+        0: (100, 150, 2, True)
+    }  # fmt: skip
+
+
+def test_negative_ids_are_large_ones():
+    found = pipelines(line(get_next("Root", 0, 100, -1)))
+    assert found.pipelines[0].root == 2**64 - 1
+
+
+def test_the_reference_keeps_versions_in_types():
+    lines = line(
+        get_next("Root", 0, 100, 1), get_next("Root::ParallelInterleaveV4[0]", 10, 50, 2, 1)
+    )
+    assert pipelines(lines).iterators[2].type == "ParallelInterleave"
+    assert pipelines(lines, classic=True).iterators[2].type == "ParallelInterleaveV4[0]"
+
+
+def test_pipelines_to_devices():
+    found = pipelines(
+        line(
+            get_next("Prefetch", 0, 10, 1),
+            get_next("Prefetch", 20, 10, 4),
+            event("Iterator::Prefetch::Generator", 40, 5, id=2, parent_id=1),
+        )
+    )
+    assert [(p.name, p.root, p.feeds_device) for p in found.pipelines] == [
+        ("Device:0", 1, True), ("Host:0", 4, False),
+    ]  # fmt: skip
+
+
+def test_iterators_without_an_id_are_none():
+    assert not pipelines(line(event("Iterator::Root", 0, 100))).pipelines
+    assert not pipelines(line(event("Iterator::Root", 0, 100, id="x"))).pipelines
+    assert not pipelines(line(event("a:B", 0))).pipelines
+
+
+def test_circles_end():
+    # Each element is produced by what consumes it: two ways on at every level.
+    circle = [
+        one
+        for n in range(2)
+        for one in (
+            event("PrefetchProduce", n * 10, 9, element_id=7),
+            get_next("Root::Prefetch", n * 10, 8, 2, 2),
+            event("PrefetchConsume", n * 10 + 1, 2, element_id=7),
+        )
+    ]
+    found = pipelines(
+        line(get_next("Root", 0, 100, 1)),
+        line(*circle, id=2),
+        line(get_next("Root", 0, 100, 2), event("PrefetchConsume", 1, 2, element_id=7), id=3),
+    )
+    cut = {p.root: p.calls[0].is_cut for p in found.pipelines}
+    assert cut == {1: False, 2: True}
+
+
+def test_events_of_devices_are_no_iterators():
+    forest = (
+        opened(xspace(host(), gpu(line(event("Iterator::Root", 0, 9, id=1))))).hosts[0].forest()
+    )
+    assert not find_pipelines(forest).pipelines

@@ -1,0 +1,21 @@
+"""All that is worked out of a program, for programs that are damaged."""
+
+from tfprof.captures.hlo.buffers import memory_use
+from tfprof.captures.hlo.cost import costs_of
+from tfprof.captures.hlo.graph import neighbourhood
+from tfprof.captures.hlo.opcodes import category_of
+from tfprof.captures.hlo.padding import padded_dimensions, primitive_bits, utilization
+from tfprof.captures.hlo.reference_cost import reference_costs_of
+from tfprof.captures.hlo.text import expression
+
+
+def everything(module):
+    """Ask everything; the answers are not looked at."""
+    costs_of(module), reference_costs_of(module), memory_use(module)
+    for one in module.instructions:
+        assert expression(one).startswith("%")
+        assert isinstance(category_of(one), str)
+        assert 0 <= utilization(padded_dimensions(one)) <= 1
+        primitive_bits(one)
+        neighbourhood(module, one, 2, expand_fusions=True)
+        module.source(one)

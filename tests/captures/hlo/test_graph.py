@@ -1,0 +1,61 @@
+"""The instructions around one."""
+
+import pytest
+
+from tests.hlo_programs import op, program, read
+from tfprof.captures.hlo.graph import neighbourhood
+
+INSIDE = [op("p", "parameter", "f32[4]"), op("t", "tanh", "f32[4]", "p")]
+MAIN = [
+    op("a", "parameter", "f32[4]"),
+    op("b", "negate", "f32[4]", "a"),
+    op("f", "fusion", "f32[4]", "b", calls=["inside"]),
+    op("c", "abs", "f32[4]", "f", after=["b"]),
+    op("d", "add", "f32[4]", "c", "a"),
+]
+
+
+@pytest.fixture
+def module():
+    return read(program(main=MAIN, inside=INSIDE))
+
+
+def shown(graph):
+    return {node.instruction.name: node.distance for node in graph.nodes}
+
+
+def arrows(graph):
+    names = [node.instruction.name for node in graph.nodes]
+    return {(names[edge.tail], names[edge.head], edge.kind) for edge in graph.edges}
+
+
+def test_steps_go_both_ways(module):
+    graph = neighbourhood(module, module.find("f"), 1)
+    assert shown(graph) == {"f": 0, "b": 1, "c": 1}
+    assert arrows(graph) == {("b", "f", "data"), ("f", "c", "data"), ("b", "c", "control")}
+    hidden = {node.instruction.name: node.n_hidden for node in graph.nodes}
+    assert hidden == {"f": 0, "b": 1, "c": 1}
+
+
+def test_no_steps_is_the_instruction_alone(module):
+    assert shown(neighbourhood(module, module.find("f"), 0)) == {"f": 0}
+
+
+def test_wide_enough_is_the_whole_computation(module):
+    graph = neighbourhood(module, module.find("b"), 9)
+    assert shown(graph) == {"b": 0, "a": 1, "f": 1, "d": 2, "c": 2}
+
+
+def test_fusions_can_be_opened(module):
+    graph = neighbourhood(module, module.find("f"), 1, expand_fusions=True)
+    assert shown(graph) == {"f": 0, "b": 1, "c": 1, "p": 0, "t": 0}
+    assert {("b", "p", "call"), ("p", "t", "data"), ("t", "f", "call")} <= arrows(graph)
+
+
+def test_too_many_are_cut(module):
+    graph = neighbourhood(module, module.find("f"), 9, most=3)
+    assert graph.is_cut
+    assert len(graph.nodes) == 3
+    graph = neighbourhood(module, module.find("f"), 1, expand_fusions=True, most=3)
+    assert graph.is_cut
+    assert len(graph.nodes) == 3

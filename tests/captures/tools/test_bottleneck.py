@@ -1,0 +1,146 @@
+"""Verdicts, at their thresholds and just below."""
+
+import numpy as np
+import pytest
+
+from tfprof.captures.events.steps.code_times import CodeTime
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.steps.step_times import SPENT, StepTimes
+from tfprof.captures.facts.between_steps import Between
+from tfprof.captures.facts.bottleneck import UNKNOWN, reference_bottleneck
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.facts.verdict import Grounds, about_step_time, give_verdict
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+
+HOST = opened(xspace(host(line(event("a", 0))))).hosts[0]
+
+WAIT, COPY, OTHER = Spent.HOST_WAIT_INPUT, Spent.HOST_TO_DEVICE, Spent.UNKNOWN
+LAUNCH, TALK = Spent.HOST_PREPARE, Spent.DEVICE_COLLECTIVES
+
+
+def run_steps_of(*steps, total=1000, classic=False):
+    """Steps that are amounts by kind, in thousandths of a step; the rest is computation.
+
+    The key "length" makes one longer.
+    """
+    spent = np.zeros((len(steps), len(SPENT)), np.int64)
+    size = np.array([amounts.get("length", total) for amounts in steps], np.int64)
+    for row, amounts in enumerate(steps):
+        known = {kind: amount for kind, amount in amounts.items() if kind != "length"}
+        for kind, amount in known.items():
+            spent[row, SPENT.index(kind)] = amount
+        spent[row, SPENT.index(Spent.DEVICE_COMPUTE_32)] = size[row] - sum(known.values())
+    times = StepTimes(np.arange(len(steps)), size * 0, size, spent, (0, 0))
+    one = HostSteps(HOST, 1, times, [str(n) for n in range(len(steps))], is_implicit=False)
+    return RunSteps((one,), len(steps), True, (), classic)
+
+
+def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
+    """Judge such steps; a single one stands for three."""
+    found = run_steps_of(*(steps * 3 if len(steps) == 1 else steps), total=total)
+    return give_verdict(Grounds(found.typical, code, between or Between(), uses_tf_data))
+
+
+@pytest.mark.parametrize(
+    "amounts, kind, word",
+    [
+        ({WAIT: 200}, "host", "HIGHLY"),
+        ({WAIT: 150, COPY: 50}, "host", "HIGHLY"),
+        ({WAIT: 199}, "both", "MODERATELY"),
+        ({WAIT: 50}, "both", "MODERATELY"),
+        ({WAIT: 49, OTHER: 500}, "device", "NOT input-bound"),
+        ({OTHER: 149}, "device", "NOT input-bound"),
+        ({OTHER: 150}, "unknown", "not certain"),
+        ({}, "device", "NOT input-bound"),
+    ],
+)
+def test_input(amounts, kind, word):
+    found = judged(amounts)
+    assert found.kind == kind
+    assert word in found.statement
+    waiting = amounts.get(WAIT, 0) + amounts.get(COPY, 0)
+    assert found.input_percent == pytest.approx(waiting / 10)
+
+
+def test_shares_are_of_all_steps_together():
+    assert judged({WAIT: 390}, {WAIT: 10}, {WAIT: 200}).kind == "host"
+    assert judged({WAIT: 380}, {WAIT: 10}, {WAIT: 200}).kind == "both"
+
+
+@pytest.mark.parametrize("n_steps, words", [(1, "1 whole step"), (2, "2 whole steps")])
+def test_of_few_steps_no_verdict_is_given(n_steps, words):
+    found = (
+        judged(*[{WAIT: 900}] * n_steps)
+        if n_steps > 1
+        else give_verdict(Grounds(run_steps_of({WAIT: 900}), (), Between(), False))
+    )
+    assert found.kind == "unknown"
+    assert words in found.statement
+    assert "90.0%" in found.statement
+
+
+def test_one_slow_step_is_no_verdict_on_the_others():
+    first = {"length": 20_000, WAIT: 19_000}
+    found = judged(first, *[{}] * 9)
+    assert (found.kind, found.input_percent) == ("device", 0)
+    said = " ".join(about_step_time(run_steps_of(first, *[{}] * 9)))
+    assert "9 steps" in said
+    assert "20.0 times as long" in said
+    assert "Input" in said
+    # Two slow ones of ten are part of the pace.
+    assert judged(first, first, *[{}] * 8).kind == "host"
+
+
+def test_what_passes_between_the_steps_counts():
+    outside = Between(gap_ms=30, wait_ms=28, share=0.9, wait_share=0.84)
+    found = judged({}, between=outside)
+    assert found.kind == "host"
+    assert "84.0% of the time from one step to the next" in found.statement
+    assert "28.000 ms of it is waiting" in found.between[1]
+    unknown = judged({}, between=Between(gap_ms=30, share=0.9))
+    assert (unknown.kind, "90.0%" in unknown.statement) == ("unknown", True)
+
+
+def test_an_annotation_is_named():
+    load = CodeTime("load_batch", "", True, 1800, 3)
+    found = judged({OTHER: 600}, code=[load])
+    assert "60.0% is load_batch (an annotation of the program)" in found.statement
+
+
+def test_the_reference_judges_the_first_host_and_all_steps():
+    steps = run_steps_of({WAIT: 49, OTHER: 30}, classic=True)
+    found = reference_bottleneck(steps)
+    assert (found.kind, "POTENTIALLY" in found.statement) == ("both", True)
+    assert found.all_other == ("no", "")  # the statement says it
+
+
+LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]
+
+
+@pytest.mark.parametrize("amount, level", LEVELS)
+def test_other_levels(amount, level):
+    assert judged({LAUNCH: amount}).kernel_launch[0] == level
+    assert judged({TALK: amount}).device_collectives[0] == level
+    assert judged({WAIT: 50, OTHER: amount}).all_other[0] == level
+    for _, text in (
+        judged({LAUNCH: amount}).kernel_launch,
+        judged({TALK: amount}).device_collectives,
+    ):
+        assert bool(text) == (level != "no")
+
+
+def test_unexplained_time_is_told_once():
+    found = judged({OTHER: 300})
+    assert (found.kind, found.all_other) == ("unknown", ("no", ""))
+
+
+def test_with_tf_data_many_launches_hint_at_the_cpus():
+    assert "gpu_private" in judged({LAUNCH: 150}, uses_tf_data=True).kernel_launch[1]
+    assert "gpu_private" not in judged({LAUNCH: 150}).kernel_launch[1]
+    assert "gpu_private" not in judged({LAUNCH: 149}, uses_tf_data=True).kernel_launch[1]
+
+
+def test_no_steps_and_steps_of_no_length():
+    assert judged() == UNKNOWN
+    assert judged({}, total=0) == UNKNOWN
+    assert reference_bottleneck(RunSteps((), 0, False, (), True)) == UNKNOWN

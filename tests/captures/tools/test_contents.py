@@ -1,0 +1,71 @@
+"""Which tools have data."""
+
+import pytest
+
+from tests.captures.tools.oracle import folder
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.contents import tools_with_data
+from tfprof.cli.registry import COMMANDS
+from tfprof.wire import messages as pb
+
+ALL = [
+    "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
+    "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer", "monitor", "trace",
+]  # fmt: skip
+
+
+def plane(name, event, stat=""):
+    event_metadata = {1: pb.XEventMetadata(id=1, name=event)}
+    stat_metadata = {1: pb.XStatMetadata(id=1, name=stat)} if stat else {}
+    lines = [pb.XLine(id=1, events=[pb.XEvent(metadata_id=1, offset_ps=1, duration_ps=5)])]
+    return pb.XPlane(
+        name=name, lines=lines, event_metadata=event_metadata, stat_metadata=stat_metadata
+    )
+
+
+def with_data(*planes):
+    space = read_xspace(pb.XSpace(planes=planes, hostnames=["h"]).SerializeToString())
+    return {data.tool for data in tools_with_data([space]) if not data.missing}
+
+
+ALWAYS = {"overview", "op-stats", "monitor", "trace"}
+
+
+def test_every_command_for_captures_is_told():
+    sections = {name: entry.section for name, entry in COMMANDS.items()}
+    assert [name for name in sections if sections[name] == sections["tools"]] == ["tools", *ALL]
+
+
+def test_nothing_at_all():
+    found = tools_with_data([])
+    assert [data.tool for data in found] == ALL
+    assert all(data.missing for data in found)
+
+
+@pytest.mark.parametrize(
+    ("planes", "more"),
+    [
+        ([plane("/host:CPU", "MatMul")], set()),
+        ([plane("/host:CPU", "Iterator::Map")], {"tf-data", "input-pipeline"}),
+        ([plane("/host:CPU", "train", "_r")], {"input-pipeline", "pod"}),
+        ([plane("/host:CPU", "Profiled batch", "step_num")], {"input-pipeline", "pod"}),
+        ([plane("/host:CPU", "MemoryAllocation")], {"memory"}),
+        ([plane("/host:CPU", "thunk", "hlo_op")], {"op-profile", "hlo-stats", "roofline"}),
+        (
+            [plane("/device:GPU:0", "gemm", "kernel_details")],
+            {"kernel-stats", "op-profile", "hlo-stats", "roofline"},
+        ),
+        (
+            [plane("/host:CPU", "MatMul"), plane("/host:metadata", "jit_f(1)", "Hlo Proto")],
+            {"memory-viewer", "graph-viewer"},
+        ),
+    ],
+)
+def test_what_planes_give(planes, more):
+    assert with_data(*planes) == ALWAYS | more
+
+
+def test_a_capture_with_xla_on_the_cpu():
+    (path,) = folder("cpu-xla").glob("*.xplane.pb")
+    missing = {data.tool for data in tools_with_data([read_xspace(path)]) if data.missing}
+    assert missing == {"kernel-stats", "memory"}

@@ -1,0 +1,73 @@
+"""The graph viewer's data."""
+
+import json
+
+import pytest
+
+from tests.captures.hlo.test_graph import INSIDE, MAIN
+from tests.captures.tools.oracle import folder
+from tests.hlo_programs import capture, op, program
+from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.hlo_graph import graph_viewer
+from tfprof.errors import UsageError
+from tfprof.wire import messages as pb
+
+
+@pytest.fixture
+def run():
+    other = program(main=[op("z", "parameter", "f32[2]")])
+    other.hlo_module.name = "other"
+    return open_run(capture(other, program(main=MAIN, inside=INSIDE)))
+
+
+def test_nodes_and_edges(run):
+    result = graph_viewer(run, node="%f", width=1)
+    assert result.data["program"] == "test(2)"
+    nodes = result.to_rows("nodes")
+    assert [node["instruction"] for node in nodes] == ["f", "b", "c"]
+    assert (nodes[0]["flops"], nodes[0]["bytes_accessed"]) == (4, 32)
+    assert nodes[0]["expression"] == "%f = f32[4]{0} fusion(f32[4]{0} %b), kind=, calls=%inside"
+    assert result.to_rows("edges")[0] == {
+        "tail": "b", "head": "f", "kind": "data", "shape": "f32[4]", "size_bytes": 16,
+    }  # fmt: skip
+    assert result.verdict == ("f is a fusion of b; 3 instructions.",)
+    json.dumps(result.to_dict())
+
+
+def test_without_a_node_it_is_what_the_program_returns(run):
+    assert graph_viewer(run, program="test").data["center"] == "d"
+    assert graph_viewer(run).data["center"] == "z"
+
+
+def test_what_is_not_there_is_named(run):
+    with pytest.raises(UsageError, match="no instruction 'q' in other"):
+        graph_viewer(run, node="q")
+    with pytest.raises(UsageError, match="width=-1"):
+        graph_viewer(run, width=-1)
+    with pytest.raises(UsageError, match="no program"):
+        graph_viewer(run, program=9)
+
+
+def test_nothing_to_show_is_said():
+    empty = graph_viewer(open_run(pb.XSpace(hostnames=["a"])))
+    assert "no compiled programs" in empty.notes[0].message
+    bare = graph_viewer(open_run(capture(pb.HloProto(hlo_module=pb.HloModuleProto(name="m")))))
+    assert "no instructions" in bare.notes[0].message
+
+
+def test_too_much_to_show_is_said():
+    chain = [op("n0", "parameter", "f32[]")]
+    chain += [op(f"n{n}", "negate", "f32[]", f"n{n - 1}") for n in range(1, 1200)]
+    result = graph_viewer(open_run(capture(program(main=chain))), width=5000)
+    assert len(result.table("nodes")) == 1000
+    assert "nearest 1000" in result.notes[0].message
+
+
+def test_a_real_program():
+    (path,) = folder("gpu-rocm-jax-attention").glob("*.xplane.pb")
+    run = open_run(path)
+    folded = graph_viewer(run, program=59, node="loop_reduce_fusion")
+    opened = graph_viewer(run, program=59, node="loop_reduce_fusion", expand_fusions=True)
+    assert len(folded.table("nodes")) == 6
+    assert len(opened.table("nodes")) == 17
+    assert len(opened.table("edges")) == 21

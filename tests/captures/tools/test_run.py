@@ -1,0 +1,229 @@
+"""Opening captured runs: good files, bad files, and what is said of them."""
+
+import gzip
+import threading
+
+import pytest
+
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.overview.overview_page import overview
+from tfprof.captures.run.run import Memo, open_run
+from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
+
+
+def capture(n_steps=3, *, machine="", first=0, length=1000):
+    marks = [
+        one
+        for n in range(n_steps)
+        for one in (
+            event("train", n * length, length - 10, step_num=first + n, _r=1),
+            event("a:MatMul", n * length + 10, length // 2),
+        )
+    ]
+    return xspace(host(line(*marks)), hostname=machine)
+
+
+def written(folder, **captures):
+    for name, space in captures.items():
+        data = space if isinstance(space, bytes) else space.SerializeToString()
+        (folder / f"{name}.xplane.pb").write_bytes(data)
+    return folder
+
+
+def messages(run):
+    return [(note.severity, note.host, note.message) for note in run.notes]
+
+
+def test_a_folder_of_several_hosts(tmp_path):
+    run = open_run(written(tmp_path, b=capture(machine="m2"), a=capture(machine="m1")))
+    assert (run.name, [one.name for one in run.hosts]) == (tmp_path.name, ["a", "b"])
+    assert [one.machine for one in run.hosts] == ["m1", "m2"]
+    assert run.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "told"),
+    [
+        (2, "another run is in this folder: 1"),
+        (3, "2 other runs are in this folder: 1, 2"),
+        (7, "6 other runs are in this folder, the latest: 2, 3, 4, 5, 6"),
+    ],
+)
+def test_other_runs_are_told(tmp_path, n_runs, told):
+    for number in range(1, n_runs + 1):
+        folder = tmp_path / "plugins/profile" / str(number)
+        folder.mkdir(parents=True)
+        written(folder, w=capture())
+    run = open_run(str(tmp_path))
+    assert run.name == str(n_runs)
+    assert messages(run) == [("info", "", told)]
+    assert open_run(tmp_path, run="1").name == "1"
+
+
+def test_files_bytes_and_messages(tmp_path):
+    space = capture()
+    path = written(tmp_path, w=space) / "w.xplane.pb"
+    packed = tmp_path / "v.xplane.pb.gz"
+    packed.write_bytes(gzip.compress(space.SerializeToString()))
+    run = open_run([path, str(packed), space.SerializeToString(), space])
+    assert [one.name for one in run.hosts] == ["w", "v", "host 2", "host 3"]
+    assert {len(one.groups()) for one in run.hosts} == {3}
+
+
+def test_files_of_one_name_get_numbers(tmp_path):
+    paths = []
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        paths.append(written(tmp_path / name, w=capture()) / "w.xplane.pb")
+    run = open_run(paths)
+    assert [one.name for one in run.hosts] == ["w", "w (2)"]
+    assert messages(run) == [("info", "w (2)", "another file is called 'w', too")]
+
+
+def test_hosts_are_chosen_by_file_or_machine():
+    run = opened(capture(machine="m"), capture(machine="m"), capture(machine="n"))
+    assert [one.name for one in run.chosen("m")] == ["host 0", "host 1"]
+    assert [one.name for one in run.chosen("host 2")] == ["host 2"]
+    assert len(run.chosen(None)) == 3
+    with pytest.raises(UsageError, match="no host 'z' in this run; it has: host 0, host 1, host 2"):
+        run.chosen("z")
+
+
+def test_one_broken_file_among_a_thousand_is_told_and_left_out(tmp_path):
+    good = capture().SerializeToString()
+    written(tmp_path, **{f"w{n:03}": good for n in range(1000)})
+    (tmp_path / "w500.xplane.pb").write_bytes(b"this is no capture at all, and never was one")
+    run = open_run(tmp_path)
+    assert len(run.hosts) == 999
+    [(severity, name, message)] = messages(run)
+    assert (severity, name) == ("warning", "w500")
+    assert message.startswith("not read, and in no number: ")
+    assert run_steps(run).n_steps == 3
+
+
+def test_a_truncated_file_answers_with_what_was_readable(tmp_path):
+    whole = capture(50).SerializeToString()
+    run = open_run(written(tmp_path, w=whole[: len(whole) * 2 // 3]))
+    [(severity, name, message)] = messages(run)
+    assert (severity, name) == ("warning", "w")
+    assert "truncated" in message
+    assert overview(run).notes[0].message == message
+
+
+def test_only_broken_files(tmp_path):
+    with pytest.raises(InputError):
+        open_run(written(tmp_path, w=b"this is no capture at all, and never was one"))
+
+
+@pytest.mark.parametrize("source", [[], ()])
+def test_no_files(source):
+    with pytest.raises(EmptyProfileError, match="no files"):
+        open_run(source)
+
+
+def test_an_empty_folder(tmp_path):
+    with pytest.raises(EmptyProfileError, match="holds no capture"):
+        open_run(tmp_path)
+
+
+def test_a_path_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="nowhere"):
+        open_run(tmp_path / "nowhere")
+
+
+def test_a_folder_among_several_paths(tmp_path):
+    path = written(tmp_path, w=capture()) / "w.xplane.pb"
+    with pytest.raises(UsageError, match="a folder among several paths; give one folder alone"):
+        open_run([path, tmp_path])
+
+
+def test_an_error_names_only_some_of_many_hosts():
+    run = opened(*[capture(1)] * 20)
+    with pytest.raises(UsageError, match=r"it has: host 0, .*, host 3, …, host 17, .*, host 19$"):
+        run.chosen("z")
+
+
+def test_a_run_of_a_file_makes_no_sense(tmp_path):
+    path = written(tmp_path, w=capture()) / "w.xplane.pb"
+    with pytest.raises(UsageError, match="run='x' chooses a run of a log folder"):
+        open_run(path, run="x")
+
+
+@pytest.mark.parametrize("space", [b"", xspace(), xspace(host()), xspace(host(line()))])
+def test_a_capture_without_events_is_told(space):
+    run = open_run(space)
+    [(severity, name, message)] = messages(run)
+    assert (severity, name, message[:16]) == ("warning", "host 0", "holds no events:")
+
+
+def test_what_the_profiler_said_is_passed_on_once():
+    run = opened(
+        xspace(host(line(event("a", 0))), errors=["no CUPTI", "no CUPTI"], warnings=["slow"])
+    )
+    assert messages(run) == [("error", "host 0", "no CUPTI"), ("warning", "host 0", "slow")]
+    rows = overview(run, classic=True).to_gviz()[6]["rows"]
+    assert [[cell["v"] for cell in row["c"]] for row in rows][:2] == [
+        ["ERROR", "no CUPTI"], ["WARNING", "slow"],
+    ]  # fmt: skip
+
+
+def test_dropped_events_are_told():
+    run = opened(xspace(host(line(event("a", 0)), stats={"dropped_traces": 12345})))
+    assert [note.message[:37] for note in run.notes] == ["the profiler dropped 12,345 events, b"]
+
+
+def test_impossible_times_and_far_clocks_are_told():
+    space = xspace(host(line(event("a", 0), event("b", 5))), gpu(line(event("k", 0), name="S")))
+    space.planes[0].lines[0].events[0].duration_ps = -5
+    space.planes[1].lines[0].timestamp_ns = 0
+    notes = [note.message for note in opened(space).notes]
+    assert notes[0].startswith("1 events are left out")
+    assert notes[1].startswith("the clock of ")
+    assert len(notes) == 2
+
+
+def test_hostile_names_do_no_harm(tmp_path):
+    name = "a<script>\x1b[31m\n"
+    run = open_run(written(tmp_path, **{name: capture()}))
+    assert run.hosts[0].name == name
+    assert run.chosen(name) == run.hosts
+
+
+def test_planes_that_nobody_knows_are_left_alone():
+    run = opened(xspace(plane("/unknown:thing", line(event("a:B", 0, 9)))))
+    assert [row["operation"] for row in op_stats(run).to_rows()] == []
+    assert [note.severity for note in op_stats(run).notes] == ["info", "warning", "info"]
+    assert messages(run) == [
+        ("info", "host 0", "holds planes of an unknown kind: /unknown:thing (1 event). They are "
+         "in the trace, and in no number")
+    ]  # fmt: skip
+
+
+def test_planes_of_recorders_need_no_note():
+    names = ("/host:CPU", "/host:python-tracer", "/host:tfstreamz", "Syscalls", "#Chip0 ICI")
+    run = opened(xspace(*(plane(name, line(event("a:B", 0, 9))) for name in names)))
+    assert messages(run) == []
+
+
+def test_answers_are_worked_out_once_also_by_several_threads():
+    memo, made = Memo(), []
+
+    def make():
+        made.append(1)
+        return len(made)
+
+    threads = [threading.Thread(target=memo.once, args=("key", make)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (memo.once("key", make), memo.once("other", make), made) == (1, 2, [1, 1])
+
+
+def test_a_memo_keeps_no_failure():
+    memo = Memo()
+    with pytest.raises(ZeroDivisionError):
+        memo.once("key", lambda: 1 // 0)
+    assert memo.once("key", lambda: 3) == 3

@@ -1,0 +1,263 @@
+"""The tools on steps of TPUs, by hand; times are microseconds unless named otherwise."""
+
+import pytest
+
+from tests.captures.tools.oracle import folder
+from tests.captures.tools.tpus import at, details, op, tpu
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.overview.overview_page import overview
+from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
+from tfprof.captures.tools.monitor_report import monitor
+from tfprof.captures.tools.pod_viewer import pod
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+
+CONV, INFEED, REDUCED = "%c", "%i", "all-reduce"
+REDUCE = "%all-reduce.9 = f32[4]{0} all-reduce(f32[4] %g), replica_groups={}"
+SEND = "%send.1 = (f32[8], u32[], token[]) send(f32[8] %x), channel_id=3"
+RECEIVED = "%recv-done.2 = (f32[8], token[]) recv-done(token[] %t), channel_id=3"
+
+
+def core(number, *ops, steps=(7,), chip=None):
+    """A core of which each step takes 100 and does the same."""
+    chip = number if chip is None else chip
+    begin = {step: 200 * place for place, step in enumerate(steps)}
+    return tpu(
+        number,
+        steps=[at(str(step), begin[step], 100) for step in steps],
+        modules=[at("jit_f(1)", begin[step], 100) for step in steps],
+        ops=[
+            op(name, category, begin[step] + start, length)
+            for step in steps
+            for name, category, start, length in ops
+        ],
+        stats={"core_details": details(number, 0, chip), "device_type_string": "TPU v9"},
+    )
+
+
+def run_of(*planes, hostname="worker"):
+    return opened(xspace(*planes, hostname=hostname))
+
+
+def bottleneck(*ops, **options):
+    run = run_of(core(0, *ops, **options))
+    found = tpu_run_steps(run, run_steps(run), classic=False)
+    return find_tpu_bottleneck(found)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "kind"), [(20, "host"), (19, "both"), (5, "both"), (4, "device")]
+)
+def test_waiting_for_input_decides_the_verdict(waiting, kind):
+    found = bottleneck(("%infeed", "infeed", 0, waiting), ("%c", "convolution", waiting, 50))
+    assert found.kind == kind
+    assert found.input_percent == pytest.approx(waiting)
+
+
+def test_without_time_nothing_is_known():
+    run = run_of(tpu(0, ops=[op("%c", "convolution", 0, 50)]))
+    found = tpu_run_steps(run, run_steps(run), classic=False)
+    assert find_tpu_bottleneck(found).kind == "unknown"
+
+
+@pytest.mark.parametrize(("computing", "level"), [(97, "moderate"), (98, "no")])
+def test_idle_time_asks_for_a_loop_on_the_host(computing, level):
+    found = bottleneck(("%c", "convolution", 0, computing))
+    assert found.all_other[0] == level
+    assert ("tf.function" in found.all_other[1]) is (level == "moderate")
+
+
+@pytest.mark.parametrize(("reducing", "level"), [(6, "moderate"), (5, "no")])
+def test_all_reduce_is_told_from_six_percent_on(reducing, level):
+    found = bottleneck((REDUCE, "all-reduce", 0, reducing))
+    assert found.device_collectives[0] == level
+
+
+@pytest.mark.parametrize(("output", "level"), [(20, "high"), (5, "moderate"), (4, "no")])
+def test_output_is_told(output, level):
+    assert bottleneck(("%o", "outfeed", 0, output)).output[0] == level
+
+
+@pytest.mark.parametrize(("transformed", "level"), [(10, "high"), (1, "moderate"), (0, "no")])
+def test_work_of_old_sparse_cores_is_told(transformed, level):
+    ops = [("%i", "sparsecorev0 infeed", 0, 20), ("%o", "sparsecorev0 outfeed", 30, transformed)]
+    assert bottleneck(*ops).sparse_core[0] == level
+
+
+def test_idle_cores_may_wait_for_hosts_that_are_not_in_the_capture():
+    found = bottleneck(("%c", "convolution", 0, 50), chip=3)
+    assert found.kind == "both"
+    assert "3 chips" in found.statement
+    assert bottleneck(("%c", "convolution", 0, 99), chip=3).kind == "device"
+
+
+def test_steps_of_all_cores_are_one_row():
+    run = run_of(
+        core(
+            0, ("%c", "convolution", 0, 60), ("%i", "infeed", 60, 10), (REDUCE, "all-reduce", 70, 5)
+        ),
+        core(
+            1, ("%c", "convolution", 0, 50), ("%i", "infeed", 60, 30), (REDUCE, "all-reduce", 90, 9)
+        ),
+    )
+    (row,) = input_pipeline(run).to_rows("steps")
+    assert row["stepnum"] == "7"
+    assert row["tcComputeTimeMs"] == pytest.approx(0.050)
+    assert row["tcInfeedTimeMs"] == pytest.approx(0.030)
+    assert row["allReduceComputeTimeMs"] == pytest.approx(0.005)
+    assert row["allReduceSyncTimeMs"] == pytest.approx(0.004)
+    assert row["tcIdleTimeMs"] == pytest.approx(0.011)
+    assert [row[f"infeedPercent{which}"] for which in ("Average", "Min", "Max")] == [20, 10, 30]
+    (waits,) = input_pipeline(run).to_rows("waiting_cores")
+    assert waits == {"step": "7", "core": "host 0:1", "infeed_ms": pytest.approx(0.030)}
+
+
+def test_in_classic_mode_steps_have_no_column_for_all_reduce():
+    run = run_of(core(0, (REDUCE, "all-reduce", 0, 5), ("%c", "convolution", 5, 50)))
+    (row,) = input_pipeline(run, classic=True).to_rows("steps")
+    assert row["tcComputeTimeMs"] == pytest.approx(0.055)
+    assert "allReduceSyncTimeMs" not in row
+    waiting, *_ = input_pipeline(run, classic=True).to_gviz()
+    assert [cell["v"] for cell in waiting["rows"][1]["c"]] == ["Core name", "worker:0"]
+
+
+def test_one_step_can_be_chosen():
+    run = run_of(core(0, ("%c", "convolution", 0, 60), steps=(7, 8)))
+    assert [row["stepnum"] for row in input_pipeline(run, step=8).to_rows("steps")] == ["8"]
+    assert [row["step"] for row in pod(run, step=8).to_rows("cores")] == ["8"]
+
+
+def test_the_overview_recommends_something_on_tpus():
+    run = run_of(core(0, ("%i", "infeed", 0, 40), ("%c", "convolution", 40, 40)))
+    properties = overview(run).to_gviz()[3]["p"]
+    assert properties["bottleneck"] == "host"
+    assert "HIGHLY input-bound" in properties["statement"]
+    assert properties["all_other_statement"]
+    assert overview(run, classic=True).to_gviz()[3]["p"]["statement"] == ""
+    assert overview(run, classic=True).to_gviz()[3]["p"]["bottleneck"] == ""
+
+
+def test_the_overview_tells_how_busy_tpus_are():
+    run = run_of(core(0, ("%i", "infeed", 0, 25), ("%c", "convolution", 25, 50)))
+    properties = overview(run, classic=True).to_gviz()[0]["p"]
+    assert properties["device_duty_cycle_percent"] == "50.0%"
+    assert properties["idle_time_high_confidence_ps"] == "5e+07"
+    assert properties["tc_active_ms_average"] == "0.05"
+    assert {"what": "Chips work", "value": "50.0%"} in overview(run).to_rows("environment")
+
+
+def test_the_pod_viewer_shows_channels_reductions_and_places():
+    run = run_of(
+        core(0, (SEND, "send", 10, 2), (REDUCE, "all-reduce", 40, 5)),
+        core(1, (RECEIVED, "recv-done", 4, 26), (REDUCE, "all-reduce", 40, 7)),
+    )
+    found = pod(run)
+    (channel,) = found.to_rows("channels")
+    assert (channel["srcCoreId"], channel["dstCoreId"], channel["dataSize"]) == (0, 1, 32)
+    assert (channel["durationUs"], channel["sendDelayUs"]) == (20.0, 6.0)
+    assert channel["bandwidth"] == pytest.approx(32 / 2**30 / 20e-6)
+    (reduced,) = found.to_rows("all_reduces")
+    assert (reduced["durationUs"], reduced["occurrences"], reduced["dataSize"]) == (6.0, 2, 16)
+    assert [row["chip_id"] for row in found.to_rows("topology")] == [0, 1]
+    parts = found.to_rows("cores")[1]
+    assert (parts["receive_us"], parts["all_reduce_compute_us"]) == (26.0, 5.0)
+    assert (parts["all_reduce_sync_us"], parts["idle_us"]) == (2.0, 67.0)
+    (step,) = found.to_gviz()["podStatsSequence"]["podStatsMap"]
+    assert step["channelDb"][0]["hloNames"] == ["send.1", "recv-done.2"]
+    assert step["podStatsPerCore"]["1"]["chipId"] == 1
+
+
+def test_replicas_are_told_where_runs_of_programs_tell_them():
+    first = tpu(0, steps=[at("7", 0, 9)], modules=[at("jit_f(1)", 0, 9, replica_id=3)])
+    second = tpu(1, steps=[at("7", 0, 9)], modules=[at("jit_f(1)", 0, 9)])
+    found = pod(run_of(first, second))
+    assert [row["replica"] for row in found.to_rows("topology")] == [3, None]
+    (step,) = found.to_gviz()["podStatsSequence"]["podStatsMap"]
+    assert step["coreIdToReplicaIdMap"] == {"0": 3}
+
+
+@pytest.mark.parametrize("classic", [True, False])
+@pytest.mark.parametrize("parts", [(), ("steps",), ("modules",), ("ops",), ("steps", "ops")])
+def test_what_a_core_lacks_is_no_error(parts, classic):
+    lines = {
+        "steps": [at("7", 0, 9)],
+        "modules": [at("jit_f(1)", 0, 9)],
+        "ops": [op("%c", "convolution", 0, 5)],
+    }
+    run = run_of(tpu(0, **{part: lines[part] for part in parts}), tpu(1))
+    for tool in (input_pipeline, overview, pod, monitor):
+        found = tool(run, classic=classic)
+        assert found.verdict
+    n_steps = 1 if "steps" in parts or (parts == ("modules",) and not classic) else 0
+    assert run_steps(run, classic=classic).n_steps == n_steps
+
+
+def test_in_classic_mode_the_pod_viewer_has_none_of_this():
+    run = run_of(core(0, (REDUCE, "all-reduce", 40, 5), chip=1))
+    found = pod(run, classic=True)
+    assert list(found.tables) == ["workers"]
+    (step,) = found.to_gviz()["podStatsSequence"]["podStatsMap"]
+    assert step["allReduceOpDb"] == [] and step["podStatsPerCore"]["0"]["chipId"] == 0
+
+
+def test_fields_of_channels_are_those_of_cloud_tpu():
+    expected = {
+        "channelId", "dataSize", "srcCoreId", "dstCoreId", "durationUs", "sendDelayUs",
+        "occurrences", "hloNames",
+    }  # fmt: skip
+    run = run_of(core(0, (SEND, "send", 10, 2)), core(1, (RECEIVED, "recv-done", 4, 26)))
+    (step,) = pod(run).to_gviz()["podStatsSequence"]["podStatsMap"]
+    assert set(step["channelDb"][0]) == expected
+
+
+def test_steps_of_hosts_are_aligned_by_the_numbers_that_devices_tell():
+    first = xspace(core(0, ("%c", "convolution", 0, 60), steps=(7, 8)), hostname="a")
+    second = xspace(core(0, ("%c", "convolution", 0, 60), steps=(8, 9)), hostname="b")
+    run = opened(first, second)
+    found = run_steps(run)
+    assert found.n_steps == 1
+    assert [(one.core_id, list(one.names)) for one in found.hosts] == [(0, ["8"]), (1000, ["8"])]
+
+
+def test_a_host_without_tpus_is_a_coordinator():
+    threads = host(line(event("train", 0, 100, step_num=1, _r=1)))
+    run = opened(xspace(threads), xspace(core(0, ("%c", "convolution", 0, 60))))
+    found = run_steps(run)
+    assert [one.core_id for one in found.hosts] == [1000]
+    assert any("has no device" in note.message for note in found.notes)
+
+
+def test_idle_time_of_tpus_is_input_where_the_host_waits_for_it():
+    threads = host(
+        line(
+            event("train", 0, 100_000, step_num=7, _r=1),
+            event("IteratorGetNextOp::DoCompute", 1_000, 20_000),
+            event("DoEnqueueProgram", 30_000, 5, device_ordinal=0, queue_id=0, run_id=5),
+        )
+    )
+    device = tpu(
+        steps=[at("7", 0, 100)],
+        modules=[at("jit_f(1)", 0, 100, run_id=5, queue_id=0)],
+        ops=[op("%c", "convolution", 0, 70)],
+    )
+    (row,) = input_pipeline(run_of(threads, device)).to_rows("steps")
+    assert row["stepnum"] == "train 7"
+    assert row["tcInfeedTimeMs"] == pytest.approx(0.020)
+    assert row["tcIdleTimeMs"] == pytest.approx(0.010)
+
+
+def test_runs_of_a_program_in_place_of_steps_are_told():
+    run = run_of(tpu(modules=[at("jit_f(1)", 0, 10)], ops=[op("%c", "convolution", 0, 5)]))
+    found = run_steps(run)
+    assert found.n_steps == 1
+    assert any("jit_f(1)" in note.message for note in found.notes)
+    assert run_steps(run, classic=True).n_steps == 0
+
+
+def test_what_runs_on_a_tpu_without_steps_has_an_answer():
+    run = open_run(folder("tpu-v6e-jax"))
+    found = input_pipeline(run)
+    assert len(found.tables["steps"]) == 100
+    assert "4 chips" in found.verdict[0]

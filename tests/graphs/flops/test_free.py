@@ -1,0 +1,53 @@
+"""Ops without float operations."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfprof.graphs.flops.free import FAMILY
+
+EXAMPLES = (
+    "Const", "Placeholder", "Identity", "Reshape", "Transpose", "ConcatV2", "StridedSlice", "Pad",
+    "GatherV2", "ResourceGather", "Shape", "Cast", "VarHandleOp", "ReadVariableOp", "NoOp",
+    "AssignVariableOp", "Switch", "Merge", "Enter", "TensorListPushBack", "TensorArrayReadV3",
+    "QueueDequeueV2", "HashTableV2", "IteratorGetNext", "MapDataset", "ReadFile", "RestoreV2",
+    "StringJoin", "DecodeJpeg", "ParseExampleV2", "WriteSummary", "Assert", "_Send", "_Recv",
+    "CollectiveGatherV2", "RandomUniformInt", "TPUReplicateMetadata", "_Arg", "_Retval",
+)  # fmt: skip
+
+COMPUTING = (
+    "MatMul", "AddV2", "Mul", "Softmax", "ResizeBilinear", "ScatterNdAdd", "TensorScatterAdd",
+    "RandomUniform", "RandomStandardNormal", "CollectiveReduceV2", "NcclAllReduce", "TopKV2",
+    "ResourceApplyAdam", "AddN", "PartitionedCall", "StatefulPartitionedCall", "If", "While",
+    "Case", "MapDefun", "XlaLaunch", "XlaCallModule", "RemoteCall", "BatchFunction",
+)  # fmt: skip
+
+
+def test_nothing_in_the_family_is_counted() -> None:
+    assert not FAMILY.formulas
+    assert FAMILY.free
+
+
+@pytest.mark.parametrize("op_type", EXAMPLES)
+def test_what_moves_or_describes_data_is_free(op_type: str) -> None:
+    assert op_type in FAMILY.free
+
+
+@pytest.mark.parametrize("op_type", COMPUTING)
+def test_what_computes_or_calls_is_not_free(op_type: str) -> None:
+    assert op_type not in FAMILY.free
+
+
+def test_reasons_are_sentences_without_an_end() -> None:
+    for reason in FAMILY.free.values():
+        assert reason[0].islower()
+        assert not reason.endswith(".")
+        assert "\n" not in reason
+
+
+@pytest.mark.tensorflow
+def test_all_of_them_are_ops_of_tensorflow() -> None:
+    session = pytest.importorskip("tensorflow.python.client.pywrap_tf_session")
+    op_def_pb2 = pytest.importorskip("tensorflow.core.framework.op_def_pb2")
+    known = op_def_pb2.OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
+    assert FAMILY.free.keys() <= {op.name for op in known.op}

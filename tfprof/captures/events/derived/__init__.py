@@ -1,0 +1,1 @@
+"""Lines that the trace viewer adds to what was recorded."""

@@ -1,0 +1,132 @@
+"""Numbers of arrows: events that lead to each other have the same.
+
+A number is packed as in the reference (``xflow.h``): two bits of direction, 56 of an id, six of
+the category. There the ids are other ones in each process; here they depend on the stats only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.events.timeline.names import EXECUTOR, TENSOR_CORE
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+INTO, OUT_OF = 1, 2
+_ID_BITS = 56
+_EXECUTOR, _LAUNCH, _TPU_STREAM, _TPU_LAUNCH = 2, 9, 11, 12
+"""Categories of arrows whose ends do not tell it: context types, and GPU launches."""
+
+_RUN_ID_BITS = 27
+
+UInt64Array = npt.NDArray[np.uint64]
+
+
+def flow_numbers(timeline: Timeline) -> UInt64Array:
+    """The number of the arrow at each event, 0 for none, shape (n,).
+
+    One that is led to counts for what leads to it.
+    """
+    found = np.zeros(len(timeline), np.uint64)
+    for kinds, ids, direction in (("_pt", "_p", OUT_OF), ("_ct", "_c", INTO)):
+        _put_told(timeline, found, (kinds, ids), direction)
+    correlation = timeline.stat("correlation_id")
+    whole = correlation.only(correlation.is_integer())
+    for chosen, direction in ((timeline.on_host, OUT_OF), (timeline.on_device, INTO)):
+        own = whole.only(chosen[whole.events])
+        found[own.events] = _packed(_mixed([own.values]), _LAUNCH, direction)
+    _put_legacy(timeline, found)
+    return found
+
+
+def _put_told(
+    timeline: Timeline, found: UInt64Array, names: tuple[str, str], direction: int
+) -> None:
+    """Arrows of events that tell what they produce or consume."""
+    kinds, ids = (timeline.stat(name) for name in names)
+    has_kind = np.zeros(len(timeline), np.bool_)
+    has_kind[kinds.events[kinds.is_integer()]] = True
+    own = ids.only(ids.is_integer() & has_kind[ids.events])
+    category = kinds.dense(len(timeline))[own.events]
+    number = _mixed([category, own.values])
+    found[own.events] = _packed(number, category, direction)
+
+
+def _put_legacy(timeline: Timeline, found: UInt64Array) -> None:
+    """Arrows of runtimes of TPUs, which are told by stats of their own."""
+    names = set(timeline.names)
+    if "TpuExecuteOp" in names or EXECUTOR in names:
+        stats = [timeline.stat(name) for name in ("id", "iter_num")]
+        _put(timeline, found, (stats, EXECUTOR, _EXECUTOR), OUT_OF)
+        _put(timeline, found, (stats, "TpuExecuteOp", _EXECUTOR), INTO)
+    if "EnqueueRequestLocked" in names:
+        stats = [timeline.stat(name) for name in ("request_id", "queue_addr")]
+        _put(timeline, found, (stats, "EnqueueRequestLocked", _TPU_STREAM), OUT_OF)
+    _put_programs(timeline, found)
+
+
+def _put_programs(timeline: Timeline, found: UInt64Array) -> None:
+    """Arrows from the host's order to run a program to the runs on TPUs."""
+    is_order = timeline.named("DoEnqueueProgram".__eq__)
+    is_run = timeline.of_lines(lambda line: line.is_device and line.name == "XLA Modules")
+    runs = timeline.stat("run_id")
+    chosen = (is_order | is_run)[runs.events] & (found[runs.events] == 0)
+    whole = runs.only(runs.is_integer() & chosen)
+    device, queue, core = (
+        timeline.stat(name).dense(len(timeline))[whole.events]
+        for name in ("device_ordinal", "queue_id", "core_type")
+    )
+    ordinals = [_ordinal(timeline.space.planes[line.plane].name) for line in timeline.lines]
+    on_device = np.array(ordinals, np.int64)[timeline.line_of[whole.events]]
+    device = np.where(is_run[whole.events], on_device, device)
+    run = whole.values & (1 << _RUN_ID_BITS) - 1
+    number = _mixed([device, queue, run, core])
+    direction = np.where(is_run[whole.events], INTO, OUT_OF)
+    found[whole.events] = _packed(number, _TPU_LAUNCH, direction)
+
+
+def _ordinal(plane_name: str) -> int:
+    matched = TENSOR_CORE.fullmatch(plane_name)
+    return int(plane_name.rpartition(":")[2]) if matched else -1
+
+
+def _put(
+    timeline: Timeline,
+    found: UInt64Array,
+    what: tuple[Sequence[SparseStat], str, int],
+    direction: int,
+) -> None:
+    """Arrows of events of a name that have none yet, and all of some stats."""
+    stats, name, category = what
+    chosen: BoolArray = timeline.named(name.__eq__) & (found == 0)
+    for stat in stats:
+        has_stat = np.zeros(len(timeline), np.bool_)
+        has_stat[stat.events[stat.is_integer()]] = True
+        chosen &= has_stat
+    number = _mixed([stat.dense(len(timeline))[chosen] for stat in stats])
+    found[chosen] = _packed(number, category, direction)
+
+
+def _mixed(columns: Sequence[Int64Array]) -> UInt64Array:
+    """One number of several, equal for equal ones and in all likelihood for no others."""
+    found = np.ones(len(columns[0]), np.uint64)
+    for column in columns:
+        found = (found + column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
+        found *= np.uint64(0xBF58476D1CE4E5B9)
+        found ^= found >> np.uint64(32)
+    return found
+
+
+def _packed(
+    number: UInt64Array, category: Int64Array | int, direction: Int64Array | int
+) -> UInt64Array:
+    ways = np.asarray(direction, np.int64).astype(np.uint64)
+    ids = number & np.uint64((1 << _ID_BITS) - 1)
+    kind = np.asarray(category, np.int64).astype(np.uint64) & np.uint64(63)
+    packed: UInt64Array = ids << np.uint64(2) | ways | kind << np.uint64(58)
+    return packed

@@ -1,0 +1,168 @@
+"""Derived lines of GPUs: steps, launches, and what each stream's kernels belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.derived.hlo import told_by
+from tfprof.captures.events.derived.lines import (
+    LAUNCHES,
+    MODULES,
+    NAME_SCOPE,
+    OPS,
+    SOURCE,
+    STEPS,
+    XLA_OPS,
+    DerivedLine,
+    FrameworkLines,
+    HloLookup,
+    LineKey,
+    Names,
+    items_of,
+    line_of_spans,
+)
+from tfprof.captures.events.derived.spans import covering_spans
+from tfprof.captures.events.steps.grouping import Groups, device_events
+from tfprof.captures.events.timeline.names import DERIVED_BASE
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_STREAM_BASE = DERIVED_BASE + 290
+_IDS_PER_STREAM = 6
+_DISPLAYED_PER_STREAM = 7
+
+
+def gpu_lines(
+    timeline: Timeline, groups: Groups, number: int, hlo: HloLookup, *, classic: bool
+) -> tuple[list[DerivedLine], dict[int, int]]:
+    """The derived lines of a GPU, and the place of each stream in the display, by line.
+
+    Args:
+        timeline: The events.
+        groups: Their steps.
+        number: Place of the plane in the space.
+        hlo: Tells of instructions.
+        classic: A kernel of an instruction that no program knows has no op, as in the reference.
+    """
+    streams = _streams(timeline, number)
+    display = {line: 1 + place * _DISPLAYED_PER_STREAM for place, line in enumerate(streams)}
+    is_kernel = _kernels(timeline)
+    found = [_steps(timeline, groups, number)]
+    for place, line in enumerate(streams):
+        events = timeline.events_of(line)
+        chosen = np.flatnonzero(is_kernel[events]) + events.start
+        if len(chosen):
+            found += _lines_of(timeline, groups, chosen, (line, place), hlo, classic=classic)
+    found.append(_launches(timeline, groups, number))
+    return [line for line in found if len(line)], display
+
+
+def _streams(timeline: Timeline, number: int) -> list[int]:
+    """The lines of a GPU: those that compute first, then those with more events."""
+    own = [
+        place
+        for place, line in enumerate(timeline.lines)
+        if line.plane == number and not line.is_derived
+    ]
+    sizes = np.diff(timeline.first)
+    return sorted(own, key=lambda at: ("Compute" not in timeline.lines[at].name, -int(sizes[at])))
+
+
+def _kernels(timeline: Timeline) -> BoolArray:
+    found = np.zeros(len(timeline), np.bool_)
+    for name in ("kernel_details", "cuda_graph_id"):
+        found[timeline.stat(name).events] = True
+    return found
+
+
+def _steps(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
+    events = device_events(timeline, number)
+    events = events[groups.of_event[events] >= 0]
+    items = items_of(timeline, groups, events)
+    names = Names()
+    distinct, place = np.unique(items.groups, return_inverse=True)
+    numbers = [names.number(str(group)) for group in distinct.tolist()]
+    paths = np.array(numbers, np.int64)[place].reshape(-1, 1)
+    key = LineKey(number, DERIVED_BASE, STEPS, 0, -1)
+    return line_of_spans(key, covering_spans(items, paths), names)
+
+
+def _lines_of(
+    timeline: Timeline,
+    groups: Groups,
+    events: Int64Array,
+    stream: tuple[int, int],
+    hlo: HloLookup,
+    *,
+    classic: bool,
+) -> list[DerivedLine]:
+    """What the kernels of a stream belong to."""
+    line, place = stream
+    number, stream_id = timeline.lines[line].plane, timeline.lines[line].id
+    first_id = _STREAM_BASE + place * _IDS_PER_STREAM
+    first_display = 2 + place * _DISPLAYED_PER_STREAM
+
+    def key(name: str, at: int, shown_at: int) -> LineKey:
+        title = f"{name} - from #{stream_id}"
+        return LineKey(number, first_id + at, title, first_display + shown_at, line)
+
+    told = told_by(timeline, events, hlo, classic=classic)
+    items = items_of(timeline, groups, events)
+    modules, ops = Names(), Names()
+    in_modules = covering_spans(items, told.module_paths(modules)[told.what])
+    breaks = in_modules.begun(len(events))
+    op_paths = told.op_paths(ops)[told.what]
+    in_ops = covering_spans(items, op_paths, breaks, cuts_last=not classic)
+    framework = FrameworkLines(told.tf_ops, told.places)
+    scopes, tf_ops, source = framework.lines(
+        items,
+        told.what,
+        (key(NAME_SCOPE, 0, 0), key(OPS, 1, 1), key(SOURCE, 5, 4)),
+        breaks,
+        cuts_last=not classic,
+    )
+    return [
+        tf_ops,
+        scopes,
+        line_of_spans(key(XLA_OPS, 3, 3), in_ops, ops),
+        line_of_spans(key(MODULES, 2, 2), in_modules, modules),
+        source,
+    ]
+
+
+def _launches(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
+    """For each step, from the first launch of a kernel on the host to the last."""
+    device, correlation = timeline.stat("device_id"), timeline.stat("correlation_id")
+    is_launch = np.zeros(len(timeline), np.bool_)
+    own = device.is_integer() & (device.values == timeline.space.planes[number].id)
+    is_launch[device.events[own]] = True
+    has_correlation = np.zeros(len(timeline), np.bool_)
+    has_correlation[correlation.events] = True
+    is_launch &= has_correlation & timeline.on_host & (groups.of_event >= 0)
+    is_launch &= timeline.named(lambda name: not name.startswith("cu"))
+    events = np.flatnonzero(is_launch)
+    of_event = groups.of_event[events]
+    names = Names()
+    starts, durations, steps, stats = [], [], [], {}
+    for group in np.unique(of_event).tolist():
+        rows = events[of_event == group]
+        first = int(timeline.starts_ps[rows].min())
+        lasting = timeline.durations_ps[rows]
+        stats[names.number(f"Launch Stats for {groups.names[group]}")] = {
+            "num_launches": len(rows),
+            "max_launch_time_us": int(lasting.max()) / 1e6,
+            "avg_launch_time_us": int(lasting.sum()) / len(rows) / 1e6,
+        }
+        starts.append(first)
+        durations.append(int(timeline.ends_of(rows).max()) - first)
+        steps.append(group)
+    return DerivedLine(
+        *LineKey(number, DERIVED_BASE + 1, LAUNCHES, 0, -1),
+        starts_ps=np.array(starts, np.int64),
+        durations_ps=np.array(durations, np.int64),
+        kinds=np.arange(len(starts)),
+        names=names.all,
+        display_names=[""] * len(starts),
+        groups=np.array(steps, np.int64),
+        stats=stats,
+    )

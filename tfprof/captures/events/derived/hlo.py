@@ -1,0 +1,81 @@
+"""What events of compiled programs say: module, instructions, and the framework's op."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.derived.lines import HloLookup, Names, table_of
+from tfprof.captures.events.ops.executions import UNKNOWN_MODULE
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import Int64Array
+
+
+class Told(NamedTuple):
+    """What events say of themselves.
+
+    Attributes:
+        what: Place of each event in the distinct answers, shape (n,).
+        modules: Title of the program, empty for none.
+        ops: Instructions, the outermost first.
+        prefixes: What tells instructions of different programs apart.
+        tf_ops: The framework's op.
+        places: Where it was written.
+    """
+
+    what: Int64Array
+    modules: list[str]
+    ops: list[list[str]]
+    prefixes: list[str]
+    tf_ops: list[str]
+    places: list[str]
+
+    def module_paths(self, names: Names) -> Int64Array:
+        """The module of each distinct answer, a table of one level."""
+        return table_of([names.number(title)] if title else [] for title in self.modules)
+
+    def op_paths(self, names: Names) -> Int64Array:
+        """The instructions of each distinct answer, one in the other."""
+        return table_of(
+            [names.number(f"{prefix}/{op}", op) for op in stack]
+            for prefix, stack in zip(self.prefixes, self.ops, strict=True)
+        )
+
+
+def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: bool) -> Told:
+    """What events say of the instructions and ops that they ran.
+
+    Args:
+        timeline: All events.
+        events: Places of some of them, shape (n,).
+        hlo: Tells of instructions.
+        classic: An instruction that no program knows has no op, as in the reference.
+    """
+    n_events = len(timeline)
+    stats = [timeline.stat(name) for name in ("hlo_op", "hlo_module", "tf_op")]
+    program = timeline.stat("program_id")
+    has_program = np.zeros(n_events, np.int64)
+    has_program[program.events[program.is_integer()]] = 1
+    columns = [stat.text_ids(n_events)[events].astype(np.int64) for stat in stats]
+    columns += [has_program[events], program.dense(n_events)[events]]
+    distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    told = Told(what.reshape(-1), [], [], [], [], [])
+    for op, module, tf_op, known, number in distinct.tolist():
+        texts = [
+            stat.texts[text] if text >= 0 else ""
+            for stat, text in zip(stats, (op, module, tf_op), strict=True)
+        ]
+        program_id = number & (1 << 64) - 1 if known else None
+        stack = texts[0].split("::") if texts[0] else []
+        title = texts[1] if program_id is None or not texts[1] else f"{texts[1]}({program_id})"
+        told.modules.append(title)
+        told.ops.append(stack)
+        told.prefixes.append(texts[1] if program_id is None else str(program_id))
+        own = texts[2]
+        source = hlo(program_id, texts[1], stack[-1]) if stack else None
+        if stack and (classic or source is not None or own == UNKNOWN_MODULE):
+            own = source.tf_op if source is not None else ""
+        told.tf_ops.append(own)
+        told.places.append(source.place if source is not None else "")
+    return told

@@ -1,0 +1,76 @@
+"""Derived lines of host threads that ran programs of XLA:CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.derived.hlo import told_by
+from tfprof.captures.events.derived.lines import (
+    MODULES,
+    NAME_SCOPE,
+    OPS,
+    SOURCE,
+    DerivedLine,
+    FrameworkLines,
+    HloLookup,
+    LineKey,
+    Names,
+    line_of_spans,
+)
+from tfprof.captures.events.derived.spans import Items, covering_spans
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.timeline.names import DERIVED_BASE
+from tfprof.captures.events.timeline.timeline import Timeline
+
+_THREAD_BASE = DERIVED_BASE + 49
+_IDS_PER_THREAD = 4
+
+
+def host_lines(timeline: Timeline, groups: Groups, hlo: HloLookup) -> list[DerivedLine]:
+    """Ops, name scopes, modules and source code of each thread that ran instructions.
+
+    Args:
+        timeline: The events.
+        groups: Their steps.
+        hlo: Tells of instructions.
+    """
+    has_op = np.zeros(len(timeline), np.bool_)
+    has_op[timeline.stat("hlo_op").events] = True
+    found: list[DerivedLine] = []
+    threads = [place for place, line in enumerate(timeline.lines) if line.is_host]
+    threads = [place for place in threads if has_op[timeline.events_of(place)].any()]
+    is_launch = np.zeros(len(timeline), np.bool_)
+    is_launch[timeline.stat("correlation_id").events] = True  # what it ran is on a device
+    for count, place in enumerate(threads):
+        chosen = timeline.events_of(place)
+        events = np.flatnonzero((has_op & ~is_launch)[chosen]) + chosen.start
+        if len(events):
+            found += _lines_of(timeline, groups, events, (place, count), hlo)
+    return [line for line in found if len(line)]
+
+
+def _lines_of(
+    timeline: Timeline,
+    groups: Groups,
+    events: np.ndarray[tuple[int], np.dtype[np.int64]],
+    thread: tuple[int, int],
+    hlo: HloLookup,
+) -> list[DerivedLine]:
+    place, count = thread
+    line = timeline.lines[place]
+
+    def key(name: str, at: int) -> LineKey:
+        number = _THREAD_BASE + count * _IDS_PER_THREAD + at
+        return LineKey(line.plane, number, f"{line.name}-{name}", 0, place)
+
+    told = told_by(timeline, events, hlo, classic=False)
+    items = Items(timeline.starts_ps[events], timeline.ends_of(events), groups.of_event[events])
+    modules = Names()
+    in_modules = covering_spans(items, told.module_paths(modules)[told.what])
+    scopes, ops, source = FrameworkLines(told.tf_ops, told.places).lines(
+        items,
+        told.what,
+        (key(NAME_SCOPE, 1), key(OPS, 0), key(SOURCE, 3)),
+        in_modules.begun(len(events)),
+    )
+    return [ops, scopes, line_of_spans(key(MODULES, 2), in_modules, modules), source]

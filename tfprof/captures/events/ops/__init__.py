@@ -1,0 +1,1 @@
+"""Which op ran when, on hosts and devices, and what it moved."""

@@ -1,0 +1,70 @@
+"""Ops of XLA's programs on a CPU: what threads of the host ran, with what it cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.ops.device_ops import (
+    UNKNOWN,
+    DeviceOp,
+    DeviceOps,
+    OpKey,
+    merged,
+    of_runs,
+)
+from tfprof.captures.events.ops.gpu_ops import Describe
+from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+
+def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceOps:
+    """Ops of compiled programs on the threads of a host, all threads together.
+
+    Where a loop's body ran on the thread of the loop, the loop's own time is without it. Each
+    thread counts from its first op to its last.
+
+    Args:
+        timeline: The events.
+        eager: Whether each event ran eagerly, shape (n events,).
+        describe: What an instruction is.
+    """
+    told = timeline.stat("hlo_op")
+    on_host = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
+    events = told.events[told.is_text() & on_host[told.events]].astype(np.int64)
+    if not len(events):
+        return DeviceOps()
+    first = np.searchsorted(events, timeline.first)
+    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+    durations = timeline.durations_ps[events]
+    own = durations - nest(first, starts, ends).sums_of_children(durations)
+    keys, place = hlo_keys(timeline, events)
+    runs, times, own_times, eagerly = (
+        _sums(place, values, len(keys))
+        for values in (np.ones(len(events), np.int64), durations, own, eager[events])
+    )
+    ops = [
+        of_runs(
+            _op(key, describe), runs[row], times[row], own_times[row], is_eager=eagerly[row] > 0
+        )
+        for row, key in enumerate(keys)
+        if key is not None
+    ]
+    begins = first[:-1][np.diff(first) > 0]
+    total = int((np.maximum.reduceat(ends, begins) - starts[begins]).sum())
+    return merged([DeviceOps(tuple(ops), total, total - int(own.sum()))])
+
+
+def _op(key: HloKey, describe: Describe) -> DeviceOp:
+    """One run of an instruction; without its cost if the capture lacks its program."""
+    known = describe(key)
+    if known is not None:
+        return known
+    return DeviceOp(OpKey(key.program_id, key.name, key.module), UNKNOWN, is_known=False)
+
+
+def _sums(place: Int64Array, values: Int64Array | BoolArray, size: int) -> list[int]:
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, place, values)
+    return [int(value) for value in sums]

@@ -1,0 +1,199 @@
+"""Ops of devices: those of the framework on GPUs, and those of XLA's programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from tfprof.captures.events.timeline.programs import program_title
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that ops move, by memory.
+
+    Attributes:
+        all_bytes: Everything that is read and written.
+        main_bytes: What of it the main memory (HBM) sees.
+        by_space: Bytes read and written, by memory space, where the device tells.
+    """
+
+    all_bytes: int = 0
+    main_bytes: int = 0
+    by_space: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def hbm_bytes(self) -> int:
+        """Bytes of the main memory; everything, if nobody tells where it lies."""
+        return self.main_bytes if self.by_space or self.main_bytes else self.all_bytes
+
+    def __add__(self, other: Traffic) -> Traffic:
+        spaces: dict[int, list[int]] = {}
+        for space, read, written in (*self.by_space, *other.by_space):
+            known = spaces.setdefault(space, [0, 0])
+            known[0] += read
+            known[1] += written
+        return Traffic(
+            self.all_bytes + other.all_bytes,
+            self.main_bytes + other.main_bytes,
+            tuple((space, *amounts) for space, amounts in sorted(spaces.items())),  # type: ignore[misc]
+        )
+
+
+class OpKey(NamedTuple):
+    """What tells ops of devices apart.
+
+    Attributes:
+        program_id: The compiled program, unsigned; None for ops that are in none.
+        name: Name of the instruction; of an op without program, its name and its kernel's.
+        module: Name of the program: several hosts may have given one number to different ones.
+    """
+
+    program_id: int | None
+    name: str
+    module: str = ""
+
+    @property
+    def program(self) -> str:
+        """What the program is called, ``module(id)``; empty for none."""
+        return program_title(self.program_id, self.module)
+
+
+WITHOUT_OP = "kernels_without_op"
+"""Category of kernels that the capture gives no op for."""
+
+UNKNOWN = "unknown"
+"""Category of instructions whose program the capture lacks."""
+
+_OUTSIDE = (":XlaSendToHost", ":XlaRecvFromHost")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOp:
+    """An op with what all its runs took.
+
+    Attributes:
+        key: What it is.
+        category: ``convolution fusion``; of an op without program its type.
+        provenance: The framework's op behind it, ``scope/name:Type``; empty if unknown.
+        expression: The instruction as text.
+        deduplicated_name: An equal instruction that stands for it.
+        source: File, line and call stack of what made it.
+        occurrences: How often it ran.
+        op_runs: How often the framework's op behind it ran, with this kernel or others; 0 if that
+            is not known.
+        time_ps: Time of all runs.
+        self_ps: The same without ops inside.
+        normalized_ps: The same at the device's nominal clock.
+        flops: Float operations of all runs, as the device counts them.
+        model_flops: As the model has them.
+        traffic: Bytes of all runs.
+        is_eager: Whether any ran eagerly.
+        is_known: Whether its cost could be counted.
+        children: Ops inside a fusion.
+    """
+
+    key: OpKey
+    category: str = ""
+    provenance: str = ""
+    expression: str = ""
+    deduplicated_name: str = ""
+    source: tuple[str, int, str] = ("", 0, "")
+    occurrences: int = 0
+    op_runs: int = 0
+    time_ps: int = 0
+    self_ps: int = 0
+    normalized_ps: int = 0
+    flops: int = 0
+    model_flops: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
+    is_eager: bool = False
+    is_known: bool = True
+    children: tuple[DeviceOp, ...] = ()
+
+    @property
+    def has_known_cost(self) -> bool:
+        """Whether its float operations and bytes are known: those of a kernel alone are not."""
+        return bool(self.flops or self.traffic.all_bytes or (self.is_known and self.expression))
+
+    @property
+    def is_outside_compilation(self) -> bool:
+        """Whether it hands something to the host, or takes it from there, amid a program."""
+        sends = "send-done" in self.expression and "is_host_transfer=true" in self.expression
+        return self.provenance.endswith(_OUTSIDE) or sends
+
+    def plus(self, other: DeviceOp) -> DeviceOp:
+        """The same op on another device or host, together."""
+        return replace(
+            self,
+            occurrences=self.occurrences + other.occurrences,
+            op_runs=self.op_runs + other.op_runs,
+            time_ps=self.time_ps + other.time_ps,
+            self_ps=self.self_ps + other.self_ps,
+            normalized_ps=self.normalized_ps + other.normalized_ps,
+            flops=self.flops + other.flops,
+            model_flops=self.model_flops + other.model_flops,
+            traffic=self.traffic + other.traffic,
+            is_eager=self.is_eager or other.is_eager,
+            is_known=self.is_known and other.is_known,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOps:
+    """Ops of the devices of one or more hosts.
+
+    Attributes:
+        ops: No two with the same key, in the order in which they were first seen.
+        total_ps: Time from the first op of each device to its last.
+        idle_ps: What of that no op covers.
+    """
+
+    ops: tuple[DeviceOp, ...] = ()
+    total_ps: int = 0
+    idle_ps: int = 0
+
+    @property
+    def self_ps(self) -> int:
+        """Time of all ops without those inside: what every share of an op is of."""
+        return sum(op.self_ps for op in self.ops)
+
+    @property
+    def busy_ps(self) -> int:
+        """Time of the ops themselves."""
+        return self.total_ps - self.idle_ps
+
+
+def merged(parts: Iterable[DeviceOps]) -> DeviceOps:
+    """Ops of several devices together."""
+    found: dict[OpKey, DeviceOp] = {}
+    total = idle = 0
+    for part in parts:
+        total, idle = total + part.total_ps, idle + part.idle_ps
+        for op in part.ops:
+            known = found.get(op.key)
+            found[op.key] = op if known is None else known.plus(op)
+    return DeviceOps(tuple(found.values()), total, idle)
+
+
+def of_runs(op: DeviceOp, runs: int, time_ps: int, self_ps: int, *, is_eager: bool) -> DeviceOp:
+    """An op with the cost of one run → the op with that of all its runs, and their time."""
+    traffic = op.traffic
+    return replace(
+        op,
+        occurrences=runs,
+        time_ps=time_ps,
+        self_ps=self_ps,
+        normalized_ps=time_ps,
+        flops=op.flops * runs,
+        model_flops=op.model_flops * runs,
+        traffic=Traffic(
+            traffic.all_bytes * runs,
+            traffic.main_bytes * runs,
+            tuple(
+                (space, read * runs, written * runs) for space, read, written in traffic.by_space
+            ),
+        ),
+        is_eager=is_eager,
+    )

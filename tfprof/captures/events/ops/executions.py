@@ -1,0 +1,301 @@
+"""What counts as an execution of an op on the threads of a host: the one place that says so.
+
+An op ran where an event
+
+* is called as ops are: ``scope/name:Type``, ``Iterator::…``, a copy;
+* is called ``EagerLocalExecute: Type`` and calls no function: Python ran the op by itself. Where
+  the op's own event lies inside, that one counts;
+* has ``hlo_op`` and is no launch: it ran an instruction of a compiled program, which tells the
+  framework's op. Instructions of several programs are several ops, whatever they are called;
+* has ``tf_op`` and took time, if it is no launch, and the op does not run around it anyway.
+
+Allocations and launches of kernels say for which op they are, and are no run of it.
+
+What a compiler has made of an op may be several instructions or kernels: the op ran as often as
+the one of them that ran most. Outside of compiled programs the capture mostly tells which run of
+the op launched a kernel: kernels of one run are one run, however many there are, and of whatever
+kind (``launching_runs``). Ops that are called alike but stand on different lines of the source
+are different ones; their runs add up (``runs_of_parts``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_title
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
+"""Functions are called ``__inference_…`` there."""
+
+UNKNOWN_MODULE = "XlaModule:"
+"""What annotations of a program's events say where an op should be."""
+
+_NO_OP = -1
+
+
+class ExecutedOp(NamedTuple):
+    """An op that ran.
+
+    Attributes:
+        kind: Who made it.
+        name: Without its type.
+        type: ``MatMul``, ``Dataset`` …; empty if unknown.
+        program: The compiled program that it is in, ``module(id)``; empty for none.
+        is_eager: Python ran it by itself: it has no name but its type.
+        part: The instruction that ran for it; empty if there is only the op itself.
+        place: File and line of what made the instruction; empty if unknown.
+    """
+
+    kind: OpKind
+    name: str
+    type: str
+    program: str = ""
+    is_eager: bool = False
+    part: str = ""
+    place: str = ""
+
+    @property
+    def identity(self) -> tuple[str, str, bool]:
+        """What ops have in common that are one, also if their types differ."""
+        return self.name, self.program, self.is_eager
+
+
+def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
+    """How often an op ran, of which several parts did.
+
+    Args:
+        parts: Where each part is from in the source, and how often it ran.
+    """
+    most: dict[str, int] = {}
+    for place, runs in parts:
+        most[place] = max(most.get(place, 0), runs)
+    return sum(most.values())
+
+
+def launching_runs(forest: Forest) -> Int64Array:
+    """Which run of its op launched each event of a device.
+
+    That is the nearest event around the launch that is called as the op is, or that ran an op of
+    its type eagerly.
+
+    Returns:
+        Its place in the timeline, -1 if the capture does not tell, shape (n events,).
+    """
+    timeline, links = forest.timeline, forest.links
+    found = np.full(len(timeline), _NO_OP, np.int64)
+    told = timeline.stat("tf_op")
+    on_device = timeline.on_device[links.targets] & timeline.on_threads[links.sources]
+    launches, launched = links.sources[on_device], links.targets[on_device]
+    text = told.text_ids(len(timeline))[launched]
+    launches, launched, text = (column[text >= 0] for column in (launches, launched, text))
+    if not len(launched):
+        return found
+    names = {told.texts[number] for number in np.unique(text).tolist()}
+    eager_types = [_EAGER.fullmatch(name) for name in timeline.names]
+    is_run = timeline.kind_mask(
+        [
+            name in names or type_ is not None
+            for name, type_ in zip(timeline.names, eager_types, strict=True)
+        ]
+    )
+    runs = np.where(is_run & timeline.on_threads, np.arange(len(timeline)), _NO_OP)
+    around = forest.nesting.nearest(runs)[launches].astype(np.int64)
+    launched, text, around = (column[around >= 0] for column in (launched, text, around))
+    pairs, place = np.unique(
+        np.stack([timeline.kinds[around].astype(np.int64), text], axis=1),
+        axis=0,
+        return_inverse=True,
+    )
+    fits = []
+    for kind, number in pairs.tolist():
+        type_ = eager_types[kind]
+        op = told.texts[number]
+        same_type = type_ is not None and type_[1] == parse_op_name(op).type
+        fits.append(timeline.names[kind] == op or same_type)
+    kept = np.array(fits or [False], np.bool_)[place.reshape(-1)]
+    found[launched[kept]] = around[kept]
+    return found
+
+
+def count_runs(of: Int64Array, launched_by: Int64Array, size: int) -> tuple[Int64Array, Int64Array]:
+    """How often something ran, by what launched its events.
+
+    Args:
+        of: What each event belongs to, below ``size``, shape (n,).
+        launched_by: The run that launched each; negative if unknown, shape (n,).
+        size: How many things there are.
+
+    Returns:
+        How many runs launched something of each, and how many events have an unknown launch,
+        shape (size,).
+    """
+    is_known = launched_by >= 0
+    pairs = np.unique(np.stack([of[is_known], launched_by[is_known]], axis=1), axis=0)
+    unknown: Int64Array = np.bincount(of[~is_known], minlength=size)
+    return np.bincount(pairs[:, 0], minlength=size), unknown
+
+
+@dataclass(frozen=True, eq=False)
+class Executions:
+    """Runs of ops, line by line in order of time.
+
+    Attributes:
+        events: The event of each, as a place in the timeline, ascending, shape (n,).
+        ops: Its op: a place in ``names``, shape (n,).
+        names: The ops, no two the same.
+    """
+
+    events: Int64Array
+    ops: Int64Array
+    names: list[ExecutedOp]
+
+
+OpOfInstruction = Callable[[HloKey], ExecutedOp | None]
+"""The instruction of an event → the op that it is; None if the capture lacks its program."""
+
+
+def host_executions(
+    timeline: Timeline, eager: BoolArray | None = None, op_of: OpOfInstruction | None = None
+) -> Executions:
+    """Runs of ops on the threads of a host.
+
+    Args:
+        timeline: The events.
+        eager: Whether each event ran eagerly, shape (n events,); without, Python ran no op.
+        op_of: What the framework calls an instruction.
+    """
+    numbers: dict[ExecutedOp, int] = {}
+    op = np.full(len(timeline), _NO_OP, np.int64)
+    told = timeline.stat("tf_op")
+    texts = told.only(told.is_text() & (timeline.durations_ps[told.events] > 0))
+    op[texts.events] = _of_text(texts.texts, numbers)[texts.values]
+    instructions = timeline.stat("hlo_op")
+    compiled = instructions.events[instructions.is_text()].astype(np.int64)
+    keys, place = hlo_keys(timeline, compiled)
+    by_key = [_NO_OP if key is None else _of_key(key, op_of, numbers) for key in keys]
+    found = np.array(by_key or [_NO_OP], np.int64)[place] if len(place) else place
+    op[compiled] = np.where(found >= 0, found, op[compiled])
+    op[timeline.stat("correlation_id").events] = _NO_OP
+    by_name = _by_name(timeline, numbers)
+    named = np.flatnonzero(timeline.kind_mask(by_name >= 0))
+    op[named] = by_name[timeline.kinds[named]]
+    if eager is not None:
+        _add_eager(timeline, eager, op, numbers)
+    op[~timeline.on_threads] = _NO_OP
+    events = np.flatnonzero(op >= 0)
+    kept = _once(timeline, events, op[events], list(numbers), texts.events)
+    return Executions(events[kept], op[events[kept]], list(numbers))
+
+
+def _number(numbers: dict[ExecutedOp, int], op: ExecutedOp) -> int:
+    return numbers.setdefault(op, len(numbers))
+
+
+def _of_text(
+    texts: list[str], numbers: dict[ExecutedOp, int], unless: Sequence[str] = ("", UNKNOWN_MODULE)
+) -> Int64Array:
+    found = [
+        _NO_OP if text in unless else _number(numbers, ExecutedOp(*parse_op_name(text)))
+        for text in texts
+    ]
+    return np.array(found or [_NO_OP], np.int64)
+
+
+def _by_name(timeline: Timeline, numbers: dict[ExecutedOp, int]) -> Int64Array:
+    found = [
+        _NO_OP if op.kind is OpKind.UNKNOWN else _number(numbers, ExecutedOp(*op))
+        for op in timeline.ops
+    ]
+    return np.array(found, np.int64)
+
+
+def _of_key(key: HloKey, op_of: OpOfInstruction | None, numbers: dict[ExecutedOp, int]) -> int:
+    known = op_of(key) if op_of is not None else None
+    return _number(numbers, op_of_instruction(key) if known is None else known)
+
+
+def op_of_instruction(
+    key: HloKey, provenance: str = "", *, category: str = "", place: str = ""
+) -> ExecutedOp:
+    """The op that an instruction belongs to.
+
+    Args:
+        key: The instruction.
+        provenance: What the framework calls the op; without a name it is called after its program.
+        category: Its type, if the framework has no name for it.
+        place: Where it is from in the source.
+    """
+    title = program_title(key.program_id, key.module)
+    if provenance:
+        op = parse_op_name(provenance)
+    else:
+        op = OpName(OpKind.UNKNOWN, f"{title}/{key.name}" if title else key.name, category)
+    return ExecutedOp(*op, title, part=key.name, place=place)
+
+
+def _add_eager(
+    timeline: Timeline, eager: BoolArray, op: Int64Array, numbers: dict[ExecutedOp, int]
+) -> None:
+    """Ops that Python ran one by one."""
+    types = [_EAGER.fullmatch(name) for name in timeline.names]
+    events = np.flatnonzero(timeline.kind_mask([found is not None for found in types]) & eager)
+    of_kind = np.full(len(types), _NO_OP, np.int64)
+    for kind in np.unique(timeline.kinds[events]).tolist():
+        found = types[kind]
+        assert found is not None
+        made = ExecutedOp(OpKind.TENSORFLOW, found[1], found[1], is_eager=True)
+        of_kind[kind] = _number(numbers, made)
+    op[events] = of_kind[timeline.kinds[events]]
+
+
+def _once(
+    timeline: Timeline,
+    events: Int64Array,
+    ops: Int64Array,
+    names: list[ExecutedOp],
+    texts: Int64Array,
+) -> BoolArray:
+    """Leave out what is only another event of the run around it."""
+    first = np.searchsorted(events, timeline.first)
+    nesting = nest(first, timeline.starts_ps[events], timeline.ends_of(events))
+    inner = np.flatnonzero(nesting.parents >= 0)
+    outer = nesting.parents[inner]
+    types: dict[str, int] = {}
+    type_of = np.array([types.setdefault(op.type, len(types)) for op in names] or [0])
+    is_eager = np.array([op.is_eager for op in names] or [False])
+    kept = np.ones(len(events), np.bool_)
+    holds_itself = is_eager[ops[outer]] & (type_of[ops[outer]] == type_of[ops[inner]])
+    kept[outer[holds_itself & ~is_eager[ops[inner]]]] = False
+    by_text = np.isin(events[inner], texts)
+    kept[inner[by_text & (ops[inner] == ops[outer])]] = False
+    return kept
+
+
+def reference_executions(timeline: Timeline) -> Executions:
+    """What the reference takes for runs: events called as ops, and all events with a ``tf_op``.
+
+    An event may be both, and count for two ops (``host_threads_op_metrics.cc``).
+    """
+    numbers: dict[ExecutedOp, int] = {}
+    by_name = _by_name(timeline, numbers)
+    told = timeline.stat("tf_op")
+    texts = told.only(told.is_text())
+    of_text = _of_text(texts.texts, numbers, unless=("",))
+    on_host = timeline.on_threads
+    named = np.flatnonzero(on_host & timeline.kind_mask(by_name >= 0))
+    more = of_text[texts.values]
+    kept = (more >= 0) & on_host[texts.events]
+    event = np.concatenate([named, texts.events[kept]])
+    op = np.concatenate([by_name[timeline.kinds[named]], more[kept]])
+    order = np.argsort(event, kind="stable")
+    return Executions(event[order], op[order], list(numbers))

@@ -1,0 +1,253 @@
+"""Time of ops on GPUs: instructions of programs, ops of the framework, and kernels of neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.ops.device_ops import (
+    UNKNOWN,
+    WITHOUT_OP,
+    DeviceOp,
+    DeviceOps,
+    OpKey,
+    merged,
+    of_runs,
+)
+from tfprof.captures.events.ops.executions import UNKNOWN_MODULE, count_runs, launching_runs
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.timeline.names import GPU_PREFIX
+from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+Describe = Callable[[HloKey], DeviceOp | None]
+"""The instruction of an event → what one run of it costs; None if the program is not in the
+capture."""
+
+
+def gpu_ops(
+    forest: Forest, eager: BoolArray, describe: Describe, *, classic: bool = False
+) -> DeviceOps:
+    """Ops of the GPUs of a host (``xplane_to_op_metrics_db.cc``).
+
+    An instruction may be several kernels: it ran as often as the one that ran most. Events
+    without a known instruction count for the framework's op that launched them; several kernels of
+    one run of it are one run.
+
+    Args:
+        forest: The events, with what launched them.
+        eager: Whether each event ran eagerly, shape (n events,).
+        describe: What an instruction is.
+        classic: Take each kernel for a run, as the reference does, whose float operations are
+            too many for it.
+    """
+    timeline = forest.timeline
+    launched_by = np.zeros(0, np.int64) if classic else launching_runs(forest)
+    parts = []
+    for number, plane in enumerate(timeline.space.planes):
+        if not plane.name.startswith(GPU_PREFIX):
+            continue
+        chosen = timeline.of_lines(
+            lambda line, number=number: line.plane == number and not line.is_derived  # type: ignore[misc]
+        )
+        events = np.flatnonzero(chosen)
+        if len(events):
+            by = None if classic else launched_by[events]
+            parts.append(_ops_of_plane(timeline, events, eager, describe, by))
+    return merged(parts)
+
+
+def _ops_of_plane(
+    timeline: Timeline,
+    events: Int64Array,
+    eager: BoolArray,
+    describe: Describe,
+    launched_by: Int64Array | None,
+) -> DeviceOps:
+    classic = launched_by is None
+    described = _instructions(timeline, events, describe)
+    durations = timeline.durations_ps[events]
+    found = _runs_of_instructions(timeline, events, described, durations, eager, classic)
+    unknown = described.place < 0
+    has_op = _has_text(timeline, "tf_op", events, {"", *(() if classic else (UNKNOWN_MODULE,))})
+    found += _framework_ops(timeline, events, unknown & has_op, durations, eager, launched_by)
+    if not classic:
+        found += _other_kernels(timeline, events, unknown & ~has_op, durations, eager)
+    busy = sum(op.self_ps for op in found)
+    span = int(timeline.ends_of(events).max() - timeline.starts_ps[events].min())
+    total = max(span, busy)  # streams run side by side
+    return DeviceOps(tuple(found), total, total - busy)
+
+
+class _Described(NamedTuple):
+    """Instructions of events: places in ``ops``, -1 without one, shape (n,)."""
+
+    place: Int64Array
+    ops: Sequence[DeviceOp]
+
+
+def _instructions(timeline: Timeline, events: Int64Array, describe: Describe) -> _Described:
+    keys, place = hlo_keys(timeline, events)
+    ops: dict[OpKey, tuple[int, DeviceOp]] = {}
+    numbers = []
+    for key in keys:
+        op = None if key is None else describe(key)
+        if op is None:
+            numbers.append(-1)
+            continue
+        number, _ = ops.setdefault(op.key, (len(ops), op))
+        numbers.append(number)
+    return _Described(np.array(numbers, np.int64)[place], [op for _, op in ops.values()])
+
+
+def _runs_of_instructions(
+    timeline: Timeline,
+    events: Int64Array,
+    described: _Described,
+    durations: Int64Array,
+    eager: BoolArray,
+    classic: bool,
+) -> list[DeviceOp]:
+    rows = np.flatnonzero(described.place >= 0)
+    if not len(rows):
+        return []
+    place = described.place[rows]
+    size = len(described.ops)
+    if classic:
+        runs = np.bincount(place, minlength=size)
+    else:
+        pairs = np.stack([place, timeline.kinds[events[rows]].astype(np.int64)], axis=1)
+        kernels, counts = np.unique(pairs, axis=0, return_counts=True)
+        runs = np.zeros(size, np.int64)
+        np.maximum.at(runs, kernels[:, 0], counts)
+    times = _sums(place, durations[rows], size)
+    ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
+    return [
+        of_runs(
+            op, int(runs[number]), times[number], times[number],
+            is_eager=bool(ran_eagerly[number]),
+        )
+        for number, op in enumerate(described.ops)
+    ]  # fmt: skip
+
+
+def _framework_ops(
+    timeline: Timeline,
+    events: Int64Array,
+    is_free: BoolArray,
+    durations: Int64Array,
+    eager: BoolArray,
+    launched_by: Int64Array | None,
+) -> list[DeviceOp]:
+    """Ops of events that no known program explains: one for each op and kernel."""
+    told = timeline.stat("tf_op")
+    ops = told.text_ids(len(timeline))[events].astype(np.int64)
+    rows = np.flatnonzero(is_free)
+    if not len(rows):
+        return []
+    columns = np.stack([ops[rows], timeline.kinds[events[rows]].astype(np.int64)], axis=1)
+    distinct, first, place = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    place = place.reshape(-1)
+    size = len(distinct)
+    by = np.full(len(rows), -1) if launched_by is None else launched_by[rows]
+    known, unknown = count_runs(place, by, size)
+    counts = (known + unknown).tolist()
+    runs = np.zeros(size, np.int64)
+    if launched_by is not None:
+        runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
+    times = _sums(place, durations[rows], size)
+    ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
+    found: dict[OpKey, DeviceOp] = {}
+    for number in np.argsort(first).tolist():
+        text, kind = distinct[number].tolist()
+        provenance = told.texts[text]
+        parsed = parse_op_name(provenance)
+        key = OpKey(None, f"{parsed.name}/{timeline.names[kind]}")
+        op = DeviceOp(
+            key, parsed.type or UNKNOWN, provenance, occurrences=counts[number],
+            op_runs=int(runs[number]), time_ps=times[number], self_ps=times[number],
+            normalized_ps=times[number],
+            is_eager=bool(ran_eagerly[number]),
+        )  # fmt: skip
+        found[key] = found[key].plus(op) if key in found else op
+    return list(found.values())
+
+
+def _runs_of_ops(
+    op_of_part: Int64Array, part: Int64Array, launched_by: Int64Array, unknown: Int64Array
+) -> Int64Array:
+    """How often the op of each part ran, with any part.
+
+    Args:
+        op_of_part: A number for the op of each part, shape (n parts,).
+        part: The part that each event ran, shape (n events,).
+        launched_by: The run of the op that launched each event; negative if unknown.
+        unknown: How many events of each part have an unknown launch, shape (n parts,).
+    """
+    ops, of_part = np.unique(op_of_part, return_inverse=True)
+    of_part = of_part.reshape(-1)
+    runs, _ = count_runs(of_part[part], launched_by, len(ops))
+    others = np.zeros(len(ops), np.int64)
+    np.maximum.at(others, of_part, unknown)
+    found: Int64Array = (runs + others)[of_part]
+    return found
+
+
+def _has_text(
+    timeline: Timeline, name: str, events: Int64Array, unless: Collection[str]
+) -> BoolArray:
+    """Whether a stat of each event has a text that says something."""
+    stat = timeline.stat(name)
+    says = np.array([*(text not in unless for text in stat.texts), False], np.bool_)
+    found: BoolArray = says[stat.text_ids(len(timeline))[events]]
+    return found
+
+
+def _other_kernels(
+    timeline: Timeline,
+    events: Int64Array,
+    is_free: BoolArray,
+    durations: Int64Array,
+    eager: BoolArray,
+) -> list[DeviceOp]:
+    """Instructions of programs that the capture lacks, and kernels of which it names no op."""
+    is_kernel = _has_text(timeline, "kernel_details", events, ("",))
+    rows = np.flatnonzero(is_free)
+    keys, place = hlo_keys(timeline, events[rows])
+    has_key = np.array([key is not None for key in keys] or [False], np.bool_)[place]
+    kept = has_key | is_kernel[rows]
+    rows, place = rows[kept], place[kept]
+    columns = np.stack([place, timeline.kinds[events[rows]].astype(np.int64)], axis=1)
+    distinct, of_row = np.unique(columns, axis=0, return_inverse=True)
+    of_row = of_row.reshape(-1)
+    size = len(distinct)
+    counts = np.bincount(of_row, minlength=size).tolist()
+    times = _sums(of_row, durations[rows], size)
+    ran_eagerly = np.bincount(of_row, eager[events[rows]], minlength=size) > 0
+    found: dict[OpKey, DeviceOp] = {}
+    for number, (of_key, kind) in enumerate(distinct.tolist()):
+        key, kernel = keys[of_key], timeline.names[kind]
+        unknown = DeviceOp(
+            OpKey(None, kernel) if key is None else OpKey(key.program_id, key.name, key.module),
+            WITHOUT_OP if key is None else UNKNOWN, is_known=False,
+        )  # fmt: skip
+        time, is_eager = times[number], bool(ran_eagerly[number])
+        op = of_runs(unknown, counts[number], time, time, is_eager=is_eager)
+        known = found.get(op.key)
+        if known is None:
+            found[op.key] = op
+        else:  # the kernel that ran most tells how often an instruction did
+            runs = max(known.occurrences, op.occurrences)
+            found[op.key] = replace(known.plus(op), occurrences=runs)
+    return list(found.values())
+
+
+def _sums(place: Int64Array, values: Int64Array, size: int) -> list[int]:
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, place, values)
+    return sums.tolist()

@@ -1,0 +1,237 @@
+"""Time of the framework's ops on the threads of a host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.ops.executions import (
+    ExecutedOp,
+    OpOfInstruction,
+    host_executions,
+    reference_executions,
+    runs_of_parts,
+)
+from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+IDLE = "IDLE"
+
+
+@dataclass(frozen=True, eq=False)
+class OpTimes:
+    """Ops with their times, in the order of the kinds of their events.
+
+    Attributes:
+        ops: What ran, no two of the same name in one program and mode.
+        occurrences: How often each ran, shape (n,).
+        time_ps: Time from begin to end, those inside included.
+        self_ps: The same without ops inside.
+        is_eager: Whether any ran eagerly.
+        total_ps: Time from the first op to the last of each thread, all threads together.
+        idle_ps: What of that no op covers.
+        infeed_ps: Time of enqueues of infeeds, and the time from each to the next on its thread.
+    """
+
+    ops: tuple[ExecutedOp, ...]
+    occurrences: Int64Array
+    time_ps: Int64Array
+    self_ps: Int64Array
+    is_eager: BoolArray
+    total_ps: int
+    idle_ps: int
+    infeed_ps: tuple[int, int] = (0, 0)
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Executions of ops, line by line in order of time.
+
+    Attributes:
+        first: The first of each line, and the number of all.
+        event: The event of each.
+        op: Number of its op.
+        start_ps: Start.
+        end_ps: End.
+    """
+
+    first: Int64Array
+    event: Int64Array
+    op: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+
+
+def host_op_times(
+    timeline: Timeline,
+    eager: BoolArray,
+    op_of: OpOfInstruction | None = None,
+    *,
+    classic: bool = False,
+) -> OpTimes:
+    """Sum up ops of all threads (``host_threads_op_metrics.cc``).
+
+    ``executions`` says what counts as a run of an op. Ops of one name are one op, if they are in
+    one program and all run eagerly, or none; of several types it has the one with the most time.
+
+    Args:
+        timeline: The events.
+        eager: Whether each event ran eagerly, shape (n events,).
+        op_of: What the framework calls an instruction of a program.
+        classic: Count what the reference counts: allocations that name an op are runs of it,
+            and ops of programs and those of Python are none. Lose what ends at the same moment
+            as what it lies in, but stands behind it, as the reference does: its time counts for
+            the outer one. Of several types take the one that ended last on the first thread.
+    """
+    runs = reference_executions(timeline) if classic else host_executions(timeline, eager, op_of)
+    ops = runs.names
+    spans = _Spans(
+        np.searchsorted(runs.events, timeline.first), runs.events, runs.ops,
+        timeline.starts_ps[runs.events], timeline.ends_of(runs.events),
+    )  # fmt: skip
+    if classic:  # only events that are named as ops of TensorFlow tell it there
+        eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
+    durations = spans.end_ps - spans.start_ps
+    if classic:
+        is_counted, inside = _by_stack(spans)
+    else:
+        nesting = nest(spans.first, spans.start_ps, spans.end_ps)
+        is_counted = np.ones(len(spans.op), np.bool_)
+        inside = nesting.sums_of_children(durations)
+    own = np.where(is_counted, durations - inside, 0)
+    sums = [
+        _summed(spans.op, np.where(is_counted, values, 0), len(ops))
+        for values in (np.ones(len(own), np.int64), durations, own)
+    ]
+    sums.append(_summed(spans.op, (eager[spans.event] & is_counted).astype(np.int64), len(ops)))
+    total = _extent(spans)
+    rank = _last_ended(spans, is_counted, len(ops)) if classic else sums[1]
+    chosen, member = _one_of_each_name(ops, sums[0], rank)
+    united = [_summed(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
+    if not classic:
+        united[0] = _runs(ops, sums[0], member, len(chosen))
+    return OpTimes(
+        tuple([ops[place] for place in chosen]),
+        united[0], united[1], united[2], united[3] > 0,
+        total, total - int(own.sum()), _infeeds(spans, ops),
+    )  # fmt: skip
+
+
+def _one_of_each_name(
+    ops: list[ExecutedOp], occurrences: Int64Array, rank: Int64Array
+) -> tuple[list[int], Int64Array]:
+    """For each op that occurs, its type of the highest rank, the first of equal ones.
+
+    Returns:
+        These ops, in the order of the names, and for each op the place of its name, -1 if it
+        does not occur.
+    """
+    places: dict[tuple[str, str, bool], int] = {}
+    chosen: list[int] = []
+    member = np.full(len(ops), -1, np.int64)
+    for op in np.flatnonzero(occurrences > 0).tolist():
+        place = places.setdefault(ops[op].identity, len(chosen))
+        member[op] = place
+        if place == len(chosen):
+            chosen.append(op)
+        elif rank[op] > rank[chosen[place]]:
+            chosen[place] = op
+    return chosen, member
+
+
+def _runs(
+    ops: list[ExecutedOp], occurrences: Int64Array, member: Int64Array, size: int
+) -> Int64Array:
+    """How often each op ran whose parts are given."""
+    by_part: list[dict[tuple[str, str], int]] = [{} for _ in range(size)]
+    for op, place in enumerate(member.tolist()):
+        if place >= 0:
+            part = (ops[op].place, ops[op].part)
+            known = by_part[place]
+            known[part] = known.get(part, 0) + int(occurrences[op])
+    runs = [
+        runs_of_parts((place, count) for (place, _), count in parts.items()) for parts in by_part
+    ]
+    return np.array(runs, np.int64)
+
+
+def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
+    """A rank of ops: the highest has the one that ended last on the first line it is on."""
+    rank = np.zeros(n_ops, np.int64)
+    line = np.searchsorted(spans.first, np.arange(len(spans.op)), side="right")
+    n_lines = len(spans.first)
+    # An inner execution ends before the outer one, whose place is before its own.
+    order = np.lexsort((-np.arange(len(spans.op)), spans.end_ps, -line))
+    order = order[is_counted[order]]
+    rank[spans.op[order]] = (n_lines - line[order]) * len(spans.op) + np.arange(len(order))
+    return rank
+
+
+def _summed(op: Int64Array, values: Int64Array, size: int) -> Int64Array:
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, op, values)
+    return sums
+
+
+def _by_stack(spans: _Spans) -> tuple[BoolArray, Int64Array]:
+    """Which executions the reference counts, and the time of those directly inside each.
+
+    Begins and ends are sorted by time alone. An end closes all that began after its own begin;
+    what was closed so is not counted, and neither is an end whose begin is gone.
+    """
+    n_spans = len(spans.op)
+    is_counted = np.zeros(n_spans, np.bool_)
+    inside = np.zeros(n_spans, np.int64)
+    durations = (spans.end_ps - spans.start_ps).tolist()
+    moments = np.empty(2 * n_spans, np.int64)
+    moments[::2], moments[1::2] = spans.start_ps, spans.end_ps
+    for begin, end in zip(spans.first[:-1].tolist(), spans.first[1:].tolist(), strict=True):
+        order = np.argsort(moments[2 * begin : 2 * end], kind="stable") + 2 * begin
+        open_: list[int] = []
+        is_open: set[int] = set()
+        for moment in order.tolist():
+            span, is_end = divmod(moment, 2)
+            if not is_end:
+                open_.append(span)
+                is_open.add(span)
+                continue
+            if span not in is_open:
+                continue
+            while (top := open_.pop()) != span:
+                is_open.discard(top)
+            is_open.discard(span)
+            is_counted[span] = True
+            if open_:
+                inside[open_[-1]] += durations[span]
+    return is_counted, inside
+
+
+def _extent(spans: _Spans) -> int:
+    """Time from the first begin to the last end of each line, summed."""
+    lines = np.flatnonzero(np.diff(spans.first))
+    if not len(lines):
+        return 0
+    begins = spans.first[lines]
+    ends = np.maximum.reduceat(spans.end_ps, begins)
+    return int((ends - spans.start_ps[begins]).sum())
+
+
+def _infeeds(spans: _Spans, ops: list[ExecutedOp]) -> tuple[int, int]:
+    is_enqueue = np.array(
+        [op.kind is OpKind.TENSORFLOW and op.type.startswith("InfeedEnqueue") for op in ops],
+        np.bool_,
+    )
+    if not is_enqueue.any():
+        return 0, 0
+    chosen = np.flatnonzero(is_enqueue[spans.op])
+    line = np.searchsorted(spans.first, chosen, side="right")
+    follows = np.flatnonzero(np.diff(line) == 0) + 1
+    starts = spans.start_ps[chosen]
+    took = spans.end_ps[chosen] - starts
+    return int(took[follows - 1].sum()), int((starts[follows] - starts[follows - 1]).sum())

@@ -1,0 +1,140 @@
+"""Ops of input pipelines on the host, and what kind of work they are."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.executions import ExecutedOp
+from tfprof.captures.events.ops.host_ops import OpTimes
+from tfprof.captures.events.timeline.op_names import OpKind, OpName
+
+
+class InputWork(str, enum.Enum):
+    """What an op of an input pipeline does; the values are the reference's names."""
+
+    ENQUEUE = "Enqueue"
+    DEMANDED_READ = "Demanded file read"
+    ADVANCED_READ = "Advanced file read"
+    PREPROCESSING = "Preprocessing"
+    UNKNOWN = "Unknown"
+
+    __str__ = str.__str__
+
+
+class InputOp(NamedTuple):
+    """An op of an input pipeline.
+
+    Attributes:
+        name: Its name.
+        work: What it does.
+        n_runs: How often it ran.
+        time_ps: Time, with ops inside.
+        self_ps: Time without them.
+    """
+
+    name: str
+    work: InputWork
+    n_runs: int
+    time_ps: int
+    self_ps: int
+
+
+_READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
+_MORE_READERS = (*_READERS, "LMDB", "Csv", "Sql", "Generator", "BigtableDataset", "Parquet")
+_AHEAD = ("MemoryReader", "MemoryWriter", "Interleave", "Prefetch", "ParallelMap")
+_MORE_AHEAD = ("Cache", "ParallelInterleave", "MapAndBatch")
+
+_SUFFIX = re.compile(r"(?:V\d+)?(?:\[\d+\])?(?=::|$)")
+
+_STAGES = {
+    "enqueue": InputWork.ENQUEUE,
+    "read": InputWork.DEMANDED_READ,
+    "preprocessing": InputWork.PREPROCESSING,
+    "unknown": InputWork.UNKNOWN,
+}
+"""Categories of instrumented pipelines (``_ipl_stage_cat``)."""
+
+
+def work_of(op: OpName | ExecutedOp, *, classic: bool = False) -> InputWork | None:
+    """What an op does for the input; None if nothing.
+
+    Args:
+        op: The op.
+        classic: As the reference, which knows neither ``TFRecordV2`` nor ``Interleave[0]``.
+    """
+    if op.kind is OpKind.COPY_H2D or op.type.startswith("InfeedEnqueue"):
+        return InputWork.ENQUEUE
+    if op.type == "Dataset":
+        return _work_of_iterator(op.name, classic)
+    return _STAGES.get(op.type)
+
+
+def _work_of_iterator(long_name: str, classic: bool) -> InputWork:
+    name = long_name if classic else _SUFFIX.sub("", long_name)
+    readers = _READERS if classic else _MORE_READERS
+    if not name.endswith(tuple("::" + reader for reader in readers)):
+        return InputWork.PREPROCESSING
+    ahead = _AHEAD if classic else (*_AHEAD, *_MORE_AHEAD)
+    is_ahead = any("::" + stage in name for stage in ahead)
+    return InputWork.ADVANCED_READ if is_ahead else InputWork.DEMANDED_READ
+
+
+def input_ops(hosts: Sequence[OpTimes], *, classic: bool = False) -> list[InputOp]:
+    """The input ops of all hosts, those with the most time of their own first."""
+    sums: dict[tuple[str, InputWork], list[int]] = {}
+    for ops in hosts:
+        columns = zip(
+            ops.ops, ops.occurrences.tolist(), ops.time_ps.tolist(), ops.self_ps.tolist(),
+            strict=True,
+        )  # fmt: skip
+        for op, *values in columns:
+            work = work_of(op, classic=classic)
+            if work is None:
+                continue
+            known = sums.setdefault((op.name, work), [0, 0, 0])
+            for place, value in enumerate(values):
+                known[place] += value
+    found = [
+        InputOp(name, work, count, time, own) for (name, work), (count, time, own) in sums.items()
+    ]
+    return sorted(found, key=lambda op: (-op.self_ps, op.name))
+
+
+class InputBreakdown(NamedTuple):
+    """Time of the input by work, in ps; ``unclassified`` is neither enqueue nor explained."""
+
+    enqueue: float
+    demanded_read: float
+    advanced_read: float
+    preprocessing: float
+    unclassified: float
+
+
+def break_down(
+    ops: Sequence[InputOp], enqueue_ratio: float, *, classic: bool = False
+) -> InputBreakdown:
+    """Share out the time that is not spent on enqueues (``GenerateHostResult``).
+
+    Args:
+        ops: The input ops.
+        enqueue_ratio: How much of the time from one enqueue to the next is the enqueue itself; 0
+            if there are none.
+        classic: As the reference: with a ratio, but no enqueues, everything is 0.
+    """
+    own = {work: float(sum(op.self_ps for op in ops if op.work is work)) for work in InputWork}
+    parts = (
+        own[InputWork.DEMANDED_READ], own[InputWork.ADVANCED_READ], own[InputWork.PREPROCESSING],
+    )  # fmt: skip
+    explained = sum(parts)
+    enqueue = own[InputWork.ENQUEUE]
+    ratio = min(1.0, enqueue_ratio)
+    is_scaled = ratio > 0 and (enqueue > 0 or classic)
+    rest = enqueue * (1.0 - ratio) / ratio if is_scaled else explained
+    demanded, advanced, preprocessing = (
+        rest * part / explained if explained else 0.0 for part in parts
+    )
+    unexplained = max(0.0, rest - (demanded + advanced + preprocessing))
+    return InputBreakdown(enqueue, demanded, advanced, preprocessing, unexplained)

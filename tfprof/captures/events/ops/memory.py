@@ -1,0 +1,343 @@
+"""What allocators did: allocations and deallocations in order of time, and what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
+
+MOST_SAMPLES = 1000
+
+_MOST_BYTES = 1 << 60
+
+_DTYPES = (
+    "INVALID", "float", "double", "int32", "uint8", "int16", "int8", "string", "complex64",
+    "int64", "bool", "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16",
+    "complex128", "half", "resource", "variant", "uint32", "uint64", "float8_e5m2",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int4", "uint4",
+)  # fmt: skip
+"""Names of ``DataType`` numbers (``types.proto``); references are a hundred above."""
+
+
+def dtype_name(number: int) -> str:
+    """What a ``DataType`` is called."""
+    base, suffix = (number - 100, "_ref") if number > 100 else (number, "")
+    return _DTYPES[base] + suffix if 0 <= base < len(_DTYPES) else "INVALID"
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryEvents:
+    """What one allocator did, in order of time.
+
+    Attributes:
+        place: Place in the order of the file, shape (n,).
+        time_ps: When.
+        is_allocation: Or a deallocation.
+        address: Where.
+        requested_bytes: What was asked for.
+        allocated_bytes: What was given.
+        heap_bytes: Bytes in use after it.
+        stack_bytes: Bytes that are reserved.
+        free_bytes: Bytes that are free.
+        peak_bytes: Most bytes in use since the allocator was made.
+        fragmentation: Part of the free memory that is not in the largest free chunk; in classic
+            mode what the recorder wrote, which is no number where nothing is free.
+        step: Group, -1 without one.
+        text: Places in ``texts`` of op, region and shape, shape (n, 3).
+        dtype: ``DataType`` number.
+        texts: The texts.
+    """
+
+    place: Int64Array
+    time_ps: Int64Array
+    is_allocation: BoolArray
+    address: Int64Array
+    requested_bytes: Int64Array
+    allocated_bytes: Int64Array
+    heap_bytes: Int64Array
+    stack_bytes: Int64Array
+    free_bytes: Int64Array
+    peak_bytes: Int64Array
+    fragmentation: npt.NDArray[np.float64]
+    step: Int64Array
+    text: Int64Array
+    dtype: Int64Array
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def take(self, rows: Int64Array | BoolArray) -> MemoryEvents:
+        """Some of them."""
+        columns = {
+            name: getattr(self, name)[rows] for name in self.__dataclass_fields__ if name != "texts"
+        }
+        return MemoryEvents(texts=self.texts, **columns)
+
+    @property
+    def used_bytes(self) -> Int64Array:
+        """Stack and heap together."""
+        return self.stack_bytes + self.heap_bytes
+
+
+class Peak(NamedTuple):
+    """When an allocator held the most.
+
+    Attributes:
+        place: The event: a place in order of time; -1 without events.
+        lifetime_bytes: Most bytes in use since the allocator was made, as it tells itself.
+        capacity_bytes: Stack, heap and free memory together.
+    """
+
+    place: int
+    lifetime_bytes: int
+    capacity_bytes: int
+
+
+def memory_events(
+    timeline: Timeline, groups: Groups, *, classic: bool = False
+) -> dict[str, MemoryEvents]:
+    """What the allocators of a host did, by their names, in the order of the names.
+
+    Args:
+        timeline: The events.
+        groups: The steps.
+        classic: Count times from the beginning of each thread, as the reference does, and pass
+            on what is no number.
+    """
+    chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
+    events = np.flatnonzero(chosen)
+    if not len(events):
+        return {}
+    columns = _Columns(timeline, events)
+    allocator, names = columns.allocators()
+    of_type = np.array([name == ALLOCATION for name in timeline.names], np.bool_)
+    text, texts = columns.texts("tf_op", "region_type", "shape")
+    whole = MemoryEvents(
+        place=np.arange(len(events)),
+        time_ps=timeline.offsets_ps(events) if classic else timeline.starts_ps[events],
+        is_allocation=of_type[timeline.kinds[events]],
+        address=columns.integers("addr"),
+        requested_bytes=columns.sizes("requested_bytes"),
+        allocated_bytes=columns.sizes("allocation_bytes"),
+        heap_bytes=columns.sizes("bytes_allocated"),
+        stack_bytes=columns.sizes("bytes_reserved"),
+        free_bytes=columns.sizes("bytes_available"),
+        peak_bytes=columns.sizes("peak_bytes_in_use"),
+        fragmentation=columns.floats("fragmentation", as_written=classic),
+        step=groups.of_event[events],
+        text=text,
+        dtype=columns.dtypes(),
+        texts=texts,
+    )
+    found = {}
+    for name in sorted(names):
+        own = whole.take(allocator == names[name])
+        in_time = own.take(np.argsort(own.time_ps, kind="stable"))
+        found[name] = _named_as_allocated(_with_steps(in_time))
+    return found
+
+
+class _Columns:
+    """Stats of the chosen events."""
+
+    def __init__(self, timeline: Timeline, events: Int64Array) -> None:
+        self._timeline, self._events = timeline, events
+
+    def _found(self, name: str) -> tuple[Int64Array, Int64Array, SparseStat]:
+        """Rows of the chosen events that have a stat, their places in it, and it."""
+        stat = self._timeline.stat(name)
+        if not len(stat):
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing, stat
+        place = np.searchsorted(stat.events, self._events).clip(max=len(stat) - 1)
+        rows = np.flatnonzero(stat.events[place] == self._events)
+        return rows, place[rows], stat
+
+    def integers(self, name: str) -> Int64Array:
+        rows, place, stat = self._found(name)
+        values = np.zeros(len(self._events), np.int64)
+        values[rows] = np.where(stat.is_integer(), stat.values, 0)[place]
+        return values
+
+    def sizes(self, name: str) -> Int64Array:
+        """Bytes, so far from the limit of 64 bits that a few can be added."""
+        return np.clip(self.integers(name), -_MOST_BYTES, _MOST_BYTES)
+
+    def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
+        rows, place, stat = self._found(name)
+        values = np.zeros(len(self._events))
+        told = stat.floats()[place]
+        is_number = ~stat.is_text()[place] if as_written else np.isfinite(told)
+        values[rows] = np.where(is_number, told, 0.0)
+        return values
+
+    def texts(self, *names: str) -> tuple[Int64Array, list[str]]:
+        numbers = {"": 0}
+        columns = np.zeros((len(self._events), len(names)), np.int64)
+        for column, name in enumerate(names):
+            rows, place, stat = self._found(name)
+            if not len(rows):
+                continue
+            of_text = np.array(
+                [numbers.setdefault(_shown(name, text), len(numbers)) for text in stat.texts] or [0]
+            )
+            is_text = stat.is_text()[place]
+            columns[rows[is_text], column] = of_text[stat.values[place[is_text]]]
+        return columns, list(numbers)
+
+    def dtypes(self) -> Int64Array:
+        """``DataType`` numbers, which some recorders write as names."""
+        values = self.integers("data_type")
+        rows, place, stat = self._found("data_type")
+        if len(stat.texts):
+            by_name = {name: number for number, name in enumerate(_DTYPES)}
+            of_text = np.array([by_name.get(text, 0) for text in stat.texts])
+            is_text = stat.is_text()[place]
+            values[rows[is_text]] = of_text[stat.values[place[is_text]]]
+        return values
+
+    def allocators(self) -> tuple[Int64Array, dict[str, int]]:
+        """The allocator of each event, by name, or by the number of its device; -1 without one."""
+        numbers: dict[str, int] = {}
+        found = np.full(len(self._events), -1, np.int64)
+        for name in ("device_ordinal", "index_on_host", "allocator_name"):
+            rows, place, stat = self._found(name)
+            values = stat.values[place]
+            texts = [
+                stat.texts[value] if is_text else str(value)
+                for value, is_text in zip(
+                    values.tolist(), stat.is_text()[place].tolist(), strict=True
+                )
+            ]
+            found[rows] = [numbers.setdefault(text, len(numbers)) for text in texts]
+        used = set(found.tolist())
+        return found, {name: number for name, number in numbers.items() if number in used}
+
+
+def _shown(name: str, text: str) -> str:
+    return parse_op_name(text).name if name == "tf_op" else text
+
+
+def _with_steps(events: MemoryEvents) -> MemoryEvents:
+    """Give what is in no step the number behind that of the last step."""
+    known = events.step >= 0
+    last = np.maximum.accumulate(np.where(known, np.arange(len(events)), -1))
+    following = np.where(last >= 0, events.step[last] + 1, 0)
+    return replace(events, step=np.where(known, events.step, following))
+
+
+def _named_as_allocated(events: MemoryEvents) -> MemoryEvents:
+    """Give deallocations the op, region, shape and type of what they free.
+
+    That is the first allocation at the address since it was freed last.
+    """
+    order = np.lexsort((np.arange(len(events)), events.address))
+    address, is_allocation = events.address[order], events.is_allocation[order]
+    # A run of events ends with a deallocation, or where the address ends.
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(address) != 0) | ~is_allocation[:-1]
+    run = np.cumsum(is_first) - 1
+    first = np.full(int(is_first.sum()), -1, np.int64)
+    allocations = np.flatnonzero(is_allocation)[::-1]
+    first[run[allocations]] = order[allocations]
+    frees = np.flatnonzero(~is_allocation)
+    source = first[run[frees]]
+    known = source >= 0
+    text, dtype = events.text.copy(), events.dtype.copy()
+    text[order[frees[known]]] = events.text[source[known]]
+    dtype[order[frees[known]]] = events.dtype[source[known]]
+    return replace(events, text=text, dtype=dtype)
+
+
+def peak_of(events: MemoryEvents, *, classic: bool = False) -> Peak:
+    """When an allocator held the most; of equal moments the last.
+
+    Args:
+        events: What it did.
+        classic: Of equal moments the last in the file, whatever the time.
+    """
+    if not len(events):
+        return Peak(-1, 0, 0)
+    used = events.used_bytes
+    candidates = np.flatnonzero(used == used.max())
+    place = int(candidates[np.argmax(events.place[candidates])] if classic else candidates[-1])
+    last = int(np.argmax(events.place)) if classic else len(events) - 1
+    lifetime = int(events.peak_bytes[last]) if classic else int(events.peak_bytes.max())
+    return Peak(place, lifetime, int(used[place] + events.free_bytes[place]))
+
+
+def live_at(events: MemoryEvents, place: int, *, only_step: int | None = None) -> LiveMemory:
+    """What was allocated and not freed at a moment.
+
+    Args:
+        events: What an allocator did.
+        place: The event after which to look; all at its time count.
+        only_step: Look only at what one step did, as the reference does.
+    """
+    seen = events.time_ps <= events.time_ps[place]
+    if only_step is not None:
+        seen &= events.step == only_step
+    rows = np.flatnonzero(seen)
+    order = rows[np.lexsort((rows, events.address[rows]))]
+    address, is_allocation = events.address[order], events.is_allocation[order]
+    is_last = np.ones(len(order), np.bool_)
+    is_last[:-1] = np.diff(address) != 0
+    live = np.sort(order[is_last & is_allocation])
+    if only_step is None:
+        known = _sum(events.allocated_bytes[live])
+        return LiveMemory(live, int(events.heap_bytes[place]) - known)
+    allocated = _sum(events.allocated_bytes[order[is_allocation]])
+    held = np.zeros(len(order), np.bool_)
+    held[1:] = is_allocation[:-1] & ~is_last[:-1]
+    size = events.allocated_bytes[order]
+    freed = _sum(size[~is_allocation & held])
+    return LiveMemory(live, int(events.heap_bytes[place]) - allocated + freed)
+
+
+def _sum(sizes: Int64Array) -> int:
+    """The sum, also where it has more than 64 bits."""
+    return (int((sizes >> 30).sum()) << 30) + int((sizes & (1 << 30) - 1).sum())
+
+
+class LiveMemory(NamedTuple):
+    """What is in use at a moment.
+
+    Attributes:
+        rows: Allocations: places in order of time, ascending.
+        unknown_bytes: What the heap holds besides: it was allocated before the capture began.
+    """
+
+    rows: Int64Array
+    unknown_bytes: int
+
+
+def sampled(values: Int64Array, most: int = MOST_SAMPLES) -> Int64Array:
+    """Places of the largest value of each of so many boxes, the first of equal ones.
+
+    Boxes differ by one in width, the narrow ones come first (``memory_profile`` of the
+    reference). Everything, if there is no more than that.
+    """
+    n_values = len(values)
+    if n_values <= most:
+        return np.arange(n_values)
+    width = n_values // most
+    n_narrow = most * (width + 1) - n_values
+    sizes = np.full(most, width + 1)
+    sizes[:n_narrow] = width
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    highest = np.repeat(np.maximum.reduceat(values, starts), sizes)
+    box = np.repeat(np.arange(most), sizes)
+    places = np.flatnonzero(values == highest)
+    first: Int64Array = places[np.unique(box[places], return_index=True)[1]]
+    return first

@@ -1,0 +1,106 @@
+"""What ops allocated and freed while they ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_UNNAMED = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class OpMemory:
+    """Allocations and what was freed of them by the same run of an op.
+
+    Attributes:
+        runs: The run of each, ascending, shape (n,).
+        allocators: Place of each one's allocator in ``names``.
+        start_ps: When.
+        sizes: Bytes, negative for what is freed.
+        in_use_bytes: What the allocator had handed out then.
+        names: Names of allocators.
+        n_outside: Allocations that no run of an op made.
+        outside_bytes: Their bytes.
+    """
+
+    runs: Int64Array
+    allocators: Int64Array
+    start_ps: Int64Array
+    sizes: Int64Array
+    in_use_bytes: Int64Array
+    names: tuple[str, ...]
+    n_outside: int = 0
+    outside_bytes: int = 0
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def take(self, rows: Int64Array) -> OpMemory:
+        """Some of the allocations, in ascending places."""
+        return OpMemory(
+            self.runs[rows], self.allocators[rows], self.start_ps[rows], self.sizes[rows],
+            self.in_use_bytes[rows], self.names,
+        )  # fmt: skip
+
+
+def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
+    """Allocations by the run of an op that they are inside of.
+
+    Args:
+        forest: Events with what encloses them.
+        op_events: Runs of ops, as places in the timeline, shape (n runs,).
+    """
+    timeline = forest.timeline
+    chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
+    events = np.flatnonzero(chosen)
+    run_of = np.full(len(timeline), -1, np.int64)
+    run_of[op_events] = np.arange(len(op_events))
+    runs = forest.nesting.nearest(run_of)[events] if len(events) else events
+    allocators, names = _allocators(timeline, events)
+    is_allocation = timeline.named(ALLOCATION.__eq__)[events]
+    sizes = _integers(timeline, "allocation_bytes", events)
+    freed = _freed_by(timeline, events, allocators, is_allocation)
+    has_owner = freed >= 0
+    # What is freed by another run counts for the one that made it, if at all: there it stayed.
+    own = ~is_allocation & has_owner & (runs[freed] == runs)
+    sizes = np.where(is_allocation, sizes, -sizes[freed])
+    kept = np.flatnonzero((runs >= 0) & (is_allocation | own))
+    kept = kept[np.lexsort((timeline.starts_ps[events[kept]], runs[kept]))]
+    outside = is_allocation & (runs < 0)
+    in_use = _integers(timeline, "bytes_allocated", events)
+    return OpMemory(
+        runs[kept], allocators[kept], timeline.starts_ps[events[kept]], sizes[kept],
+        in_use[kept], names, int(outside.sum()), int(sizes[outside].sum()),
+    )  # fmt: skip
+
+
+def _integers(timeline: Timeline, stat: str, events: Int64Array) -> Int64Array:
+    found: Int64Array = timeline.stat(stat).dense(len(timeline))[events]
+    return found
+
+
+def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tuple[str, ...]]:
+    told = timeline.stat("allocator_name")
+    texts = told.text_ids(len(timeline))[events].astype(np.int64)
+    names = (*told.texts, _UNNAMED)
+    return np.where(texts < 0, len(names) - 1, texts), names
+
+
+def _freed_by(
+    timeline: Timeline, events: Int64Array, allocators: Int64Array, is_allocation: BoolArray
+) -> Int64Array:
+    """The allocation that each deallocation ends, -1 for one that is not in the capture."""
+    addresses = _integers(timeline, "addr", events)
+    order = np.lexsort((is_allocation, timeline.starts_ps[events], addresses, allocators))
+    previous = np.full(len(events), -1, np.int64)
+    before, after = order[:-1], order[1:]
+    same = (addresses[before] == addresses[after]) & (allocators[before] == allocators[after])
+    ends = same & is_allocation[before] & ~is_allocation[after]
+    previous[after[ends]] = before[ends]
+    return previous

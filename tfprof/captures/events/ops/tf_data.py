@@ -1,0 +1,367 @@
+"""Input pipelines of tf.data: calls of their roots, and what each iterator took of them.
+
+After ``xplane_to_tf_data_stats.cc`` and ``tf_data_stats`` of the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.timeline.links import all_matches
+from tfprof.captures.events.timeline.names import CONSUME, PRODUCE
+from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.model.xspace_stats import IntArray, StatKind
+from tfprof.columns.columns import Int64Array
+
+SLOW_CALL_PS = 50_000_000
+"""A call that takes longer keeps a device waiting (``kSlowCallThresholdPs``)."""
+
+_BY_FAR = 2
+"""How many times as long as all others the first call takes where it tells nothing of these."""
+
+_SECOND_STAGE = "Iterator::Prefetch::Generator"
+"""Part of a pipeline to a device, whose first part is its parent."""
+
+_MOST_LEVELS = 100
+
+_MOST_VISITS = 1 << 16
+"""Iterators that are looked at for one call: damaged files may lead in circles."""
+
+
+class Iterator(NamedTuple):
+    """An iterator of a pipeline.
+
+    Attributes:
+        id: Unsigned.
+        parent_id: Who consumes it; 0 if nobody.
+        type: ``ParallelMap``.
+        long_name: ``Iterator::Root::ParallelMapV2``.
+    """
+
+    id: int
+    parent_id: int
+    type: str
+    long_name: str
+
+
+@dataclass(slots=True)
+class IteratorTimes:
+    """What an iterator did in a call.
+
+    Attributes:
+        start_ps: When it was called first, since the capture's base.
+        duration_ps: Time of its calls.
+        self_ps: The same without what overlaps with iterators below it.
+        is_blocking: Whether the call waited for it.
+        n_calls: How often it was called.
+    """
+
+    start_ps: int
+    duration_ps: int = 0
+    self_ps: int = 0
+    is_blocking: bool = False
+    n_calls: int = 0
+
+
+class Taken(NamedTuple):
+    """A call, taken apart.
+
+    Attributes:
+        times: Of each iterator, by id.
+        is_cut: It is of so many parts that only the first were looked at.
+    """
+
+    times: dict[int, IteratorTimes]
+    is_cut: bool
+
+
+class Call:
+    """One element that was asked for; it is taken apart when somebody asks.
+
+    Args:
+        start_ps: When, since the capture's base.
+        duration_ps: How long it took.
+        take: Takes it apart.
+
+    Attributes:
+        start_ps: The same.
+        duration_ps: The same.
+    """
+
+    def __init__(self, start_ps: int, duration_ps: int, take: Callable[[], Taken]) -> None:
+        self.start_ps, self.duration_ps, self._take = start_ps, duration_ps, take
+
+    @cached_property
+    def _taken(self) -> Taken:
+        return self._take()
+
+    @property
+    def times(self) -> dict[int, IteratorTimes]:
+        """What each iterator did, by id."""
+        return self._taken.times
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is of so many parts that only the first were looked at."""
+        return self._taken.is_cut
+
+    @property
+    def bottleneck(self) -> int | None:
+        """The blocking iterator with the most time of its own; of equal ones the smallest id."""
+        blocking = [
+            (-times.self_ps, iterator)
+            for iterator, times in self.times.items()
+            if times.is_blocking and times.self_ps > 0
+        ]
+        return min(blocking)[1] if blocking else None
+
+
+def _start(call: Call) -> int:
+    return call.start_ps
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """A pipeline of a host.
+
+    Attributes:
+        name: ``Host:0``, or ``Device:0`` for one that feeds a device.
+        root: Id of its root iterator.
+        feeds_device: Whether it brings data to a device.
+        calls: The longest first.
+    """
+
+    name: str
+    root: int
+    feeds_device: bool
+    calls: list[Call]
+
+    @property
+    def max_ps(self) -> int:
+        """The longest call."""
+        return self.calls[0].duration_ps
+
+    @property
+    def min_ps(self) -> int:
+        """The shortest call."""
+        return self.calls[-1].duration_ps
+
+    @property
+    def mean_ps(self) -> int:
+        """The average call, whole picoseconds."""
+        return sum(call.duration_ps for call in self.calls) // len(self.calls)
+
+    @property
+    def is_first_slowest(self) -> bool:
+        """Whether of several calls the first in time is the longest by far: buffers filled."""
+        if len(self.calls) < 2 or self.calls[0] is not min(self.calls, key=_start):
+            return False
+        return self.max_ps > _BY_FAR * self.calls[1].duration_ps
+
+    @property
+    def n_slow(self) -> int:
+        """Calls that took longer than 50 µs."""
+        return sum(call.duration_ps > SLOW_CALL_PS for call in self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class TfData:
+    """Pipelines of a host.
+
+    Attributes:
+        iterators: By id.
+        pipelines: In the order in which they were first called.
+    """
+
+    iterators: dict[int, Iterator]
+    pipelines: Sequence[Pipeline]
+
+
+def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
+    """Find the pipelines of a host, whose calls can be taken apart.
+
+    Args:
+        forest: The events.
+        classic: Take ids that are written as unsigned numbers for 0, as the reference does,
+            which makes one of several iterators.
+    """
+    timeline = forest.timeline
+    is_iterator = timeline.on_host & timeline.kind_mask(
+        [op.kind is OpKind.DATASET for op in timeline.ops]
+    )
+    events = np.flatnonzero(is_iterator)
+    if not len(events):
+        return TfData({}, ())
+    found = _Found(
+        events,
+        _unsigned(timeline.stat("id").among(events), classic),
+        _unsigned(timeline.stat("parent_id").among(events), classic),
+    )
+    told, ids = found.ids.events, found.ids.values.view(np.uint64)
+    parents = found.parents.at(told).view(np.uint64)
+    kinds = timeline.kinds[told]
+    iterators = {
+        int(ids[row]): _iterator(
+            int(ids[row]), int(parents[row]), timeline.name(int(told[row])), classic
+        )
+        for row in np.sort(np.unique(ids, return_index=True)[1]).tolist()
+    }
+    names = timeline.names
+    is_second = np.array([name == _SECOND_STAGE for name in names], np.bool_)[kinds]
+    is_root = np.array([name.count("::") == 1 for name in names], np.bool_)[kinds]
+    to_device = set(parents[is_second].tolist())
+    walker = _Walker(forest, found)
+    pipelines = []
+    counts = {True: 0, False: 0}
+    for root, events_of_root in _by_first(ids[is_root], told[is_root]):
+        feeds_device = root in to_device
+        name = f"{'Device' if feeds_device else 'Host'}:{counts[feeds_device]}"
+        counts[feeds_device] += 1
+        order = np.argsort(-timeline.durations_ps[events_of_root], kind="stable")
+        called = events_of_root[order]
+        columns = (called, timeline.starts_ps[called], timeline.durations_ps[called])
+        calls = [
+            Call(start, duration, partial(walker.taken, event))
+            for event, start, duration in zip(*(c.tolist() for c in columns), strict=True)
+        ]
+        pipelines.append(Pipeline(name, root, feeds_device, calls))
+    return TfData(iterators, pipelines)
+
+
+class _Found(NamedTuple):
+    """Events of iterators, ascending, and ids of those that have some."""
+
+    events: Int64Array
+    ids: SparseStat
+    parents: SparseStat
+
+
+def _iterator(number: int, parent: int, name: str, classic: bool) -> Iterator:
+    shown = iterator_type(name) if classic else plain_iterator_type(name)
+    return Iterator(number, parent, shown, name)
+
+
+def _unsigned(stat: SparseStat, classic: bool) -> SparseStat:
+    """Integers, to be looked at as unsigned numbers."""
+    whole = stat.only(stat.is_integer())
+    if not classic:
+        return whole
+    values = np.where(whole.kinds == StatKind.UINT64, 0, whole.values)
+    return SparseStat(whole.events, whole.kinds, values, whole.texts)
+
+
+def _by_first(
+    ids: np.ndarray[Any, np.dtype[np.uint64]], events: Int64Array
+) -> list[tuple[int, Int64Array]]:
+    """Events of each id, the id that comes first first."""
+    distinct, first, place = np.unique(ids, return_index=True, return_inverse=True)
+    rows = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    return [(int(distinct[n]), events[rows[n]]) for n in np.argsort(first).tolist()]
+
+
+class _Walker:
+    """Walks from a call of a root to all iterators that it waited for or that worked for it.
+
+    Events are known by their places among those of iterators, and kept as lists: a walk is a loop
+    in Python, in the order of the events.
+    """
+
+    def __init__(self, forest: Forest, found: _Found) -> None:
+        self._events = events = found.events
+        timeline = forest.timeline
+        starts = timeline.starts_ps[events]
+        self._starts, self._ends = starts.tolist(), timeline.ends_of(events).tolist()
+        self._ids: list[int | None] = [None] * len(events)
+        ids = found.ids.values.view(np.uint64).tolist()
+        for place, number in zip(self._places(found.ids.events).tolist(), ids, strict=True):
+            self._ids[place] = number
+        around = forest.nesting.parents[events]
+        pairs = [
+            (around, events),
+            (forest.links.sources, forest.links.targets),
+            _asynchronous(forest, found),
+        ]
+        sources, targets = (
+            np.concatenate([self._places(pair[side]) for pair in pairs]) for side in (0, 1)
+        )
+        both = (sources >= 0) & (targets >= 0)
+        sources, targets = sources[both], targets[both]
+        order = np.argsort(sources, kind="stable")
+        self._children = targets[order].tolist()
+        self._first_child = np.searchsorted(sources[order], np.arange(len(events) + 1)).tolist()
+
+    def _places(self, events: IntArray) -> Int64Array:
+        """Places of events among those of iterators, -1 for others."""
+        place = np.searchsorted(self._events, events).clip(max=len(self._events) - 1)
+        found: Int64Array = np.where(self._events[place] == events, place, -1)
+        return found
+
+    def taken(self, event: int) -> Taken:
+        """Take a call apart."""
+        starts, ends, ids = self._starts, self._ends, self._ids
+        children, first_child = self._children, self._first_child
+        found: dict[int, IteratorTimes] = {}
+        waiting = [(int(np.searchsorted(self._events, event)), True, 0)]
+        visits = 0
+        while waiting:
+            if visits == _MOST_VISITS:
+                return Taken(found, is_cut=True)
+            visits += 1
+            place, is_blocking, level = waiting.pop()
+            number = ids[place]
+            if number is None or level > _MOST_LEVELS:
+                continue
+            begin, end = starts[place], ends[place]
+            times = found.get(number)
+            if times is None:
+                times = found[number] = IteratorTimes(begin)
+            own = end - begin
+            for child in reversed(children[first_child[place] : first_child[place + 1]]):
+                overlap = max(0, min(end, ends[child]) - max(begin, starts[child]))
+                own -= overlap
+                waiting.append((child, is_blocking and overlap > 0, level + 1))
+            times.duration_ps += end - begin
+            times.self_ps += own
+            times.is_blocking |= is_blocking
+            times.n_calls += 1
+        return Taken(found, is_cut=False)
+
+
+def _asynchronous(forest: Forest, found: _Found) -> tuple[Int64Array, Int64Array]:
+    """From iterators that consume an element to those that produced it on another thread.
+
+    Both know the number of the element; who produced it tells the consumer's id as its parent's.
+    """
+    timeline, around = forest.timeline, forest.nesting.parents
+    elements = timeline.stat("element_id")
+    consumed = elements.among(
+        np.flatnonzero(timeline.on_host & timeline.named(CONSUME.__contains__))
+    )
+    consumers = around[consumed.events]
+    known = found.ids.has(consumers)
+    keys = [found.ids.at(consumers[known]), consumed.values[known]]
+    consuming = consumed.events[known], keys
+    produced = elements.among(
+        np.flatnonzero(timeline.on_host & timeline.named(PRODUCE.__contains__))
+    )
+    producers = _first_inside(forest, found.events, produced.events)
+    known = found.parents.has(producers)
+    keys = [found.parents.at(producers[known]), produced.values[known]]
+    producing = producers[known], keys
+    marks, targets = all_matches(consuming, producing)
+    order = np.argsort(marks, kind="stable")
+    return around[marks[order]].astype(np.int64), targets[order]
+
+
+def _first_inside(forest: Forest, iterators: Int64Array, events: Int64Array) -> Int64Array:
+    """The first iterator directly inside each of some events; -1 without one."""
+    outer, first = np.unique(forest.nesting.parents[iterators], return_index=True)
+    place = np.searchsorted(outer, events).clip(max=len(outer) - 1)
+    return np.where(outer[place] == events, iterators[first[place]], -1)

@@ -1,0 +1,140 @@
+"""In what of the program's own code steps spend the time in which nothing else goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.host_code import is_frame
+from tfprof.captures.events.steps.step_events import Spent, StepEvents
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_WAITS = re.compile(r" (block_until_ready|try_to_block|_value|__array__|wait|result)$")
+"""Functions of Python that wait for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTime:
+    """Something that a program was in while no op ran and nothing was waited for.
+
+    Attributes:
+        name: An annotation, or a function as the Python tracer names it: ``train.py:12 load``.
+        caller: Of a function, the one that called it; empty if none is known.
+        is_annotation: Whether the program has named it itself.
+        total_ps: Time in all steps. Functions that an annotation encloses count as that, and what
+            a function calls counts as that alone.
+        n_runs: How often it ran.
+    """
+
+    name: str
+    caller: str
+    is_annotation: bool
+    total_ps: int
+    n_runs: int
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for what other threads or devices compute.
+
+        While they compute, that counts; the rest is time until they begin, on a busy machine.
+        """
+        return not self.is_annotation and _WAITS.search(self.name) is not None
+
+
+def code_times(
+    forest: Forest, of_event: Int64Array, code: Int64Array, busy: StepEvents, groups: Int64Array
+) -> list[CodeTime]:
+    """What the time of steps went to that no op explains, the most first.
+
+    Args:
+        forest: The events of a host.
+        of_event: The group of each, shape (n,).
+        code: Events of the threads of the steps that are the program's own, ascending.
+        busy: What else went on in steps, on all threads and devices.
+        groups: The steps that count.
+    """
+    timeline = forest.timeline
+    code = code[np.isin(of_event[code], groups)]
+    if not len(code):
+        return []
+    alone = _time_alone(busy)
+    amount = alone(timeline.starts_ps[code], timeline.ends_of(code))
+    of_frame = timeline.named(is_frame)[code]
+    around = _around(forest, code)
+    in_annotation = _inside(around, ~of_frame)
+    own = amount.copy()
+    inner = np.flatnonzero(around >= 0)
+    np.subtract.at(own, around[inner], amount[inner])
+    # Of annotations the outermost count, whole; of functions what they do themselves.
+    own[~of_frame] = amount[~of_frame]
+    counts = ~in_annotation & (own > 0)
+    found: dict[tuple[str, bool], list[int]] = {}
+    for place in np.flatnonzero(counts).tolist():
+        key = (timeline.name(int(code[place])), not of_frame[place])
+        found.setdefault(key, []).append(place)
+    times = []
+    for (name, is_annotation), places in found.items():
+        longest = max(places, key=lambda place: int(own[place]))
+        above = int(around[longest])
+        is_called = not is_annotation and above >= 0 and bool(of_frame[above])
+        times.append(
+            CodeTime(
+                name.lstrip("$"),
+                timeline.name(int(code[above])).lstrip("$") if is_called else "",
+                is_annotation,
+                int(own[places].sum()),
+                len(places),
+            )
+        )
+    return sorted(times, key=lambda one: (-one.total_ps, one.name))
+
+
+def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
+    """A function that tells how much of each of some intervals nothing else covers."""
+    chosen = busy.only(busy.spent > Spent.HOST_CODE)
+    order = np.argsort(chosen.start_ps, kind="stable")
+    starts, ends = chosen.start_ps[order], np.maximum.accumulate(chosen.end_ps[order])
+    begins = np.ones(len(starts), np.bool_)
+    begins[1:] = starts[1:] > ends[:-1]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(starts))[: len(first)] - 1
+    starts, ends = starts[first], ends[last]
+    before = np.concatenate([[0], np.cumsum(ends - starts)])
+
+    def covered(moments: Int64Array) -> Int64Array:
+        """How much is covered up to each moment."""
+        if not len(starts):
+            return np.zeros(len(moments), np.int64)
+        place = np.searchsorted(starts, moments, side="right") - 1
+        inside = np.minimum(moments, ends[np.maximum(place, 0)]) - starts[np.maximum(place, 0)]
+        found: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
+        return found
+
+    def alone(begin: Int64Array, end: Int64Array) -> Int64Array:
+        found: Int64Array = (end - begin) - (covered(end) - covered(begin))
+        return found
+
+    return alone
+
+
+def _around(forest: Forest, code: Int64Array) -> Int64Array:
+    """The place among some events of the nearest of them that encloses each, or -1."""
+    places = np.full(len(forest.timeline), -1, np.int32)
+    places[code] = np.arange(len(code))
+    parents = forest.nesting.parents[code]
+    nearest = forest.nesting.nearest(places)
+    found: Int64Array = np.where(parents >= 0, nearest[np.maximum(parents, 0)], -1).astype(np.int64)
+    return found
+
+
+def _inside(around: Int64Array, wanted: BoolArray) -> BoolArray:
+    """Whether one that is wanted encloses each; events come after what encloses them."""
+    found = np.zeros(len(around), np.bool_)
+    for place, above in enumerate(around.tolist()):
+        if above >= 0:
+            found[place] = found[above] or wanted[above]
+    return found

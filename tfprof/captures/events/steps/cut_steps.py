@@ -1,0 +1,129 @@
+"""Steps of which a capture has only a part, because it began or ended in the middle of them.
+
+Recorders keep an event that began and ended while they listened. So no time tells that a step was
+cut: the event that marks it is not there at all, and what is left of it looks like a short step of
+its own. What does tell, at either end of a capture:
+
+* a step without a marker where others have one: the marker began before the capture, or had not
+  ended when it ended;
+* a step that began before the recorder did, by the recorder's own word;
+* a marker without an end;
+* kernels and copies that the last step launched and that are not in the capture, where those of
+  all steps before are;
+* kernels behind the last step that were launched after its marker, and by no step: the next one had
+  begun, and what it did counts as the last one's, as all does on a GPU that no step has launched;
+* a step that some cores of a TPU have and others do not.
+
+Nothing is guessed from how long a step took: the first step may be long and the last one short.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.steps.step_times import StepTimes
+from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import BoolArray, Int64Array
+
+UNMARKED = "its marker is not in the capture"
+BEGAN_EARLIER = "it began before the capture"
+NO_END = "its marker has no end"
+NO_KERNELS = "kernels or copies that it launched are not in the capture"
+MORE_KERNELS = "kernels that were launched after it count as its own"
+NOT_ON_ALL_CORES = "some cores do not have it"
+
+
+def cut_steps(
+    timeline: Timeline, groups: Groups, times: StepTimes, marked: Int64Array
+) -> dict[int, str]:
+    """Which of the first and last steps of a host were cut, and what tells it.
+
+    Args:
+        timeline: The events.
+        groups: Its steps.
+        times: The steps.
+        marked: Groups that a user's marker begins; without any, all steps are calls.
+
+    Returns:
+        The reason by the group of the step. The steps that are not in it follow one another.
+    """
+    if not len(times):
+        return {}
+    found: dict[int, str] = {}
+    is_marked = np.isin(times.groups, marked)
+    if is_marked.any():
+        found |= at_the_ends(times.groups, is_marked, UNMARKED)
+    began = _began_ps(timeline)
+    if began is not None:
+        is_late = np.logical_or.accumulate(times.start_ps > began)
+        found |= at_the_ends(times.groups, is_late, BEGAN_EARLIER)
+    last = int(times.groups[-1])
+    if times.duration_ps[-1] == 0:
+        found.setdefault(last, NO_END)
+        return found
+    calls, root = _Calls(timeline, groups.of_event), groups.roots.get(last, -1)
+    if calls.lack_kernels_of(times.groups):
+        found.setdefault(last, NO_KERNELS)
+    elif root >= 0 and calls.come_after(last, int(timeline.ends_of(root))):
+        found.setdefault(last, MORE_KERNELS)
+    return found
+
+
+def at_the_ends(groups: Int64Array, is_whole: BoolArray, reason: str) -> dict[int, str]:
+    """Groups before the first whole step and behind the last one; all, if none is whole."""
+    if not is_whole.any():
+        return dict.fromkeys(groups.tolist(), reason)
+    first, behind = int(np.argmax(is_whole)), len(groups) - int(np.argmax(is_whole[::-1]))
+    return dict.fromkeys([*groups[:first].tolist(), *groups[behind:].tolist()], reason)
+
+
+def _began_ps(timeline: Timeline) -> int | None:
+    """When the recorder began, on the axis of the timeline; None if the file does not tell.
+
+    Lines count from then in new files, and from 1970 in old ones.
+    """
+    for plane in timeline.space.planes:
+        if plane.name != TASK_PLANE:
+            continue
+        told, base = plane.own_stats().get("profile_start_time"), timeline.axis.base_ns
+        if not isinstance(told, int) or told <= 0:
+            continue
+        began_ns = 0 if abs(base) <= MOST_NS else told
+        if abs(began_ns - base) <= MOST_NS:
+            return (began_ns - base) * 1000
+    return None
+
+
+class _Calls:
+    """What a host asked its devices for, and what the capture has of it there."""
+
+    def __init__(self, timeline: Timeline, of_event: IntArray) -> None:
+        told = timeline.stat("correlation_id")
+        on_device, on_host = timeline.on_device[told.events], timeline.on_host[told.events]
+        self._ids, self._on_device = told.values[on_host], told.values[on_device]
+        self._device_group = of_event[told.events[on_device]]
+        calls = told.events[on_host]
+        self._group, self._kind = of_event[calls], timeline.kinds[calls]
+        self._start_ps = timeline.starts_ps[calls]
+
+    def lack_kernels_of(self, groups: Int64Array) -> bool:
+        """Whether the last group called the device, and nothing there came of it.
+
+        Only calls count that left a trace each time that a group before made them: many, such as
+        waiting for a stream, never do.
+        """
+        has_trace = np.isin(self._ids, self._on_device)
+        is_last, is_before = self._group == groups[-1], np.isin(self._group, groups[:-1])
+        leaves_trace = np.setdiff1d(
+            self._kind[is_before & has_trace], self._kind[is_before & ~has_trace]
+        )
+        return bool(np.isin(self._kind[is_last & ~has_trace], leaves_trace).any())
+
+    def come_after(self, group: int, end_ps: int) -> bool:
+        """Whether kernels count as a group's that no group launched, and after its marker."""
+        later = self._ids[(self._group < 0) & (self._start_ps >= end_ps)]
+        return bool(np.isin(self._on_device[self._device_group == group], later).any())

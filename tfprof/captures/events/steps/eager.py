@@ -1,0 +1,32 @@
+"""Which ops ran eagerly, one by one, and which inside a compiled function."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.timeline.names import EAGER_EXECUTE
+from tfprof.columns.columns import BoolArray
+
+
+def ran_eagerly(forest: Forest) -> BoolArray:
+    """Whether the nearest ``EagerExecute`` above each event ran an op and no function, (n,).
+
+    False where there is none. Above are what encloses an event, and what leads to it from other
+    threads (``group_events.cc``, ``IsEager``).
+    """
+    timeline, nesting, links = forest.timeline, forest.nesting, forest.links
+    executes = np.flatnonzero(timeline.named(EAGER_EXECUTE.__eq__))
+    own = np.full(len(timeline), -1, np.int8)
+    own[executes] = timeline.stat("is_func").at(executes) == 0
+    found = nesting.nearest(own)
+    while len(executes):
+        is_new = (found[links.targets] < 0) & (found[links.sources] >= 0)
+        if not is_new.any():
+            break
+        # Of several that lead to an event the first one counts: it is written last.
+        rows = np.flatnonzero(is_new)[::-1]
+        found[links.targets[rows]] = found[links.sources[rows]]
+        found = nesting.nearest(found)
+    result: BoolArray = found > 0
+    return result

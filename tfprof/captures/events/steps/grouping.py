@@ -1,0 +1,384 @@
+"""Steps: which events belong together (``group_events.cc``).
+
+A step is what a root event holds, on its thread and wherever links lead from there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_roots import (
+    KERAS_BATCH,
+    Calls,
+    StepKind,
+    called,
+    levels_with_marks,
+    outermost_roots,
+    root_levels,
+    tf_data_functions,
+)
+from tfprof.captures.events.steps.tpu_groups import group_tpus
+from tfprof.captures.events.timeline.links import Links, find_links, joined
+from tfprof.captures.events.timeline.names import EXECUTOR, GPU_PREFIX, IMPLICIT_ROOTS, LOOP_EVENTS
+from tfprof.captures.events.timeline.nesting import Nesting, nest
+from tfprof.captures.events.timeline.pool_events import fill_pools
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.threadpool import Regions, cut_regions
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("nesting")
+
+NO_GROUP = -1
+_ALONE = -2
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Events with what encloses them and what leads to them.
+
+    Attributes:
+        timeline: The events.
+        nesting: What encloses what.
+        links: What leads where on other threads.
+    """
+
+    timeline: Timeline
+    nesting: Nesting
+    links: Links
+
+    def parents(self, event: int) -> Iterator[int]:
+        """What encloses an event, then what leads to it."""
+        around = int(self.nesting.parents[event])
+        if around >= 0:
+            yield around
+        yield from self.links.sources_of(event)
+
+    def nearest(self, event: int, wanted: Callable[[int], bool], *, itself: bool) -> int:
+        """The nearest event, going up, that is wanted; -1 if there is none."""
+        if itself and wanted(event):
+            return event
+        seen = {event}
+        waiting = deque([event])
+        while waiting:
+            for parent in self.parents(waiting.popleft()):
+                if parent in seen:
+                    continue
+                if wanted(parent):
+                    return parent
+                seen.add(parent)
+                waiting.append(parent)
+        return -1
+
+    def nearest_of_each(
+        self, events: Int64Array, wanted: Callable[[Int64Array, Int64Array], BoolArray]
+    ) -> Int64Array:
+        """The nearest event above each of some events that is wanted; -1 if there is none.
+
+        All go up together, level by level.
+
+        Args:
+            events: Where to begin, shape (n,); they themselves are not asked.
+            wanted: Takes places in ``events`` and, for each, an event above.
+        """
+        n_events = len(self.timeline)
+        found = np.full(len(events), -1, np.int64)
+        rows, at = np.arange(len(events)), events
+        seen = rows * n_events + at  # of links alone: what encloses events leads in no circle
+        while len(rows):
+            around = self.nesting.parents[at].astype(np.int64)
+            inner = np.flatnonzero(around >= 0)
+            below, sources = self.links.sources_of_each(at)
+            first = np.zeros(0, np.int64)
+            if len(below):
+                keys, first = np.unique(rows[below] * n_events + sources, return_index=True)
+                is_new = ~np.isin(keys, seen, assume_unique=True)
+                seen, first = np.concatenate([seen, keys[is_new]]), np.sort(first[is_new])
+            below = np.concatenate([inner, below[first]])
+            above = np.concatenate([around[inner], sources[first]])
+            order = np.argsort(below, kind="stable")
+            rows, at = rows[below[order]], above[order]
+            others = at != events[rows]
+            rows, at = rows[others], at[others]
+            hits = np.flatnonzero(wanted(rows, at))
+            row, first = np.unique(rows[hits], return_index=True)
+            found[row] = at[hits[first]]
+            is_open = found[rows] < 0
+            rows, at = rows[is_open], at[is_open]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Steps of a host.
+
+    Attributes:
+        of_event: Number of each event's group, -1 without one, shape (n events,).
+        names: What each group is called: ``train 17``.
+        roots: The event that each group begins with; -1 if the file does not tell.
+        step_names: Shown in place of an event's name, by event.
+        kind: How they were found.
+        calls: The calls that count as steps, where these are calls.
+    """
+
+    of_event: IntArray
+    names: dict[int, str]
+    roots: dict[int, int]
+    step_names: dict[int, str]
+    kind: StepKind = StepKind.NONE
+    calls: Calls | None = None
+
+    @property
+    def are_given(self) -> bool:
+        """The file had groups already."""
+        return self.kind is StepKind.GIVEN
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
+    """Nest events, and link threads. Asynchronous events enclose nothing and are in nothing.
+
+    Args:
+        timeline: The events.
+        regions: Regions of thread pools, to be linked; one that the end of the capture has cut
+            encloses what follows on its thread. The reference knows neither.
+    """
+    asynchronous = timeline.stat("_a")
+    is_alone = np.zeros(len(timeline), np.bool_)
+    is_alone[asynchronous.events] = asynchronous.values != 0
+    ends_ps = timeline.ends_ps
+    if regions is not None:
+        starts, ends = cut_regions(timeline)
+        ends_ps[starts] = ends
+    nesting = nest(timeline.first, timeline.starts_ps, ends_ps, is_alone)
+    return Forest(timeline, nesting, find_links(timeline, regions))
+
+
+def isgrouped(timeline: Timeline) -> bool:
+    """Whether a file tells its groups itself, as old ones and those of other tools do."""
+    return any(plane.stat_metadata.keys_of("group_id") for plane in timeline.space.planes)
+
+
+def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
+    """Find the steps.
+
+    Args:
+        forest: The events.
+        classic: Find none if there is any event of a TFRT loop, as the reference does.
+    """
+    timeline = forest.timeline
+    if isgrouped(timeline):
+        return _given(timeline)
+    if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
+        return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
+    groups = _classic_groups(forest) if classic else _found(forest)
+    _fill_devices(timeline, groups.of_event)
+    _group_tpus(timeline, groups, classic=classic)
+    return groups
+
+
+def _classic_groups(forest: Forest) -> Groups:
+    """As the reference: iterations of loops, if there are any, are its only steps."""
+    loops, roots = _loop_iterations(forest)
+    if roots:
+        return grouped(loops, roots)
+    return grouped(forest, outermost_roots(forest, root_levels(forest.timeline)))
+
+
+def _found(forest: Forest) -> Groups:
+    """What was marked, and what else the runtime began; without marks, what the program called."""
+    timeline = forest.timeline
+    levels, is_mark = levels_with_marks(timeline)
+    roots = outermost_roots(forest, levels)
+    if not roots:
+        return grouped(forest, [])
+    if is_mark.any():
+        groups = replace(grouped(forest, roots), kind=StepKind.MARKED)
+        spans = np.intersect1d(list(groups.roots.values()), levels.events[is_mark])
+    else:
+        calls = called(forest, roots)
+        groups = grouped(forest, calls.events, calls.function)
+        groups = replace(groups, kind=StepKind.CALLED, calls=calls)
+        spans = np.array(list(groups.roots.values()), np.int64)
+    fill_pools(timeline, groups.of_event, spans)
+    return groups
+
+
+def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
+    n_groups = len(groups)
+    steps = group_tpus(timeline, groups.of_event, n_groups=n_groups, classic=classic)
+    counted = groups.of_event[groups.of_event >= n_groups]
+    for group in np.unique(counted).tolist():
+        groups.names[group], groups.roots[group] = str(group), NO_GROUP
+    groups.step_names.update((event, groups.names[group]) for event, group in steps.items())
+
+
+def device_events(timeline: Timeline, plane: int) -> Int64Array:
+    """What a device did, all its streams together, in order of time; nothing derived."""
+    chosen = timeline.of_lines(lambda line: line.plane == plane and not line.is_derived)
+    events = np.flatnonzero(chosen)
+    order = np.lexsort((-timeline.durations_ps[events], timeline.starts_ps[events]))
+    return events[order]
+
+
+def _fill_devices(timeline: Timeline, of_event: IntArray) -> None:
+    """What no launch leads to on a GPU belongs to the step of what came before it."""
+    for number, plane in enumerate(timeline.space.planes):
+        if not plane.name.startswith(GPU_PREFIX):
+            continue
+        events = device_events(timeline, number)
+        groups = of_event[events]
+        last = np.maximum.accumulate(np.where(groups >= 0, np.arange(len(events)), -1))
+        is_filled = (groups < 0) & (last >= 0)
+        of_event[events[is_filled]] = groups[last[is_filled]]
+
+
+def _given(timeline: Timeline) -> Groups:
+    stat = timeline.stat("group_id")
+    of_event = stat.dense(len(timeline), missing=NO_GROUP)
+    shown = timeline.stat("step_name")
+    step_names = {
+        int(event): shown.texts[int(number)]
+        for event, number, is_text in zip(shown.events, shown.values, shown.is_text(), strict=True)
+        if is_text
+    }
+    names = {group: str(group) for group in np.unique(of_event[of_event >= 0]).tolist()}
+    names |= {
+        int(of_event[event]): name for event, name in step_names.items() if of_event[event] >= 0
+    }
+    return Groups(of_event, names, dict.fromkeys(names, -1), step_names, StepKind.GIVEN)
+
+
+def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
+    """Where a session ran loops: the first event of each iteration, which leads to the others."""
+    timeline = forest.timeline
+    executor = timeline.named(EXECUTOR.__eq__)
+    events = np.flatnonzero(executor)
+    ids, iterations = (timeline.stat(name).among(events) for name in ("id", "iter_num"))
+    ids, iterations = (stat.only(stat.is_integer()) for stat in (ids, iterations))
+    events = np.intersect1d(ids.events, iterations.events, assume_unique=True)
+    step, iteration = ids.at(events), iterations.at(events)
+    kept = ~np.isin(step, tf_data_functions(timeline))
+    events, step, iteration = events[kept], step[kept], iteration[kept]
+    kept = np.isin(step, step[iteration != 0])
+    events, step, iteration = events[kept], step[kept], iteration[kept]
+    if not len(events):
+        return forest, []
+    start = timeline.starts_ps[events]
+    order = np.lexsort((start, iteration, step))
+    events, step, iteration = events[order], step[order], iteration[order]
+    is_first = np.ones(len(events), np.bool_)
+    is_first[1:] = (np.diff(step) != 0) | (np.diff(iteration) != 0)
+    roots = events[is_first]
+    leading = roots[np.cumsum(is_first) - 1]
+    links = joined(
+        [(forest.links.sources, forest.links.targets), (leading[~is_first], events[~is_first])],
+        len(timeline),
+    )
+    in_time = np.argsort(timeline.starts_ps[roots], kind="stable")
+    return Forest(timeline, forest.nesting, links), roots[in_time].tolist()
+
+
+def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Groups:
+    """Groups that some events begin.
+
+    Args:
+        forest: The events.
+        roots: Those that begin one, if they are in no other by then.
+        function: What they are calls of, from which they get their names; by default stats tell.
+    """
+    timeline, nesting, links = forest.timeline, forest.nesting, forest.links
+    groups = np.full(len(timeline), NO_GROUP, np.int32)
+    asynchronous = timeline.stat("_a")
+    groups[asynchronous.events[asynchronous.values != 0]] = _ALONE
+    begins: list[int] = []
+    for root in roots:
+        if groups[root] < 0:
+            spread(nesting.ends, links, root, groups, len(begins))
+            begins.append(root)
+    groups[groups == _ALONE] = NO_GROUP
+    if function is None:
+        names = _labels(forest, np.array(begins, np.int64))
+        shown = [root for root in begins if timeline.name(root) not in IMPLICIT_ROOTS]
+    else:
+        names = [f"{function} {number}".strip() for number in range(len(begins))]
+        shown = begins
+    step_names = dict(zip(begins, names, strict=True))
+    return Groups(
+        groups, dict(enumerate(names)), dict(enumerate(begins)),
+        {root: step_names[root] for root in shown},
+    )  # fmt: skip
+
+
+def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
+    """Put an event, all inside it and all they lead to into a group, where they have none.
+
+    Args:
+        ends: The place behind all inside each event, shape (n,).
+        links: What events lead to.
+        root: The event.
+        groups: The group of each event, changed: -1 without one, -2 for those that are reached
+            by links only, shape (n,).
+        group: The group.
+    """
+    if is_native() and _native is not None:
+        _native.spread(ends, links.sources, links.targets, np.array([root]), groups, group)
+        return
+    sources, targets = links.sources, links.targets
+    waiting = [root]
+    while waiting:
+        top = waiting.pop()
+        if groups[top] >= 0:
+            continue
+        inside = np.flatnonzero(groups[top : ends[top]] == NO_GROUP) + top
+        if groups[top] == _ALONE:
+            inside = np.array([top])
+        groups[inside] = group
+        first, last = np.searchsorted(sources, (top, ends[top])).tolist()
+        leads = groups[sources[first:last]] == group
+        waiting += targets[first:last][leads].tolist()
+
+
+def _labels(forest: Forest, roots: Int64Array) -> list[str]:
+    """Names of the groups of roots, from stats of these and of what is above them."""
+    stat = forest.timeline.stat
+    types, iterations, steps = stat("graph_type"), stat("iter_num"), stat("step_num")
+    typed = _nearest(forest, roots, types.only(types.is_text()))
+    counted = _nearest(forest, roots, iterations.only(iterations.is_integer()))
+    uncounted = [row for row, number in enumerate(counted) if number is None]
+    others = _nearest(forest, roots[uncounted], steps.only(steps.is_integer()))
+    for row, number in zip(uncounted, others, strict=True):
+        counted[row] = number
+    labels = []
+    for row, (root, text) in enumerate(zip(roots.tolist(), typed, strict=True)):
+        name: str | None = forest.timeline.name(root)
+        number = counted[row]
+        if number is None and KERAS_BATCH.fullmatch(name or ""):
+            labels.append(f"{name}")
+            continue
+        number = row if number is None else number
+        if text is not None:
+            name = types.texts[text]
+        elif name in IMPLICIT_ROOTS:
+            name = None
+        labels.append(f"{number}" if name is None else f"{name} {number}")
+    return labels
+
+
+def _nearest(forest: Forest, events: Int64Array, stat: SparseStat) -> list[int | None]:
+    """The value of a stat of some events, or of the nearest above each that has it."""
+    rows = stat.rows_of(events)
+    without = np.flatnonzero(rows < 0)
+    if len(stat) and len(without):
+        above = forest.nearest_of_each(events[without], lambda _, events: stat.has(events))
+        rows[without] = stat.rows_of(above)
+    return [int(stat.values[row]) if row >= 0 else None for row in rows.tolist()]

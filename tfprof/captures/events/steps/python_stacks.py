@@ -1,0 +1,70 @@
+"""Call stacks of ops, from what the Python tracer saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tfprof.captures.events.steps.grouping import Forest
+from tfprof.columns.frames import Frame, StackTable
+from tfprof.columns.numerals import whole_number
+
+_CALL = re.compile(r"\$(?P<file>.+\.py):(?P<line>\d+) (?P<function>.+)", re.DOTALL)
+
+
+def python_stacks(forest: Forest, events: Mapping[str, int]) -> tuple[StackTable, dict[str, int]]:
+    """The Python calls that led to ops.
+
+    An op's calls are those around its first run on the same thread, or around what led to it: of
+    ops in a function the call of the function, not the lines that the ops were made with. The
+    tracer tells where functions begin; calls of C functions are left out.
+
+    Args:
+        forest: Events with what encloses them and what leads to them.
+        events: The first run of each op, by name.
+
+    Returns:
+        The stacks, and the stack of each op that has one.
+    """
+    frames = {
+        kind: frame
+        for kind, name in enumerate(forest.timeline.names)
+        if name.startswith("$") and (frame := _frame(name)) is not None
+    }
+    stacks, found = StackTable(), dict[str, int]()
+    if not frames:
+        return stacks, found
+    kinds = forest.timeline.kinds
+
+    def is_call(event: int) -> bool:
+        return int(kinds[event]) in frames
+
+    stack_of: dict[int, int] = {}
+    for name, event in events.items():
+        innermost = forest.nearest(event, is_call, itself=False)
+        if innermost < 0:
+            continue
+        if innermost not in stack_of:
+            stack_of[innermost] = stacks.intern(_calls(forest, innermost, frames))
+        found[name] = stack_of[innermost]
+    return stacks, found
+
+
+def _calls(forest: Forest, event: int, frames: Mapping[int, Frame]) -> list[Frame]:
+    """The calls around an event and itself, the outermost first."""
+    parents, kinds = forest.nesting.parents, forest.timeline.kinds
+    calls = []
+    while event >= 0:
+        frame = frames.get(int(kinds[event]))
+        if frame is not None:
+            calls.append(frame)
+        event = int(parents[event])
+    return calls[::-1]
+
+
+def _frame(name: str) -> Frame | None:
+    found = _CALL.fullmatch(name)
+    if found is None:
+        return None
+    line = whole_number(found["line"])
+    return Frame(found["file"], found["function"], line, function_start_line=line)

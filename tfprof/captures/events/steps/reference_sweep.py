@@ -1,0 +1,55 @@
+"""What the reference takes a step's events for where some of them take no time, for classic mode.
+
+The reference goes through the starts and ends of a step's events in order of time, ends first, and
+keeps count of the kinds that are open (``event_span.cc``). The end of an event without duration
+comes before its start, so its kind is taken for open although nothing of it is, until the next
+event of that kind ends, or a larger kind hides it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_events import Spent, StepEvents
+from tfprof.columns.columns import Int64Array
+
+
+def as_the_reference_sweeps(events: StepEvents) -> StepEvents:
+    """The events, those of groups with some that take no time as pieces that do not overlap."""
+    is_odd = np.isin(events.group, np.unique(events.group[events.end_ps == events.start_ps]))
+    if not is_odd.any():
+        return events
+    kept, odd = events.only(~is_odd), events.only(is_odd)
+    order = np.argsort(odd.group, kind="stable")
+    groups, first = np.unique(odd.group[order], return_index=True)
+    parts = [kept]
+    for group, rows in zip(groups.tolist(), np.split(order, first[1:]), strict=True):
+        kinds, starts, ends = _pieces(odd.spent[rows], odd.start_ps[rows], odd.end_ps[rows])
+        parts.append(StepEvents(np.full(len(kinds), group), kinds, starts, ends))
+    columns = ((p.group, p.spent, p.start_ps, p.end_ps) for p in parts)
+    return StepEvents(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _pieces(
+    spent: Int64Array, start_ps: Int64Array, end_ps: Int64Array
+) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Kind, start and end of each piece; those of no kind are left out."""
+    times = np.concatenate([end_ps, start_ps])
+    is_start = np.arange(len(times)) >= len(end_ps)
+    kinds = np.concatenate([spent, spent])
+    order = np.lexsort((-kinds, is_start, times))
+    is_open = dict.fromkeys(np.unique(spent).tolist(), 0)
+    current = int(Spent.UNKNOWN)
+    found = []
+    for begins, kind in zip(is_start[order].tolist(), kinds[order].tolist(), strict=True):
+        is_open[kind] += 1 if begins else -1
+        if begins:
+            current = max(current, kind)
+        elif kind == current and not is_open[kind]:
+            below = (k for k, count in is_open.items() if k < kind and count > 0)
+            current = max(below, default=int(Spent.UNKNOWN))
+        found.append(current)
+    at = times[order]
+    values = np.array(found[:-1], np.int64)
+    rows = np.flatnonzero((values != int(Spent.UNKNOWN)) & (at[1:] > at[:-1]))
+    return values[rows], at[:-1][rows], at[1:][rows]

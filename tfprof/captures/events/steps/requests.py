@@ -1,0 +1,281 @@
+"""Requests that a program served: how long each took, and how much of it devices and copies did.
+
+What counts as a request (``inference_stats.cc``): calls of a batching session; without any, runs of
+models of the newer runtimes; without those, runs of sessions. What runs as a part of a batch is no
+request: the batch is, of all requests that gave it something. A program may also say itself what a
+request is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest, Groups, grouped
+from tfprof.captures.events.steps.step_events import (
+    DEVICE_COMPUTE,
+    Spent,
+    StepEvents,
+    gpu_step_events,
+)
+from tfprof.captures.events.steps.step_times import spent_by_kind
+from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_TYPES = (
+    frozenset(("BatchingSessionRun",)),
+    frozenset(("TfrtModelRun",)),
+    frozenset(("ServingModelRun",)),
+    frozenset(("SessionRun", "RunGraph")),
+)
+"""The first of these that a capture has are its requests."""
+
+_NAMED_BY_USERS = "ModelServerRequest_"
+_BATCH = "ProcessBatch"
+
+_TO_DEVICE = frozenset(("WriteHbm", "TransferH2DRequest", "TransferPreprocessedH2DRequest"))
+_FROM_DEVICE = frozenset(("ReadHbm", "TransferD2HRequest"))
+_BEGUN = "tpu::System::Transfer{}Device=>IssueEvent"
+
+_COPIES = (Spent.HOST_TO_DEVICE, Spent.DEVICE_TO_HOST)
+_COMPUTATION = (*DEVICE_COMPUTE, Spent.DEVICE_COLLECTIVES, Spent.DEVICE_TO_DEVICE)
+
+
+class Requests(NamedTuple):
+    """Requests, the fastest first.
+
+    Attributes:
+        total_ps: How long each took, until the batch that it is in was done, shape (n,).
+        device_ps: What of it a device computed.
+        copies_ps: What of it was spent on copies to devices and from them, and nothing else there.
+    """
+
+    total_ps: Int64Array
+    device_ps: Int64Array
+    copies_ps: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.total_ps)
+
+
+def together(parts: Iterable[Requests]) -> Requests:
+    """Requests of several hosts."""
+    whole = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(whole[0], kind="stable")
+    return Requests(*(column[order] for column in whole))
+
+
+def served_requests(forest: Forest) -> Requests:
+    """The requests of a host.
+
+    A request took from its begin to its end, or to that of the last batch that it is in. Of
+    requests inside each other the outermost counts. What took no time is none.
+    """
+    timeline = forest.timeline
+    of_batch, calls = _batches(timeline), _calls(timeline)
+    if not len(calls):
+        return _none()
+    in_time = np.lexsort((-timeline.durations_ps[calls], timeline.starts_ps[calls]))
+    groups = grouped(forest, [*of_batch.tolist(), *calls[in_time].tolist()])
+    begins = np.array([groups.roots[group] for group in range(len(groups))], np.int64)
+    chosen = np.flatnonzero(~np.isin(begins, of_batch))
+    starts, ends = timeline.starts_ps[begins], timeline.ends_of(begins)
+    pairs = _leading(forest, groups)
+    above, below = pairs[:, 0], pairs[:, 1]
+    in_batch = ~np.isin(below, chosen)
+    np.maximum.at(ends, above[in_batch], timeline.ends_of(begins)[below[in_batch]])
+    spans = np.stack([starts[chosen], ends[chosen]], axis=1)
+    events = [_tpu_events(timeline, groups)]
+    if any(plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes):
+        events.append(gpu_step_events(timeline, groups, classic=False)[0])
+    found = _of_requests(_joined(events), chosen, pairs)
+    start, end = spans[found.group, 0], spans[found.group, 1]
+    clipped = StepEvents(
+        found.group, found.spent, np.maximum(found.start_ps, start), np.minimum(found.end_ps, end)
+    )
+    kept = spans[:, 1] > spans[:, 0]
+    return _measured(clipped.only(clipped.end_ps > clipped.start_ps), spans, kept)
+
+
+def reference_requests(forest: Forest, groups: Groups) -> Requests:
+    """The requests of a host, as the reference has them.
+
+    A request is a step of its, and takes from the first event of the step to the last, or to the
+    end of the first batch that the step leads to. It asks TPUs only what they did.
+    Those of no model are left out where others are of one.
+    """
+    timeline, group = forest.timeline, groups.of_event
+    calls, batches = _calls(timeline), _batches(timeline)
+    calls, batches = calls[group[calls] >= 0], batches[group[batches] >= 0]
+    chosen = np.setdiff1d(group[calls], group[batches]).astype(np.int64)
+    if not len(chosen):
+        return _none()
+    pairs = _leading(forest, groups)
+    spans = _spans_of_groups(timeline, groups, chosen)
+    end_of_batch = dict(zip(group[batches].tolist(), timeline.ends_of(batches), strict=True))
+    followed: set[int] = set()
+    for above, below in pairs.tolist():
+        place = int(np.searchsorted(chosen, above))
+        is_first = below in end_of_batch and above not in followed
+        if is_first and place < len(chosen) and chosen[place] == above:
+            spans[place, 1] = max(spans[place, 1], end_of_batch[below])
+            followed.add(above)
+    found = _of_requests(_tpu_events(timeline, groups), chosen, pairs)
+    kept = (spans[:, 1] > spans[:, 0]) & _has_model(timeline, groups, calls, chosen, pairs)
+    return _measured(found, spans, kept)
+
+
+def _none() -> Requests:
+    nothing = np.zeros(0, np.int64)
+    return Requests(nothing, nothing, nothing)
+
+
+def _batches(timeline: Timeline) -> Int64Array:
+    return np.flatnonzero(timeline.named(_BATCH.__eq__) & timeline.on_threads)
+
+
+def _calls(timeline: Timeline) -> Int64Array:
+    """Events that are requests, or inside of one."""
+    names = set(timeline.names)
+    wanted = next((one for one in _TYPES if not one.isdisjoint(names)), frozenset())
+    chosen = timeline.named(wanted.__contains__)
+    chosen[_named_by_users(timeline)] = True
+    return np.flatnonzero(chosen & timeline.on_threads)
+
+
+def _named_by_users(timeline: Timeline) -> Int64Array:
+    """Events that a program has marked as requests."""
+    told = timeline.stat("_r")
+    is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[told.events]
+    marks = (told.values == -1) | ((told.values == 1) & is_named)
+    found: Int64Array = told.events[told.is_integer() & marks]
+    return found
+
+
+def _leading(forest: Forest, groups: Groups) -> Int64Array:
+    """Groups that lead to others on threads, in order: from, to, shape (n, 2)."""
+    group = groups.of_event
+    if groups.are_given or len(groups) < 2:  # the reference does not look for it there
+        return np.zeros((0, 2), np.int64)
+    parents, links = forest.nesting.parents, forest.links
+    inner = np.flatnonzero((parents >= 0) & (group >= 0))
+    inner = inner[group[parents[inner]] != group[inner]]
+    sources = np.concatenate([parents[inner].astype(np.int64), links.sources])
+    targets = np.concatenate([inner, links.targets])
+    on_threads = forest.timeline.on_threads
+    pairs = np.stack([group[sources], group[targets]], axis=1).astype(np.int64)
+    kept = (pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
+    kept &= on_threads[sources] & on_threads[targets]
+    found: Int64Array = np.unique(pairs[kept], axis=0)
+    return found
+
+
+def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> Int64Array:
+    """Begin of the first event and end of the last on threads of each, shape (n, 2)."""
+    events = np.flatnonzero(timeline.on_threads & np.isin(groups.of_event, chosen))
+    rows = np.searchsorted(chosen, groups.of_event[events])
+    spans = np.zeros((len(chosen), 2), np.int64)
+    spans[:, 0] = np.iinfo(np.int64).max
+    np.minimum.at(spans[:, 0], rows, timeline.starts_ps[events])
+    np.maximum.at(spans[:, 1], rows, timeline.ends_of(events))
+    return spans
+
+
+def _has_model(
+    timeline: Timeline, groups: Groups, calls: Int64Array, chosen: Int64Array, pairs: Int64Array
+) -> BoolArray:
+    """Whether each request is of a known model; all are if none is."""
+    told = timeline.stat("model_id").among(calls)
+    says = np.array([bool(text) for text in told.texts] or [False])
+    with_model = told.events[~told.is_text() | says[np.where(told.is_text(), told.values, 0)]]
+    known = np.unique(groups.of_event[with_model])
+    below = pairs[np.isin(pairs[:, 1], known), 0]
+    found = np.isin(chosen, known) | np.isin(chosen, below)
+    return found if found.any() else np.ones(len(chosen), np.bool_)
+
+
+def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
+    """Programs that TPUs ran, and transfers that the host tells of."""
+    group = groups.of_event
+    modules = timeline.of_lines(
+        lambda line: (
+            line.name == "XLA Modules"
+            and not line.is_derived
+            and TENSOR_CORE.fullmatch(timeline.space.planes[line.plane].name) is not None
+        )
+    )
+    parts = [
+        (np.flatnonzero(modules & (group >= 0)), Spent.DEVICE_COMPUTE_32),
+        (_on_threads(timeline, group, _TO_DEVICE), Spent.HOST_TO_DEVICE),
+        (_on_threads(timeline, group, _FROM_DEVICE), Spent.DEVICE_TO_HOST),
+    ]
+    found = [
+        StepEvents(
+            group[events].astype(np.int64), np.full(len(events), int(spent)),
+            timeline.starts_ps[events], timeline.ends_of(events),
+        )
+        for events, spent in parts
+    ]  # fmt: skip
+    for way, spent in (("To", Spent.HOST_TO_DEVICE), ("From", Spent.DEVICE_TO_HOST)):
+        first, last = _transfers(timeline, group, _BEGUN.format(way))
+        found.append(StepEvents(
+            group[first].astype(np.int64), np.full(len(first), int(spent)),
+            timeline.starts_ps[first], timeline.ends_of(last),
+        ))  # fmt: skip
+    return _joined(found)
+
+
+def _on_threads(timeline: Timeline, group: Int64Array, names: frozenset[str]) -> Int64Array:
+    return np.flatnonzero(timeline.named(names.__contains__) & timeline.on_threads & (group >= 0))
+
+
+def _transfers(timeline: Timeline, group: Int64Array, begun: str) -> tuple[Int64Array, Int64Array]:
+    """Events that begin transfers and those that end them, which have the same consumer's id."""
+    ids = timeline.stat("_c")
+    begins, ends = (
+        _on_threads(timeline, group, frozenset((name,))) for name in (begun, f"{begun}=>Done")
+    )
+    begins, ends = begins[ids.has(begins)], ends[ids.has(ends)]
+    first = dict(zip(ids.at(begins).tolist(), begins.tolist(), strict=True))
+    pairs: dict[int, tuple[int, int]] = {}
+    for number, end in zip(ids.at(ends).tolist(), ends.tolist(), strict=True):
+        begin = first.get(number)
+        if begin is not None and timeline.starts_ps[begin] < timeline.starts_ps[end]:
+            pairs[number] = begin, end
+    both = np.array(list(pairs.values()), np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _joined(parts: list[StepEvents]) -> StepEvents:
+    columns = [(one.group, one.spent, one.start_ps, one.end_ps) for one in parts]
+    return StepEvents(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _of_requests(events: StepEvents, chosen: Int64Array, pairs: Int64Array) -> StepEvents:
+    """Events by request: its own, and those of the batches that it is in."""
+    own = np.stack([chosen, chosen], axis=1)
+    whole = np.concatenate([own, pairs[np.isin(pairs[:, 0], chosen)]])
+    whole = whole[np.argsort(whole[:, 1], kind="stable")]
+    first = np.searchsorted(whole[:, 1], events.group)
+    counts = np.searchsorted(whole[:, 1], events.group, side="right") - first
+    rows = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(rows)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return StepEvents(
+        np.searchsorted(chosen, whole[place, 0]), events.spent[rows], events.start_ps[rows],
+        events.end_ps[rows],
+    )  # fmt: skip
+
+
+def _measured(events: StepEvents, spans: Int64Array, kept: BoolArray) -> Requests:
+    by_kind = spent_by_kind(events, len(spans))
+
+    def of(kinds: tuple[Spent, ...]) -> Int64Array:
+        nothing = np.zeros(len(spans), np.int64)
+        found: Int64Array = np.sum([by_kind.get(kind, nothing) for kind in kinds], axis=0)
+        return found
+
+    columns = (spans[:, 1] - spans[:, 0], of(_COMPUTATION), of(_COPIES))
+    return together([Requests(*(column[kept] for column in columns))])

@@ -1,0 +1,304 @@
+"""What the events of a step are spent on: waiting for input, computing, copying …
+
+The kinds and their order are those of ``event_span.h``: where events overlap, the larger number
+wins.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Forest, Groups, device_events
+from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
+from tfprof.captures.events.timeline.names import GPU_PREFIX
+from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import BoolArray, Int64Array, blocks
+
+
+class Spent(enum.IntEnum):
+    """What time is spent on."""
+
+    UNKNOWN = 0
+    HOST_CODE = 5
+    """Python, or what it has annotated, while nothing else is going on; not in the reference."""
+    HOST_COMPUTE = 10
+    HOST_COMPILE = 60
+    HOST_TO_HOST = 70
+    HOST_TO_DEVICE = 80
+    HOST_PREPARE = 90
+    DEVICE_COLLECTIVES = 100
+    HOST_WAIT_INPUT = 110
+    DEVICE_TO_DEVICE = 120
+    DEVICE_TO_HOST = 130
+    DEVICE_COMPUTE_32 = 140
+    DEVICE_COMPUTE_16 = 150
+    DEVICE_WAIT_DEVICE = 160
+    DEVICE_WAIT_HOST = 170
+
+
+DEVICE_COMPUTE = (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)
+
+_IGNORED = -1
+_MARKER = -2
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvents:
+    """Events of steps, each with what it is spent on.
+
+    Attributes:
+        group: Group of each, shape (n,).
+        spent: What on, a ``Spent`` number.
+        start_ps: Start.
+        end_ps: End.
+    """
+
+    group: Int64Array
+    spent: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+
+    def only(self, chosen: BoolArray) -> StepEvents:
+        """Some of them."""
+        if chosen.all():
+            return self
+        columns = (self.group, self.spent, self.start_ps, self.end_ps)
+        return StepEvents(*(column[chosen] for column in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Spans that tell when a step began and ended.
+
+    Attributes:
+        group: Group of each, shape (n,).
+        start_ps: Start.
+        end_ps: End.
+        is_device: Whether a device tells it.
+    """
+
+    group: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+    is_device: BoolArray
+
+
+def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers]:
+    """Events and markers of several parts of a host."""
+    columns = [
+        (e.group, e.spent, e.start_ps, e.end_ps, m.group, m.start_ps, m.end_ps, m.is_device)
+        for e, m in parts
+    ]
+    whole = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    return StepEvents(*whole[:4]), Markers(*whole[4:])
+
+
+def host_step_events(
+    forest: Forest, groups: Groups, *, has_device: bool, classic: bool = False
+) -> tuple[StepEvents, Markers]:
+    """What the threads of a host did in steps (``xplane_to_step_events.cc``).
+
+    Args:
+        forest: Its events.
+        groups: Its steps.
+        has_device: Whether launches are for a device.
+        classic: Take Python's frames and annotations for computation, tracing and compiling too,
+            and whatever is called ``train…`` or ``test…`` for a marker, as the reference does.
+    """
+    timeline = forest.timeline
+    of_event = groups.of_event
+    spent = _spent_on_threads(timeline, groups, classic=classic)
+    spent[list(groups.step_names)] = _MARKER
+    if has_device:
+        prepares = timeline.kind_mask(_prepares(timeline))
+        prepares[timeline.stat("correlation_id").events] = True
+        prepares &= (spent == Spent.HOST_COMPUTE) | (spent == Spent.HOST_WAIT_INPUT)
+        spent[prepares] = Spent.HOST_PREPARE
+    stages = _root_stages(forest)
+    spent[stages[spent[stages] == Spent.HOST_COMPUTE]] = Spent.HOST_WAIT_INPUT
+    outside = of_event < 0
+    outside |= ~timeline.on_threads
+    spent[outside] = _IGNORED
+    marks = np.flatnonzero(spent == _MARKER)
+    markers = Markers(
+        of_event[marks].astype(np.int64), timeline.starts_ps[marks],
+        timeline.starts_ps[marks] + timeline.durations_ps[marks], np.zeros(len(marks), np.bool_),
+    )  # fmt: skip
+    events = np.flatnonzero((spent >= 0) & ~_is_inside_its_like(forest, spent, of_event))
+    starts = timeline.starts_ps[events]
+    found = StepEvents(
+        of_event[events].astype(np.int64), spent[events].astype(np.int64), starts,
+        starts + timeline.durations_ps[events],
+    )  # fmt: skip
+    return found, markers
+
+
+def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
+    """Events directly inside one of the same step that is spent on the same: they add nothing.
+
+    With the Python tracer that is nearly all of them. What takes no time is kept, since it adds
+    something in the reference; so is what the start of a region encloses that the end of the
+    capture has cut (``build_forest``), as such a start takes no time itself.
+    """
+    timeline = forest.timeline
+    found = np.empty(len(spent), np.bool_)
+    for block in blocks(0, len(spent)):
+        parents = forest.nesting.parents[block]
+        around = np.maximum(parents, 0)
+        is_alike = (spent[around] == spent[block]) & (of_event[around] == of_event[block])
+        is_alike &= timeline.durations_ps[block] > 0
+        is_alike &= timeline.ends_of(around) >= timeline.ends_of(block)
+        np.logical_and(parents >= 0, is_alike, out=found[block])
+    return found
+
+
+_MARKER_NAMES = ("train", "test", "TraceContext")
+_CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
+
+
+def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
+    """What each event is spent on if it is one of a thread, shape (n,)."""
+    marks_by_name = classic or groups.are_given
+    spent_of_kind = np.array(
+        [
+            _spent_of_name(name, op.kind, op.type, classic, marks_by_name)
+            for name, op in zip(timeline.names, timeline.ops, strict=True)
+        ],
+        np.int16,
+    )
+    spent = spent_of_kind[timeline.kinds]
+    if not classic:
+        is_code = own_code(timeline, groups)
+        spent[is_code & (spent == Spent.HOST_COMPUTE)] = Spent.HOST_CODE
+    return spent
+
+
+def _spent_of_name(
+    name: str, kind: OpKind, op_type: str, classic: bool, marks_by_name: bool
+) -> int:
+    if marks_by_name and name.startswith(_MARKER_NAMES) and "/" not in name:
+        return _MARKER
+    if name.startswith(_CONTAINERS):
+        return _IGNORED
+    is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
+    if is_enqueue or kind is OpKind.COPY_H2D:
+        return Spent.HOST_TO_DEVICE
+    if kind is OpKind.COPY_H2H:
+        return Spent.HOST_TO_HOST
+    if is_input_op(name):
+        return Spent.HOST_WAIT_INPUT
+    is_compiled = not classic and kind is OpKind.UNKNOWN and is_compiling(name)
+    return Spent.HOST_COMPILE if is_compiled else Spent.HOST_COMPUTE
+
+
+def _prepares(timeline: Timeline) -> BoolArray:
+    return np.array(
+        [name.lower().startswith("executorstate::process") for name in timeline.names], np.bool_
+    )
+
+
+def _root_stages(forest: Forest) -> Int64Array:
+    """Stages of instrumented input pipelines that no other stage waits for.
+
+    Such a stage lies in no other of its line, and what it consumes nobody has produced.
+    """
+    timeline = forest.timeline
+    stages = timeline.stat("_ipl_stage_name").events
+    if not len(stages):
+        return stages
+    is_stage = np.full(len(timeline), -1, np.int64)
+    is_stage[stages] = stages
+    parents = forest.nesting.parents[stages]
+    around = np.where(parents >= 0, forest.nesting.nearest(is_stage)[parents], -1)
+    return stages[(around < 0) & ~np.isin(stages, forest.links.targets)]
+
+
+def gpu_step_events(
+    timeline: Timeline, groups: Groups, *, classic: bool
+) -> tuple[StepEvents, Markers]:
+    """What the GPUs of a host did in steps.
+
+    Args:
+        timeline: The events of the host and its GPUs.
+        groups: Its steps.
+        classic: Take copies for computation, as the reference does, which does not know the
+            names that CUPTI gives them; and bfloat16 for 32 bits.
+    """
+    spent_of_kind = np.array([_device_kind(name, classic) for name in timeline.names], np.int64)
+    is_16_bit = timeline.kind_mask([_is_16_bit(name, classic) for name in timeline.names])
+    shapes = timeline.stat("shape")
+    has_shape = shapes.only(shapes.is_text())
+    wide = np.array([_is_16_bit(text, classic, shape=True) for text in shapes.texts] or [False])
+    is_16_bit[has_shape.events] = wide[has_shape.values]
+    launched = np.zeros(len(timeline), np.bool_)
+    launched[timeline.stat("correlation_id").events] = True
+    parts = []
+    for number, plane in enumerate(timeline.space.planes):
+        if not plane.name.startswith(GPU_PREFIX):
+            continue
+        markers = _device_markers(timeline, groups, number)
+        events = device_events(timeline, number)
+        events = events[launched[events] & (groups.of_event[events] >= 0)]
+        spent = spent_of_kind[timeline.kinds[events]]
+        spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
+        found = StepEvents(
+            groups.of_event[events].astype(np.int64), spent,
+            timeline.starts_ps[events], timeline.ends_of(events),
+        )  # fmt: skip
+        parts.append((found, markers))
+    return joined(parts)
+
+
+_HALF = ("half", "fp16")
+_BRAIN = ("bf16", "bfloat16")
+
+
+def _is_16_bit(text: str, classic: bool, *, shape: bool = False) -> bool:
+    """Whether a kernel's name, or the shape of what it works on, tells of 16-bit numbers."""
+    words = ("half",) if shape else _HALF
+    return any(word in text for word in (words if classic else (*words, "f16", *_BRAIN)))
+
+
+def _device_kind(name: str, classic: bool) -> int:
+    lower = name.lower()
+    if lower.startswith("nccl") or (lower.startswith("rccl") and not classic):
+        return Spent.DEVICE_COLLECTIVES
+    spellings = ("{}to{}",) if classic else ("{}to{}", "{}2{}")
+    for source, target, spent in (
+        ("h", "d", Spent.HOST_TO_DEVICE),
+        ("d", "h", Spent.DEVICE_TO_HOST),
+        ("d", "d", Spent.DEVICE_TO_DEVICE),
+    ):
+        if any(lower.startswith("memcpy" + form.format(source, target)) for form in spellings):
+            return spent
+    if lower.startswith("memcpyp2p") and not classic:
+        return Spent.DEVICE_TO_DEVICE
+    return Spent.DEVICE_COMPUTE_32
+
+
+def _device_markers(timeline: Timeline, groups: Groups, plane: int) -> Markers:
+    """Spans of steps on a device: those of the file, or of consecutive events of one step."""
+    if groups.are_given:
+        steps = timeline.of_lines(
+            lambda line: line.plane == plane and line.is_derived and line.name == "Steps"
+        )
+        events = np.flatnonzero(steps & (groups.of_event >= 0))
+        group = groups.of_event[events].astype(np.int64)
+        start = timeline.starts_ps[events]
+        return Markers(group, start, timeline.ends_of(events), np.ones(len(events), np.bool_))
+    events = device_events(timeline, plane)
+    events = events[groups.of_event[events] >= 0]
+    group = groups.of_event[events].astype(np.int64)
+    if not len(events):
+        nothing = np.zeros(0, np.int64)
+        return Markers(nothing, nothing, nothing, np.zeros(0, np.bool_))
+    begins = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+    ends = np.maximum.reduceat(timeline.ends_of(events), begins)
+    return Markers(
+        group[begins], timeline.starts_ps[events][begins], ends, np.ones(len(begins), np.bool_)
+    )

@@ -1,0 +1,176 @@
+"""What a step is: what somebody marked; else what the program calls; else there is none.
+
+This is the one place that decides it (``docs/adr/0023-steps-and-verdicts.md``):
+
+* *Marked*: an event that the program has put around its step: ``Trace(…, _r=1)``, JAX's
+  ``StepTraceAnnotation``, what serving and old profilers mark. Where nobody set ``_r``, events with
+  a step number count, and those that Keras puts around the batches that it profiles.
+* *Called*: without marks, each call of the function that takes the most time of all that the
+  program calls: of a ``tf.function``, or of ``Session.run``. With ``steps_per_execution`` in Keras
+  a call is several batches, and so is the step.
+* An iteration of a loop inside a call is never a step; neither is a function that runs inside an
+  input pipeline. Where nothing was marked or called, there are no steps.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.timeline.names import IMPLICIT_ROOTS, TF_DATA_FUNCTIONS, TRACE_CONTEXT
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import StatKind
+from tfprof.columns.columns import BoolArray, Int64Array
+
+if TYPE_CHECKING:
+    from tfprof.captures.events.steps.grouping import Forest
+
+KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
+"""What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
+
+
+class StepKind(str, enum.Enum):
+    """How steps were found."""
+
+    MARKED = "marked"
+    CALLED = "called"
+    GIVEN = "given"
+    NONE = "none"
+
+
+class Calls(NamedTuple):
+    """Calls of one function, which count as steps.
+
+    Attributes:
+        function: Its name; empty if the capture does not tell.
+        events: The event of each call, in order of time.
+        others: How often other functions were called, which are in no step, by their names.
+    """
+
+    function: str
+    events: list[int]
+    others: dict[str, int]
+
+
+def tf_data_functions(timeline: Timeline) -> Int64Array:
+    """Ids of functions that run inside input pipelines."""
+    ids = timeline.stat("id")
+    inside = timeline.named(TF_DATA_FUNCTIONS.__contains__)
+    return np.unique(ids.values[inside[ids.events] & ids.is_integer()])
+
+
+def root_levels(timeline: Timeline) -> SparseStat:
+    """Levels of events that may begin a group of the reference's; 0 is none."""
+    of_kind = np.array([_level_of_name(name) for name in timeline.names], np.int64)
+    told = timeline.stat("_r")
+    told = told.only(told.is_integer())
+    events = np.union1d(np.flatnonzero(timeline.kind_mask(of_kind > 0)), told.events)
+    rows = told.rows_of(events)
+    levels = of_kind[timeline.kinds[events]]
+    levels[rows >= 0] = told.values[rows[rows >= 0]]
+    events, levels = events[levels != 0], levels[levels != 0]
+    return _levels(events, levels)
+
+
+def _levels(events: Int64Array, levels: Int64Array) -> SparseStat:
+    return SparseStat(events, np.full(len(events), StatKind.INT64, np.uint8), levels, [])
+
+
+def _level_of_name(name: str) -> int:
+    if name == "ProcessBatch":
+        return 2
+    return int(name in TRACE_CONTEXT or name == "BatchingSessionRun")
+
+
+def levels_with_marks(timeline: Timeline) -> tuple[SparseStat, BoolArray]:
+    """Levels of events that may begin a group, and which of them are marks, shape (n,).
+
+    Events with a step number count as marks where nothing else is one.
+    """
+    levels = root_levels(timeline)
+    is_mark = ~timeline.named(IMPLICIT_ROOTS.__contains__)[levels.events]
+    if is_mark.any():
+        return levels, is_mark
+    numbers = timeline.stat("step_num")
+    marked = np.zeros(len(timeline), np.bool_)
+    marked[numbers.events[numbers.is_integer()]] = True
+    marked |= timeline.named(lambda name: KERAS_BATCH.fullmatch(name) is not None)
+    marked &= timeline.on_threads
+    added = np.setdiff1d(np.flatnonzero(marked), levels.events, assume_unique=True)
+    if not len(added):
+        return levels, is_mark
+    events = np.concatenate([levels.events, added])
+    order = np.argsort(events)
+    whole = np.concatenate([levels.values, np.ones(len(added), np.int64)])[order]
+    return _levels(events[order], whole), np.isin(events[order], added)
+
+
+def outermost_roots(forest: Forest, levels: SparseStat) -> list[int]:
+    """Events that begin a group, in the order in which they are asked: those that no root of the
+    same level is above, and that do not run inside an input pipeline."""
+    timeline = forest.timeline
+    events = levels.events
+    functions = tf_data_functions(timeline)
+    if len(functions):
+        ids = timeline.stat("id").among(events)
+        in_function = ids.only(ids.is_integer() & np.isin(ids.values, functions))
+        events = np.setdiff1d(events, in_function.events, assume_unique=True)
+    order = np.lexsort(
+        (-timeline.durations_ps[events], timeline.starts_ps[events], -levels.at(events))
+    )
+    roots = events[order]
+    own = levels.at(roots)
+    around = forest.nearest_of_each(roots, lambda rows, events: levels.at(events) == own[rows])
+    return roots[around < 0].tolist()  # type: ignore[no-any-return]
+
+
+def called(forest: Forest, roots: list[int]) -> Calls:
+    """The calls that count as steps, of those that began with some roots.
+
+    A call returns before its ops have run when they run on other threads, so that the root may
+    take microseconds. The call in Python around it waits for the result, and is the step that
+    people mean: the outermost event of its thread that encloses the root and no other. Where most
+    calls have one name, and some another, because what calls them was called but once, the
+    outermost of that name counts.
+
+    Args:
+        forest: The events.
+        roots: What the runtime began, none of them inside another; at least one.
+    """
+    timeline = forest.timeline
+    in_order = np.sort(np.array(roots, np.int64))
+    around = [_around(forest, root, in_order) for root in roots]
+    outermost = [timeline.name(chain[-1]) for chain in around]
+    usual = max(sorted(set(outermost)), key=outermost.count)
+    if outermost.count(usual) == 1:
+        usual = ""
+    of_functions = frozenset(timeline.stat("tf_function_call").events.tolist())
+    found: dict[str, list[int]] = {}
+    for chain in around:
+        functions = [event for event in chain if event in of_functions]
+        same = [event for event in chain if timeline.name(event) == usual]
+        call = (same or functions or chain)[-1]
+        name = timeline.name(functions[-1]) if functions else ""
+        found.setdefault(name, []).append(call)
+    took = {
+        name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in found.items()
+    }
+    main = max(sorted(found), key=took.__getitem__)
+    calls = sorted(found.pop(main), key=lambda event: int(timeline.starts_ps[event]))
+    return Calls(main, calls, {name: len(others) for name, others in sorted(found.items())})
+
+
+def _around(forest: Forest, root: int, roots: Int64Array) -> list[int]:
+    """An event, and those that enclose it and no other of some, the outermost last."""
+    parents, ends = forest.nesting.parents, forest.nesting.ends
+    chain = [root]
+    while (around := int(parents[chain[-1]])) >= 0:
+        first, last = np.searchsorted(roots, (around, int(ends[around])))
+        if last - first > 1:
+            break
+        chain.append(around)
+    return chain

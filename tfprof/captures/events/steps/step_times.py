@@ -1,0 +1,208 @@
+"""How long each step took, and on what the time was spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
+from tfprof.columns.columns import BoolArray, Int64Array
+
+SPENT = tuple(sorted(Spent))
+"""Order of the columns of ``StepTimes.spent_ps``."""
+
+SPENT_COLUMN = {spent: column for column, spent in enumerate(SPENT)}
+
+
+@dataclass(frozen=True, eq=False)
+class StepTimes:
+    """Steps of a host, in the order of their groups.
+
+    Attributes:
+        groups: Group of each step, shape (n,).
+        start_ps: When it began.
+        duration_ps: How long it took.
+        spent_ps: The time by what it was spent on, the larger kind where events overlap,
+            shape (n, len(SPENT)); what no event covers is ``UNKNOWN``.
+        compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
+            of the steps.
+    """
+
+    groups: Int64Array
+    start_ps: Int64Array
+    duration_ps: Int64Array
+    spent_ps: Int64Array
+    compute_ps: tuple[int, int]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def take(self, rows: Int64Array) -> StepTimes:
+        """Some of the steps."""
+        return StepTimes(
+            self.groups[rows], self.start_ps[rows], self.duration_ps[rows], self.spent_ps[rows],
+            self.compute_ps,
+        )  # fmt: skip
+
+    def of(self, *kinds: Spent) -> Int64Array:
+        """Time of each step that was spent on some kinds together, shape (n,)."""
+        columns = [SPENT_COLUMN[kind] for kind in kinds]
+        found: Int64Array = self.spent_ps[:, columns].sum(axis=1)
+        return found
+
+
+def step_times(
+    events: StepEvents, markers: Markers, *, has_device: bool, classic: bool = False
+) -> StepTimes:
+    """Work out the steps (``xplane_to_step_events.cc``, ``step_events_to_steps_db.cc``).
+
+    A step spans its longest device marker, unless the longest host marker contains that; without
+    a device marker the longest host marker. With devices, steps in which these compute nothing are
+    left out.
+
+    Args:
+        events: Events of the steps.
+        markers: Their spans.
+        has_device: Whether there is a device; then only steps are kept of which it tells.
+        classic: Leave out steps without any computation on hosts without devices, too, as the
+            reference does.
+    """
+    span_of = _spans(markers, has_device=has_device)
+    kept = set(span_of)
+    if has_device or classic:
+        computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
+        kept &= set(np.unique(events.group[computing]).tolist())
+    groups = np.array(sorted(kept), np.int64)
+    spans = np.array([span_of[group] for group in groups.tolist()], np.int64).reshape(-1, 2)
+    row = _rows(groups, events.group)
+    inside = events.only(row >= 0)
+    row = row[row >= 0]
+    spent = np.zeros((len(groups), len(SPENT)), np.int64)
+    start = np.maximum(inside.start_ps, spans[row, 0])
+    end = np.minimum(inside.end_ps, spans[row, 1])
+    kept = end > start
+    covered = _covered(row[kept], start[kept], end[kept], inside.spent[kept], spans)
+    for kind, amount in covered.items():
+        spent[:, SPENT_COLUMN[Spent(kind)]] = amount
+    durations = spans[:, 1] - spans[:, 0]
+    spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = durations - spent.sum(axis=1)
+    return StepTimes(groups, spans[:, 0], durations, spent, _computed(inside, groups))
+
+
+def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
+    """The row of each group, -1 for one that is not there."""
+    most = int(max(groups.max(initial=-1), wanted.max(initial=-1)))
+    if most > 4 * (len(groups) + len(wanted)):  # numbers of a file, and no small ones
+        if not len(groups):
+            return np.full(len(wanted), -1)
+        place = np.searchsorted(groups, wanted).clip(max=len(groups) - 1)
+        return np.where(groups[place] == wanted, place, -1)
+    row_of = np.full(most + 1, -1, np.int64)
+    row_of[groups] = np.arange(len(groups))
+    return row_of[wanted]
+
+
+def _spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
+    """Start and end of each group."""
+    longest: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] = ({}, {})
+    columns = (markers.group, markers.start_ps, markers.end_ps, markers.is_device)
+    for group, start, end, is_device in zip(*(c.tolist() for c in columns), strict=True):
+        known = longest[is_device].get(group)
+        if known is None or end - start > known[1] - known[0]:
+            longest[is_device][group] = (start, end)
+    of_host, of_device = longest
+    if not has_device:
+        return of_host
+    found = {}
+    for group, (start, end) in of_device.items():
+        host = of_host.get(group)
+        is_inside = host is not None and host[0] <= start and end <= host[1]
+        found[group] = host if is_inside and host is not None else (start, end)
+    return found
+
+
+def _covered(
+    row: Int64Array, start: Int64Array, end: Int64Array, spent: Int64Array, spans: Int64Array
+) -> dict[int, Int64Array]:
+    """Time of each row that a kind covers and no larger one does, by kind.
+
+    What the kinds from one upwards cover together, less what those above it cover.
+    """
+    above = np.zeros(len(spans), np.int64)
+    found: dict[int, Int64Array] = {}
+    for kind in sorted(set(spent.tolist()), reverse=True):
+        chosen = spent >= kind
+        together = union_lengths(row[chosen], start[chosen], end[chosen], spans)
+        found[kind] = together - above
+        above = together
+    return found
+
+
+def union_lengths(
+    row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array
+) -> Int64Array:
+    """How much of each span its intervals cover.
+
+    Args:
+        row: The span of each interval, shape (n,).
+        start: Starts, inside the span.
+        end: Ends, inside the span.
+        spans: Start and end of each, shape (m, 2).
+
+    Returns:
+        Shape (m,).
+    """
+    if not len(row):
+        return np.zeros(len(spans), np.int64)
+    # Spans are laid side by side, so that one pass does for all of them.
+    lengths = spans[:, 1] - spans[:, 0]
+    shift = np.concatenate([[0], np.cumsum(lengths)[:-1]]) - spans[:, 0]
+    start, end = start + shift[row], end + shift[row]
+    order = np.argsort(start, kind="stable")
+    start, end, row = start[order], end[order], row[order]
+    reached = np.maximum.accumulate(end)
+    fresh = np.maximum(start, np.concatenate([[start[0]], reached[:-1]]))
+    covered = np.maximum(end - fresh, 0)
+    sums = np.zeros(len(spans), np.int64)
+    np.add.at(sums, row, covered)
+    return sums
+
+
+def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:
+    """Device computation with 32 and 16 bits, in and outside of the spans."""
+    compute = np.isin(events.spent, DEVICE_COMPUTE)
+    if not compute.any():
+        return 0, 0
+    # Larger kinds than computation hide it.
+    chosen = events.only(events.spent >= min(DEVICE_COMPUTE))
+    row = _rows(groups, chosen.group)
+    covered = spent_by_kind(
+        StepEvents(row, chosen.spent, chosen.start_ps, chosen.end_ps), len(groups)
+    )
+    return tuple(int(covered.get(kind, np.zeros(1)).sum()) for kind in DEVICE_COMPUTE)  # type: ignore[return-value]
+
+
+def spent_by_kind(events: StepEvents, n_rows: int) -> dict[int, Int64Array]:
+    """Time that a kind covers and no larger one does, whatever spans there are.
+
+    Args:
+        events: Their groups are rows.
+        n_rows: How many rows there are.
+
+    Returns:
+        By kind the time of each row, ps, shape (n_rows,).
+    """
+    spans = _extent(events.group, events, n_rows)
+    return _covered(events.group, events.start_ps, events.end_ps, events.spent, spans)
+
+
+def _extent(row: Int64Array, events: StepEvents, n_rows: int) -> Int64Array:
+    spans = np.zeros((n_rows, 2), np.int64)
+    low = np.full(n_rows, np.iinfo(np.int64).max)
+    high = np.zeros(n_rows, np.int64)
+    np.minimum.at(low, row, events.start_ps)
+    np.maximum.at(high, row, events.end_ps)
+    has_events: BoolArray = high > 0
+    spans[has_events, 0], spans[has_events, 1] = low[has_events], high[has_events]
+    return spans

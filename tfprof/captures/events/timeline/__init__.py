@@ -1,0 +1,1 @@
+"""The events of one host as columns: clocks, names, nesting, links, programs."""

@@ -1,0 +1,118 @@
+"""One axis of time for all lines of a host, and what cannot be put on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.captures.model.xspace import Plane, XSpace
+from tfprof.columns.columns import BoolArray, Int64Array
+
+MOST_PS = 1 << 60
+"""Thirteen days: no capture is longer, and sums of such times are far from the limit of 64 bits."""
+
+MOST_NS = MOST_PS // 1000
+
+_MOST_TOGETHER_PS = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class TimeAxis:
+    """Where the events of a host lie in time.
+
+    Attributes:
+        space: Its events.
+        base_ns: Timestamp from which to count: the first of the lines that share a clock.
+    """
+
+    space: XSpace
+    base_ns: int
+
+    def starts_ps(self, number: int) -> Int64Array:
+        """When each event of a plane began, since the base, shape (n,).
+
+        Lines with another clock begin at the base. Of impossible events it means nothing.
+        """
+        plane = self.space.planes[number]
+        since = np.where(self._is_far(plane), 0, plane.lines.timestamps_ns - self.base_ns) * 1000
+        offsets = plane.events.offsets_ps
+        starts = np.empty(len(offsets), np.int64)
+        for line in np.flatnonzero(np.diff(plane.events.first)).tolist():
+            events = plane.events_of(line)
+            np.add(offsets[events], since[line], out=starts[events])
+        return starts
+
+    def is_possible(self, number: int) -> BoolArray | None:
+        """Whether an event took no negative time and no two weeks; None if all of a plane are."""
+        if self._impossible[number] is None:
+            return None
+        return ~self._impossible[number]  # type: ignore[operator]
+
+    @cached_property
+    def n_impossible(self) -> int:
+        """Events whose times cannot be."""
+        return sum(int(found.sum()) for found in self._impossible if found is not None)
+
+    @cached_property
+    def far_lines(self) -> list[str]:
+        """Lines whose clock is two weeks and more away from that of the others."""
+        return [
+            f"{plane.name} {plane.lines.shown[row]}".strip()
+            for plane in self.space.planes
+            for row in np.flatnonzero(self._is_far(plane) & (np.diff(plane.events.first) > 0))
+        ]
+
+    def _is_far(self, plane: Plane) -> BoolArray:
+        stamps = plane.lines.timestamps_ns
+        lowest, highest = -(1 << 63), (1 << 63) - 1
+        found: BoolArray = (stamps < self.base_ns) | (
+            stamps > min(max(self.base_ns + MOST_NS, lowest), highest)
+        )
+        return found
+
+    @cached_property
+    def _impossible(self) -> list[BoolArray | None]:
+        columns = [(plane.events.offsets_ps, plane.events.durations_ps)
+                   for plane in self.space.planes]  # fmt: skip
+        together = sum(float(durations.sum(dtype=np.float64)) for _, durations in columns)
+        most = MOST_PS
+        if together > _MOST_TOGETHER_PS:  # then the longest are not real
+            most = _MOST_TOGETHER_PS // max(1, sum(len(durations) for _, durations in columns))
+        found: list[BoolArray | None] = []
+        for offsets, durations in columns:
+            if not len(offsets) or (
+                durations.min() >= 0 and durations.max() <= most
+                and offsets.min() >= -MOST_PS and offsets.max() <= MOST_PS
+            ):  # fmt: skip
+                found.append(None)
+                continue
+            is_wrong = (durations < 0) | (durations > most)
+            found.append(is_wrong | (offsets < -MOST_PS) | (offsets > MOST_PS))
+        return found
+
+
+def time_axis(space: XSpace) -> TimeAxis:
+    """The axis of a host: that of the clock which most of its events have.
+
+    Lines of one host share a clock, unless a file is damaged or a recorder has none for some.
+    """
+    stamps: dict[int, int] = {}
+    for plane in space.planes:
+        sizes = np.diff(plane.events.first)
+        for stamp, size in zip(plane.lines.timestamps_ns.tolist(), sizes.tolist(), strict=True):
+            if size:
+                stamps[stamp] = stamps.get(stamp, 0) + size
+    in_order = sorted(stamps)
+    if not in_order or in_order[-1] - in_order[0] <= MOST_NS:
+        return TimeAxis(space, in_order[0] if in_order else 0)
+    best, most, end, inside = 0, 0, 0, 0
+    for place, stamp in enumerate(in_order):
+        while end < len(in_order) and in_order[end] - stamp <= MOST_NS:
+            inside += stamps[in_order[end]]
+            end += 1
+        if inside > most:
+            best, most = place, inside
+        inside -= stamps[stamp]
+    return TimeAxis(space, in_order[best])

@@ -1,0 +1,99 @@
+"""What a device can do at most: float operations and bytes per second.
+
+Rates of NVIDIA's architectures are those of the CUDA programming guide's throughput table (float
+operations per clock cycle and multiprocessor) and of the architecture white papers; AMD's those
+of the CDNA white papers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfprof.captures.events.timeline.names import TENSOR_CORE
+from tfprof.captures.model.xspace import Plane
+
+
+class Peaks(NamedTuple):
+    """Upper limits of a device; 0 where unknown.
+
+    Attributes:
+        gflops: Float operations, 10^9 per second.
+        hbm_gb: Bytes of main memory, 10^9 per second.
+        sram_read_gb: Bytes read from memory on the chip (shared memory, VMEM), 10^9 per second.
+        sram_write_gb: Bytes written there.
+        cmem_read_gb: Bytes read from a TPU's CMEM.
+        cmem_write_gb: Bytes written there.
+        vmem_read_gb: Bytes read from a TPU's VMEM.
+        vmem_write_gb: Bytes written there.
+    """
+
+    gflops: float = 0.0
+    hbm_gb: float = 0.0
+    sram_read_gb: float = 0.0
+    sram_write_gb: float = 0.0
+    cmem_read_gb: float = 0.0
+    cmem_write_gb: float = 0.0
+    vmem_read_gb: float = 0.0
+    vmem_write_gb: float = 0.0
+
+    @property
+    def ridge(self) -> float:
+        """Float operations per byte from which on computation is the limit; 0 if unknown."""
+        return self.gflops / self.hbm_gb if self.hbm_gb else 0.0
+
+
+_NVIDIA: tuple[tuple[tuple[int, int], int], ...] = (
+    ((10, 0), 8192), ((9, 0), 4096), ((8, 9), 1024), ((8, 6), 1024), ((8, 0), 2048),
+    ((7, 5), 1024), ((7, 0), 1024), ((6, 1), 256), ((6, 0), 256), ((5, 0), 256), ((3, 0), 384),
+    ((2, 0), 64),
+)  # fmt: skip
+"""Most float operations per cycle and multiprocessor, any type, from a capability on."""
+
+_AMD = {"gfx908": (1024, 128), "gfx90a": (1024, 128), "gfx942": (2048, 128), "gfx950": (4096, 256)}
+"""Most float operations, and bytes of local memory, per cycle and compute unit."""
+
+_BANKS, _BANK_BYTES = 32, 8
+
+_LARGEST = 1e24
+"""No device has more of anything; products of larger numbers may not be finite."""
+
+
+def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
+    """Upper limits of the device of a plane, from its stats.
+
+    Args:
+        plane: The plane.
+        amd_model: ``gfx942`` for an AMD GPU.
+    """
+    stats = plane.own_stats()
+
+    def number(name: str) -> float:
+        value = stats.get(name)
+        if not isinstance(value, (int, float)) or not 0 <= value <= _LARGEST:
+            return 0.0
+        return float(value)
+
+    told = number("peak_teraflops_per_second") * 1000.0
+    if TENSOR_CORE.fullmatch(plane.name):
+        return Peaks(
+            told,
+            number("peak_hbm_bw_gigabytes_per_second"),
+            number("peak_sram_rd_bw_gigabytes_per_second"),
+            number("peak_sram_wr_bw_gigabytes_per_second"),
+            number("peak_cmem_rd_bw_gigabytes_per_second"),
+            number("peak_cmem_wr_bw_gigabytes_per_second"),
+            number("peak_vmem_rd_bw_gigabytes_per_second"),
+            number("peak_vmem_wr_bw_gigabytes_per_second"),
+        )
+    clock_ghz, cores = number("clock_rate") / 1e6, number("core_count")
+    hbm = number("memory_bandwidth") / 1e9
+    capability = (int(number("compute_cap_major")), int(number("compute_cap_minor")))
+    if str(stats.get("device_vendor") or "") == "AMD":
+        flops, lds_bytes = _AMD.get(amd_model, (0, 0))
+    else:
+        flops = next((rate for lowest, rate in _NVIDIA if capability >= lowest), _NVIDIA[-1][1])
+        lds_bytes = _BANKS * (_BANK_BYTES if capability[0] > 2 else _BANK_BYTES // 4)
+    sram = lds_bytes * clock_ghz * cores
+    read = number("peak_sram_rd_bw_gigabytes_per_second") or sram
+    written = number("peak_sram_wr_bw_gigabytes_per_second") or sram
+    return Peaks(told or flops * clock_ghz * cores, hbm, read, written)

@@ -1,0 +1,276 @@
+"""What one event leads to on another thread or on a device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.captures.events.timeline.names import EXECUTOR, GET_NEXT, TPU_PREFIX
+from tfprof.captures.events.timeline.sources import place_type
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.threadpool import Regions
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.numerals import whole_number
+
+_MOST_PAIRS = 64
+"""With that many producers and that many consumers of one id, the id ties nothing together."""
+
+_THREADPOOL_CONTEXT = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairs of events, the one that leads first.
+
+    Attributes:
+        sources: Ascending, shape (n,).
+        targets: Shape (n,); of a source, in the order in which they were found.
+        n_events: Number of events of the timeline.
+    """
+
+    sources: Int64Array
+    targets: Int64Array
+    n_events: int
+
+    def sources_of(self, event: int) -> list[int]:
+        """What leads to an event."""
+        targets, sources = self._by_target
+        first, last = np.searchsorted(targets, (event, event + 1)).tolist()
+        return sources[first:last].tolist()  # type: ignore[no-any-return]
+
+    def sources_of_each(self, events: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """What leads to some events: places in ``events``, ascending, and what leads there."""
+        targets, sources = self._by_target
+        first = np.searchsorted(targets, events)
+        counts = np.searchsorted(targets, events, side="right") - first
+        place = np.repeat(np.arange(len(events)), counts)
+        rows = np.arange(len(place)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        return place, sources[rows]
+
+    @cached_property
+    def _by_target(self) -> tuple[Int64Array, Int64Array]:
+        """Targets, ascending, and their sources."""
+        order = np.argsort(self.targets, kind="stable")
+        return self.targets[order], self.sources[order]
+
+
+def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
+    """Links of several kinds together."""
+    if not pairs:
+        nothing = np.zeros(0, np.int64)
+        return Links(nothing, nothing, n_events)
+    sources = np.concatenate([source for source, _ in pairs]).astype(np.int64, copy=False)
+    targets = np.concatenate([target for _, target in pairs]).astype(np.int64, copy=False)
+    order = np.argsort(sources, kind="stable")
+    return Links(sources[order], targets[order], n_events)
+
+
+def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
+    """All links of a host and its devices (``group_events.cc``).
+
+    Args:
+        timeline: The events.
+        regions: Regions of thread pools to be tied to who gave them the work; the reference
+            leaves them alone.
+    """
+    pairs = [
+        _executor_to_input(timeline),
+        _launch_to_kernel(timeline),
+        _producers_to_consumers(timeline, regions),
+        *_legacy(timeline),
+    ]
+    return joined(pairs, len(timeline))
+
+
+def _executor_to_input(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+    """The executor's event of a step leads to the input op of the step."""
+    stats = (timeline.stat("id"), timeline.stat("iter_num"))
+    executors = _keys(stats, timeline.named(EXECUTOR.__eq__))
+    inputs = _keys(stats, timeline.named(GET_NEXT.__contains__))
+    return last_match(executors, inputs)
+
+
+def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+    stat = timeline.stat("correlation_id")
+    return last_match(_keys((stat,), timeline.on_host), _keys((stat,), timeline.on_device))
+
+
+def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
+    """Links of TPU runtimes, which are told by stats of their own."""
+    named = timeline.named
+    if _LEGACY_SOURCES.isdisjoint(timeline.names):
+        return []
+    step = (timeline.stat("id"), timeline.stat("iter_num"))
+    queue = (timeline.stat("request_id"), timeline.stat("queue_addr"))
+    executors, executes = (_keys(step, named(name.__eq__)) for name in (EXECUTOR, "TpuExecuteOp"))
+    locked, requests = (
+        _keys(queue, named(wanted)) for wanted in ("EnqueueRequestLocked".__eq__, _is_request)
+    )
+    return [
+        all_matches(executors, executes, _MOST_PAIRS),
+        all_matches(locked, requests, _MOST_PAIRS),
+        all_matches(*_program_runs(timeline), _MOST_PAIRS),
+    ]
+
+
+_LEGACY_SOURCES = frozenset(("EnqueueRequestLocked", "TpuExecuteOp", "DoEnqueueProgram"))
+
+_RUN_MASK = (1 << 27) - 1
+"""Devices keep so many bits of the number of a run."""
+
+
+def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
+    """What puts a program into a core's queue; its run there, and what is called after it."""
+    n_events = len(timeline)
+    core_type = timeline.stat("core_type").dense(n_events)
+    ordinal = timeline.stat("device_ordinal")
+    modules = np.zeros(n_events, np.bool_)
+    ordinals = ordinal.dense(n_events, missing=-1)
+    for number, line in enumerate(timeline.lines):
+        name = timeline.space.planes[line.plane].name
+        found = _ORDINAL.match(name)
+        if line.name == "XLA Modules" and found is not None:
+            modules[timeline.events_of(number)] = True
+            ordinals[timeline.events_of(number)] = whole_number(found[1])
+    stats = (timeline.stat("queue_id"), timeline.stat("run_id"))
+
+    def runs(chosen: BoolArray) -> Keyed:
+        events, keys = _keys(stats, chosen & (ordinals >= 0))
+        queue, run = keys
+        return events, (ordinals[events], queue, run & _RUN_MASK, core_type[events])
+
+    parents = runs(timeline.named("DoEnqueueProgram".__eq__))
+    return parents, runs(modules | timeline.named("CompleteCallbacks".__eq__))
+
+
+_ORDINAL = re.compile(re.escape(TPU_PREFIX) + r"(\d+)")
+
+_REQUESTS = frozenset(
+    ("RunProgramRequest", "HostCallbackRequest", "TransferH2DRequest",
+     "TransferPreprocessedH2DRequest", "TransferD2HRequest", "OnDeviceSendRequest",
+     "OnDeviceRecvRequest", "OnDeviceSendRecvLocalRequest", "CustomWait",
+     "OnDeviceSendRequestMulti", "OnDeviceRecvRequestMulti", "PjrtAsyncWait")
+)  # fmt: skip
+
+
+def _is_request(name: str) -> bool:
+    return name in _REQUESTS
+
+
+Keyed = tuple[Int64Array, Sequence[Int64Array]]
+"""Events, shape (n,), and what they are matched by, columns of the same shape."""
+
+_DENSE = 4
+"""Up to so many possible numbers for each row are counted instead of sorted."""
+
+
+def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
+    """Events, or some of them, that have all of some integer stats, and their values."""
+    whole = [stat.only(stat.is_integer()) for stat in stats]
+    events, columns = whole[0].events, [whole[0].values]
+    if chosen is not None:
+        kept = chosen[events]
+        events, columns = events[kept], [columns[0][kept]]
+    for stat in whole[1:]:
+        if np.array_equal(stat.events, events):  # written together
+            columns.append(stat.values)
+            continue
+        has_stat = stat.has(events)
+        events = events[has_stat]
+        columns = [*(column[has_stat] for column in columns), stat.at(events)]
+    return events, columns
+
+
+def _numbered(*sides: Keyed) -> list[IntArray]:
+    """A number for each distinct key, the same on all sides."""
+    numbers: IntArray = np.zeros(sum(len(side[0]) for side in sides), np.int64)
+    n_distinct = 1
+    for column in zip(*(side[1] for side in sides), strict=True):
+        more, n_more = _ranks(np.concatenate(column))
+        if n_distinct > 1:
+            # Ranks are below the number of rows: their products are far from the limit of 64 bits.
+            both = np.multiply(numbers, n_more, dtype=np.int64)
+            both += more
+            more, n_more = _ranks(both)
+        numbers, n_distinct = more, n_more
+    bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
+    return np.split(numbers, bounds)
+
+
+def _ranks(values: Int64Array) -> tuple[IntArray, int]:
+    """The place of each value among the distinct ones in order, and how many these are."""
+    if not len(values):
+        return values, 0
+    narrow = place_type(len(values))
+    lowest, highest = int(values.min()), int(values.max())
+    if highest - lowest < _DENSE * len(values):
+        above = values - lowest
+        is_there = np.zeros(highest - lowest + 1, np.bool_)
+        is_there[above] = True
+        ranks = np.cumsum(is_there, dtype=np.int64) - 1
+        return ranks.astype(narrow)[above], int(ranks[-1]) + 1
+    order = np.argsort(values)
+    in_order = values[order]
+    is_new = np.zeros(len(values), np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    ranks = np.cumsum(is_new, dtype=narrow)
+    found = np.empty(len(values), narrow)
+    found[order] = ranks
+    return found, int(ranks[-1]) + 1
+
+
+def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
+    """For each child the last parent of the same key."""
+    above, below = _numbered(parents, children)
+    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    last = np.full(size, -1, np.int64)
+    last[above] = parents[0]  # the last one stays
+    found = last[below]
+    return found[found >= 0], children[0][found >= 0]
+
+
+def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Array, Int64Array]:
+    """Every parent with every child of the same key.
+
+    Args:
+        parents: Events that lead.
+        children: Events that follow.
+        most: Leave out keys with so many of both; 0 for none.
+    """
+    above, below = _numbered(parents, children)
+    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    n_above, n_below = (np.bincount(side, minlength=size) for side in (above, below))
+    is_kept = (n_above > 0) & (n_below > 0)
+    if most:
+        is_kept &= (n_above < most) | (n_below < most)
+    by_key = np.argsort(below, kind="stable")
+    first_below = np.concatenate([[0], np.cumsum(n_below)])
+    leading = np.flatnonzero(is_kept[above]) if len(above) else np.zeros(0, np.int64)
+    leading = leading[np.argsort(above[leading], kind="stable")]
+    repeats = n_below[above[leading]]
+    starts = np.repeat(first_below[above[leading]] - (np.cumsum(repeats) - repeats), repeats)
+    rows = by_key[starts + np.arange(len(starts))]
+    return np.repeat(parents[0][leading], repeats), children[0][rows]
+
+
+def _producers_to_consumers(
+    timeline: Timeline, regions: Regions | None
+) -> tuple[Int64Array, Int64Array]:
+    producers, consumers = (
+        _keys([timeline.stat(name, keep=False) for name in names])
+        for names in (("_pt", "_p"), ("_ct", "_c"))
+    )
+    if regions is not None and len(regions.events):
+        types = np.full(len(regions.events), _THREADPOOL_CONTEXT)
+        (events, keys), more = consumers, (types, regions.consumers)
+        consumers = (
+            np.concatenate([events, regions.events]),
+            [np.concatenate(columns) for columns in zip(keys, more, strict=True)],
+        )
+    return all_matches(producers, consumers, _MOST_PAIRS)

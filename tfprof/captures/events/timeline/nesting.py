@@ -1,0 +1,150 @@
+"""Which event encloses which, on lines that are in order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("nesting")
+
+_FILLED = {1: np.int8, 4: np.int32, 8: np.int64}
+"""Types of values that the compiled part fills, by bytes."""
+
+
+def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
+    """As narrow as places of so many events can be: these columns are as long as a capture."""
+    return np.int32 if n_events < 1 << 31 else np.int64
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """Enclosing events.
+
+    Attributes:
+        parents: The innermost event of the same line that encloses each, -1 without one,
+            shape (n,).
+        ends: The place behind the last event inside each; an event and all inside it are
+            ``[event, ends[event])``, shape (n,).
+    """
+
+    parents: IntArray
+    ends: IntArray
+
+    def sums_of_children(self, values: Int64Array) -> Int64Array:
+        """Sum over the direct children of each event, shape (n,)."""
+        sums = np.zeros(len(self.parents), np.int64)
+        inner = np.flatnonzero(self.parents >= 0)
+        np.add.at(sums, self.parents[inner], values[inner])
+        return sums
+
+    def nearest(self, values: IntArray) -> IntArray:
+        """The value of each event, or where it is negative, that of the nearest event around it.
+
+        Negative if there is none at all.
+        """
+        found = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
+        if is_native() and _native is not None:
+            _native.fill_from_parents(self.parents, found)
+            return found
+        around = np.where(found < 0, self.parents, -1)
+        while True:
+            open_ = np.flatnonzero(around >= 0)
+            if not len(open_):
+                return found
+            above = around[open_]
+            found[open_] = found[above]
+            still = found[open_] < 0
+            around[open_] = np.where(still, around[above], -1)
+
+
+def nest(
+    first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array, is_alone: BoolArray | None = None
+) -> Nesting:
+    """Find the event around each.
+
+    An event encloses a later one of its line if that starts and ends within it, and no event in
+    between that starts later has closed it: one that overlaps only in part ends all it reaches
+    out of (``group_events.cc``, ``ConnectIntraThread``).
+
+    Args:
+        first: The first event of each line, and the number of events, shape (n lines + 1,).
+        starts_ps: Starts, ascending on each line; of equal ones, longer events first, shape (n,).
+        ends_ps: Ends, not before the starts, shape (n,).
+        is_alone: Events that have no parent and are none, shape (n,); by default there are none.
+    """
+    if is_alone is None:
+        is_alone = np.zeros(len(starts_ps), np.bool_)
+    if is_native() and _native is not None:
+        parents, ends = (np.empty(len(starts_ps), _place_type(len(starts_ps))) for _ in range(2))
+        _native.nest(
+            np.ascontiguousarray(first, np.int64),
+            np.ascontiguousarray(starts_ps, np.int64),
+            np.ascontiguousarray(ends_ps, np.int64),
+            is_alone.view(np.uint8),
+            parents,
+            ends,
+        )
+        return Nesting(parents, ends)
+    return nest_pure(first, starts_ps, ends_ps, is_alone)
+
+
+def nest_pure(
+    first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array, is_alone: BoolArray
+) -> Nesting:
+    """The same in NumPy: all events look at once at the event before them, then at its parent."""
+    if is_alone.any():
+        return _without(is_alone, first, starts_ps, ends_ps)
+    n_events = len(starts_ps)
+    parents = np.full(n_events, -1, np.int64)
+    candidates = np.arange(-1, n_events - 1)
+    candidates[first[:-1][np.diff(first) > 0]] = -1
+    is_settled = candidates < 0
+    waiting = np.flatnonzero(~is_settled)
+    while len(waiting):
+        above = candidates[waiting]
+        encloses = ends_ps[waiting] <= ends_ps[above]  # starts are in order
+        parents[waiting[encloses]] = above[encloses]
+        is_settled[waiting[encloses]] = True
+        waiting, above = waiting[~encloses], above[~encloses]
+        # What lies around the candidate is known once the candidate itself is settled.
+        known = is_settled[above]
+        candidates[waiting[known]] = parents[above[known]]
+        is_settled[waiting[known]] = candidates[waiting[known]] < 0
+        waiting = waiting[~is_settled[waiting]]
+    narrow = _place_type(n_events)
+    return Nesting(parents.astype(narrow), _subtree_ends(parents).astype(narrow))
+
+
+def _without(
+    is_alone: BoolArray, first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array
+) -> Nesting:
+    """Nest the others, and give those that are alone their places again."""
+    rest = np.flatnonzero(~is_alone)
+    inner = nest_pure(np.searchsorted(rest, first), starts_ps[rest], ends_ps[rest], is_alone[rest])
+    parents = np.full(len(starts_ps), -1, np.int64)
+    parents[rest] = np.where(inner.parents < 0, -1, rest[inner.parents])
+    ends = np.arange(1, len(starts_ps) + 1)
+    # Behind what is inside comes the next that is not alone, or the end of the line.
+    behind = np.append(rest, len(starts_ps))[inner.ends]
+    line_ends = first[np.searchsorted(first, rest, side="right")]
+    ends[rest] = np.minimum(behind, line_ends)
+    narrow = _place_type(len(starts_ps))
+    return Nesting(parents.astype(narrow), ends.astype(narrow))
+
+
+def _subtree_ends(parents: Int64Array) -> Int64Array:
+    """The place behind all inside each event.
+
+    Events are in preorder, so the last of them knows its size first: one pass, however deep.
+    """
+    above, sizes = parents.tolist(), [1] * len(parents)
+    for place in range(len(sizes) - 1, -1, -1):
+        if above[place] >= 0:
+            sizes[above[place]] += sizes[place]
+    return np.arange(len(sizes)) + np.array(sizes, np.int64)

@@ -1,0 +1,46 @@
+"""What threads of XLA's pools did for a step, where nothing tells who gave them the work.
+
+On a CPU, JAX hands programs to pools of threads, and only part of what these do is tied to the call
+in Python. The rest belongs to the step during which it began: steps of one thread follow one
+another, so at most one of them was running.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import Int64Array
+
+_POOLS = "tf_XLA"
+"""What names of threads of XLA's pools begin with."""
+
+
+def fill_pools(timeline: Timeline, of_event: IntArray, roots: Int64Array) -> None:
+    """Put what pools did outside of groups into the step during which it began.
+
+    Nothing is done where steps overlap: time does not tell them apart.
+
+    Args:
+        timeline: The events.
+        of_event: The group of each event, changed; -1 without one, shape (n events,).
+        roots: The event that each step spans, shape (n,); all of them have a group.
+    """
+    begins, ends = timeline.starts_ps[roots], timeline.ends_of(roots)
+    order = np.argsort(begins, kind="stable")
+    begins, ends, roots = begins[order], ends[order], roots[order]
+    if not len(roots) or (begins[1:] < ends[:-1]).any():
+        return
+    of_xla = np.zeros(len(timeline), np.bool_)
+    of_xla[timeline.stat("hlo_op").events] = True
+    for number, line in enumerate(timeline.lines):
+        events = timeline.events_of(number)
+        is_pool = line.name.startswith(_POOLS) or of_xla[events].any()
+        if not (line.is_host and is_pool) or line.is_derived:
+            continue
+        outside = np.flatnonzero(of_event[events] < 0) + events.start
+        starts = timeline.starts_ps[outside]
+        place = np.searchsorted(begins, starts, side="right") - 1
+        is_inside = (place >= 0) & (starts < ends[place])
+        of_event[outside[is_inside]] = of_event[roots[place[is_inside]]]

@@ -1,0 +1,179 @@
+"""Which compiled program an event belongs to, which instruction of it it ran, and what both are.
+
+This is the only place that says so; every tool asks here. An event tells its program by
+
+1. ``program_id``, its own stat or its metadata's;
+2. ``hlo_module``, as ``module(id)`` or as a bare name;
+3. otherwise the run around it on the device's line ``XLA Modules``, which is called ``module(id)``.
+
+The program of an id is the entry of ``/host:metadata`` with that id (``readers.hlo`` says what
+the id of an entry is). Where an entry has only a number, its name must agree, too: XLA has also
+numbered entries by counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.hlo import Instruction
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
+from tfprof.columns.columns import Int64Array
+
+MODULES = "XLA Modules"
+"""The line of a device that says which program ran when."""
+
+_PROGRAM = "program"
+
+
+class HloKey(NamedTuple):
+    """An instruction of a program, as an event tells it.
+
+    Attributes:
+        program_id: Unsigned; None if nothing tells it.
+        module: Name of the program without its id; empty if nothing tells it.
+        name: The instruction.
+    """
+
+    program_id: int | None
+    module: str
+    name: str
+
+
+class KnownInstruction(NamedTuple):
+    """An instruction that the capture holds, and its program."""
+
+    program: HloProgram
+    instruction: Instruction
+
+
+def program_title(program_id: int | None, module: str) -> str:
+    """What a program is called, ``module(id)``; empty for none."""
+    if program_id is None:
+        return module
+    return f"{module or _PROGRAM}({program_id})"
+
+
+def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None], Int64Array]:
+    """The instructions that events ran.
+
+    Args:
+        timeline: The events.
+        events: Places of some of them, shape (n,).
+
+    Returns:
+        The keys, None for "no instruction", and the place of each event's key in them, shape
+        (n,). Of nested instructions, which are written outermost first, the last counts.
+    """
+    hlo, modules = timeline.stat("hlo_op"), timeline.stat("hlo_module")
+    programs = timeline.stat("program_id")
+    rows = programs.rows_of(events)
+    is_told = np.zeros(len(events), np.bool_)
+    if len(programs):
+        is_told = (rows >= 0) & programs.is_integer()[rows]
+    instruction = _texts_at(hlo.text_ids(len(timeline)), events)
+    module = _texts_at(modules.text_ids(len(timeline)), events)
+    around = np.full(len(events), -1, np.int64)
+    lost = np.flatnonzero((instruction >= 0) & ~is_told & (module < 0))
+    if len(lost):
+        around[lost] = _modules_around(timeline, events[lost])
+    columns = np.stack(
+        [instruction, module, is_told.astype(np.int64), programs.at(events), around], axis=1
+    )
+    distinct, place = np.unique(columns, axis=0, return_inverse=True)
+    keys: list[HloKey | None] = []
+    for text, of_module, known, program, run in distinct.tolist():
+        if text < 0:
+            keys.append(None)
+            continue
+        title = (
+            modules.texts[of_module] if of_module >= 0 else timeline.names[run] if run >= 0 else ""
+        )
+        name, in_title = split_title(title)
+        number = unsigned(program) if known else in_title
+        keys.append(HloKey(number, name, hlo.texts[text].rpartition("::")[2]))
+    return keys, place.reshape(-1)
+
+
+def _texts_at(ids: IntArray, events: Int64Array) -> Int64Array:
+    found: Int64Array = ids[events].astype(np.int64)
+    return found
+
+
+def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
+    """The run of a program around each event on its device: its kind, -1 for none."""
+    found = np.full(len(events), -1, np.int64)
+    planes = np.array([line.plane for line in timeline.lines], np.int64)[timeline.lines_of(events)]
+    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+    for number, line in enumerate(timeline.lines):
+        runs = timeline.events_of(number)
+        if line.name != MODULES or runs.start == runs.stop:
+            continue
+        own = np.flatnonzero((planes == line.plane) & (found < 0))
+        run = np.searchsorted(timeline.starts_ps[runs], starts[own], side="right") - 1
+        run = np.where(run >= 0, run + runs.start, -1)
+        is_around = (run >= 0) & (timeline.ends_of(run) >= ends[own])
+        found[own[is_around]] = timeline.kinds[run[is_around]]
+    return found
+
+
+def told_modules(timeline: Timeline) -> dict[int, str]:
+    """Names of programs by id, as events and runs of programs tell them."""
+    found: dict[int, str] = {}
+    for number, line in enumerate(timeline.lines):
+        if line.name == MODULES:
+            for kind in np.unique(timeline.kinds[timeline.events_of(number)]).tolist():
+                name, program_id = split_title(timeline.names[kind])
+                if program_id is not None:
+                    found[program_id] = name
+    with_module = timeline.stat("hlo_module").events.astype(np.int64)
+    keys, _ = hlo_keys(timeline, with_module)
+    for key in keys:
+        if key is not None and key.program_id is not None and key.module:
+            found[key.program_id] = key.module
+    return found
+
+
+class KnownPrograms:
+    """The programs that a capture holds, to be found by what events tell of them.
+
+    Args:
+        programs: What there is.
+    """
+
+    def __init__(self, programs: Sequence[HloProgram]) -> None:
+        self._by_id: dict[int, list[HloProgram]] = {}
+        self._by_name: dict[str, list[HloProgram]] = {}
+        for program in programs:
+            self._by_id.setdefault(program.id, []).append(program)
+            self._by_name.setdefault(program.name, []).append(program)
+
+    def instruction(self, key: HloKey) -> KnownInstruction | None:
+        """The instruction of an event; None if the capture does not hold it."""
+        found = [
+            KnownInstruction(program, instruction)
+            for program in self._candidates(key)
+            if (instruction := program.module().find(key.name)) is not None
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def program(self, program_id: int | None, module: str = "") -> HloProgram | None:
+        """The program of an id, of a name, or of both; None if there is none, or several."""
+        found = self._candidates(HloKey(program_id, module, ""))
+        return found[0] if len(found) == 1 else None
+
+    def _candidates(self, key: HloKey) -> list[HloProgram]:
+        named = self._by_name.get(key.module, [])
+        if key.program_id is None:
+            return named
+        of_id = self._by_id.get(key.program_id, [])
+        if not key.module:
+            return of_id
+        both = [program for program in of_id if program.name == key.module]
+        # Where numbers of entries are no ids, the name is all there is.
+        by_name = [program for program in named if not program.is_id_told]
+        return both or [program for program in of_id if program.is_id_told] or by_name

@@ -1,0 +1,85 @@
+"""Which event of a space each event of a timeline is, and the other way round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.columns import Int64Array, blocks, no_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Numbers of events among all of a space, planes one after the other.
+
+    Mostly a capture is in order, and a number is a place less what was added before it: no column
+    is made for what can be counted.
+
+    Attributes:
+        n_sources: How many events the space has.
+        n_events: How many the timeline has.
+        order: Number of each event of the timeline that is in the space; None if that is its
+            place among these.
+        added: Places of events that are not in the space, ascending.
+    """
+
+    n_sources: int
+    n_events: int
+    order: IntArray | None
+    added: Int64Array
+
+    @classmethod
+    def in_order(cls, n_sources: int, numbers: IntArray | None) -> Sources:
+        """Those of a timeline to which nothing was added."""
+        n_events = n_sources if numbers is None else len(numbers)
+        return cls(n_sources, n_events, numbers, no_rows())
+
+    def with_added(self, added: Int64Array) -> Sources:
+        """The same with events that are not in the space; there are none yet.
+
+        Args:
+            added: Their places once all are there, ascending.
+        """
+        return Sources(self.n_sources, self.n_events + len(added), self.order, added)
+
+    def only(self, events: Int64Array) -> Sources:
+        """Those of some events of the timeline, ascending."""
+        numbers = self.of(events)
+        return Sources(
+            self.n_sources, len(events), numbers[numbers >= 0], np.flatnonzero(numbers < 0)
+        )
+
+    def of(self, events: IntArray) -> Int64Array:
+        """The number of some events of the timeline, -1 for what is not in the space."""
+        before = np.searchsorted(self.added, events)
+        found = events - before
+        if self.order is not None and len(self.order):
+            found = self.order[np.minimum(found, len(self.order) - 1)].astype(np.int64)
+        if len(self.added):
+            is_added = self.added[np.minimum(before, len(self.added) - 1)] == events
+            found = np.where(is_added, -1, found)
+        return found
+
+    @cached_property
+    def places(self) -> IntArray | None:
+        """Place of each event of the space, -1 if it is not there; None if it is its number."""
+        if self.order is None and not len(self.added):
+            return None
+        is_added = np.zeros(self.n_events, np.bool_)
+        is_added[self.added] = True
+        found: IntArray = np.full(self.n_sources, -1, place_type(self.n_events))
+        end = 0
+        for block in blocks(0, self.n_events):
+            own = np.flatnonzero(~is_added[block]) + block.start
+            begin, end = end, end + len(own)
+            found[slice(begin, end) if self.order is None else self.order[begin:end]] = own
+        return found
+
+
+def place_type(n_events: int) -> type[np.signedinteger[Any]]:
+    """The type of places of events."""
+    return np.int32 if n_events < 1 << 31 else np.int64

@@ -1,0 +1,95 @@
+"""A stat of those events that have it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import IntArray, StatKind
+from tfprof.columns.columns import BoolArray, Int64Array
+
+
+class SparseStat(NamedTuple):
+    """A stat of those events that have it.
+
+    Attributes:
+        events: Their places in the timeline, ascending, shape (n,).
+        kinds: ``StatKind`` of each value.
+        values: Numbers or the bits of a double; of texts the number of one in ``texts``.
+        texts: The texts.
+    """
+
+    events: Int64Array
+    kinds: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    values: Int64Array
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def only(self, chosen: BoolArray) -> SparseStat:
+        """Those of some events."""
+        if chosen.all():
+            return self
+        return SparseStat(self.events[chosen], self.kinds[chosen], self.values[chosen], self.texts)
+
+    def is_integer(self) -> BoolArray:
+        """Whether each value is an integer, signed or not."""
+        found: BoolArray = (self.kinds == StatKind.INT64) | (self.kinds == StatKind.UINT64)
+        return found
+
+    def is_text(self) -> BoolArray:
+        """Whether each value is a text."""
+        found: BoolArray = self.kinds >= StatKind.STR
+        return found
+
+    def dense(self, n_events: int, missing: int = 0) -> Int64Array:
+        """The integers of all events, shape (n_events,)."""
+        found = np.full(n_events, missing, np.int64)
+        whole = self.only(self.is_integer())
+        found[whole.events] = whole.values
+        return found
+
+    def at(self, events: IntArray, missing: int = 0) -> Int64Array:
+        """The integers of some events, shape of ``events``: cheaper than those of all."""
+        found = np.full(len(events), missing, np.int64)
+        rows = self.rows_of(events)
+        is_integer = rows >= 0
+        is_integer[is_integer] = self.is_integer()[rows[is_integer]]
+        found[is_integer] = self.values[rows[is_integer]]
+        return found
+
+    def has(self, events: IntArray) -> BoolArray:
+        """Whether some events have it, shape of ``events``."""
+        return self.rows_of(events) >= 0
+
+    def among(self, events: IntArray) -> SparseStat:
+        """Those of some events, in the order of these; events without it are left out."""
+        rows = self.rows_of(events)
+        rows = rows[rows >= 0]
+        return SparseStat(self.events[rows], self.kinds[rows], self.values[rows], self.texts)
+
+    def rows_of(self, events: IntArray) -> Int64Array:
+        """The rows of some events, -1 for those without, shape of ``events``."""
+        if not len(self):
+            return np.full(len(events), -1)
+        row = np.searchsorted(self.events, events).clip(max=len(self) - 1)
+        return np.where(self.events[row] == events, row, -1)
+
+    def text_ids(self, n_events: int) -> IntArray:
+        """The number of each event's text, -1 without one, shape (n_events,)."""
+        found = np.full(n_events, -1, np.int32)
+        chosen = self.is_text()
+        found[self.events[chosen]] = self.values[chosen]
+        return found
+
+    def floats(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """The numbers as doubles, shape (n,); NaN for texts."""
+        found = np.full(len(self), np.nan)
+        is_double = self.kinds == StatKind.DOUBLE
+        found[is_double] = self.values[is_double].view(np.float64)
+        is_signed, is_unsigned = self.kinds == StatKind.INT64, self.kinds == StatKind.UINT64
+        found[is_signed] = self.values[is_signed]
+        found[is_unsigned] = self.values[is_unsigned].view(np.uint64)
+        return found

@@ -1,0 +1,240 @@
+"""All timed events of a host and its devices, line by line and in order of time.
+
+Planes keep events as they were written. Here lines of several planes that are one thread become
+one line, times are on one axis, and the events of a line are in the order in which they nest:
+by start, those that take longer first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.timeline.clocks import TimeAxis, time_axis
+from tfprof.captures.events.timeline.op_names import OpName, parse_op_name
+from tfprof.captures.events.timeline.sources import Sources
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_FEW_KINDS = 4
+"""So many comparisons take less time than to look up each event in a table."""
+
+
+class Line(NamedTuple):
+    """A thread, a stream, or what was derived from one.
+
+    Attributes:
+        plane: Place of its plane in the space; of several that were merged, the first.
+        id: Thread or stream.
+        name: What it is called.
+        display_id: Its place in the display, 0 for none.
+        is_host: It is a thread of the host.
+        is_device: It belongs to a device.
+        is_derived: A converter has added it.
+    """
+
+    plane: int
+    id: int
+    name: str
+    display_id: int
+    is_host: bool
+    is_device: bool
+    is_derived: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Events of a space that have a start.
+
+    Attributes:
+        space: Where they are from.
+        lines: The lines that hold some, those of the host first.
+        first: The first event of each line, and the number of events, shape (n lines + 1,).
+        starts_ps: When each began, since ``axis.base_ns``, shape (n,).
+        durations_ps: How long it took.
+        kinds: What it is: a place in ``names``.
+        names: Name of each kind of event, once for each plane.
+        display_names: What to show instead; empty for most.
+        sources: Which event of the space each is.
+    """
+
+    space: XSpace
+    lines: tuple[Line, ...]
+    first: Int64Array
+    starts_ps: Int64Array
+    durations_ps: Int64Array
+    kinds: IntArray
+    names: Sequence[str]
+    display_names: Sequence[str]
+    sources: Sources
+
+    def __len__(self) -> int:
+        return len(self.starts_ps)
+
+    @cached_property
+    def axis(self) -> TimeAxis:
+        """What times count from."""
+        return time_axis(self.space)
+
+    @property
+    def ends_ps(self) -> Int64Array:
+        """When each event ended, shape (n,); of some events, rather ask ``ends_of``."""
+        return self.starts_ps + self.durations_ps
+
+    def ends_of(self, events: Any) -> Int64Array:
+        """When some events ended."""
+        found: Int64Array = self.starts_ps[events] + self.durations_ps[events]
+        return found
+
+    @cached_property
+    def line_of(self) -> IntArray:
+        """The line of each event, shape (n,)."""
+        return np.repeat(np.arange(len(self.lines), dtype=np.int32), np.diff(self.first))
+
+    def lines_of(self, events: Any) -> Int64Array:
+        """The line of some events: cheaper than ``line_of`` of all."""
+        found: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        return found
+
+    @cached_property
+    def ops(self) -> list[OpName]:
+        """What the name of each kind says about an op."""
+        known: dict[str, OpName] = {}
+        for name in self.names:
+            if name not in known:
+                known[name] = parse_op_name(name)
+        return [known[name] for name in self.names]
+
+    @cached_property
+    def on_host(self) -> BoolArray:
+        """Whether each event is one of the host, shape (n,)."""
+        return self.of_lines(lambda line: line.is_host)
+
+    @cached_property
+    def on_threads(self) -> BoolArray:
+        """Whether each event is one of a host's threads, and not derived, shape (n,)."""
+        return self.of_lines(lambda line: line.is_host and not line.is_derived)
+
+    @cached_property
+    def on_device(self) -> BoolArray:
+        """Whether each event is one of a device, shape (n,)."""
+        return self.of_lines(lambda line: line.is_device)
+
+    def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
+        """Whether the line of each event is wanted, shape (n,)."""
+        found = np.zeros(len(self), np.bool_)
+        for number, line in enumerate(self.lines):
+            if wanted(line):
+                found[self.events_of(number)] = True
+        return found
+
+    def named(self, wanted: Callable[[str], bool]) -> BoolArray:
+        """Whether the name of each event is wanted, shape (n,)."""
+        return self.kind_mask([wanted(name) for name in self.names])
+
+    def kind_mask(self, chosen: Sequence[bool] | BoolArray) -> BoolArray:
+        """Whether the kind of each event is chosen, shape (n,)."""
+        is_chosen = np.asarray(chosen, np.bool_)
+        kinds = np.flatnonzero(is_chosen).tolist()
+        if len(kinds) > _FEW_KINDS:
+            return is_chosen[self.kinds]
+        found = np.zeros(len(self), np.bool_)
+        for kind in kinds:
+            found |= self.kinds == kind
+        return found
+
+    def only(self, kept: BoolArray) -> Timeline:
+        """The same with some of the events, shape (n,)."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self,
+            first=before[self.first],
+            starts_ps=self.starts_ps[kept],
+            durations_ps=self.durations_ps[kept],
+            kinds=self.kinds[kept],
+            sources=self.sources.only(np.flatnonzero(kept)),
+        )
+
+    def events_of(self, line: int) -> slice:
+        """The events of a line."""
+        return slice(int(self.first[line]), int(self.first[line + 1]))
+
+    def name(self, event: int) -> str:
+        """Name of an event."""
+        return self.names[int(self.kinds[event])]
+
+    def stat(self, name: str, *, keep: bool = True) -> SparseStat:
+        """A stat, of those events that have it; own stats win over those of the metadata.
+
+        Args:
+            name: Of the stat.
+            keep: Keep it for those who ask again; not worth its memory for what is asked once.
+        """
+        found = self._stats.get(name)
+        if found is None:
+            found = _sparse_stat(self, name)
+            if keep:
+                self._stats[name] = found
+        return found
+
+    def offsets_ps(self, events: Int64Array) -> Int64Array:
+        """When events began, since the timestamps of their lines as written, shape (n,)."""
+        found = np.zeros(len(events), np.int64)
+        sources = self.sources.of(events)
+        planes = np.searchsorted(self._first_source, sources, side="right") - 1
+        for plane in np.unique(planes).tolist():
+            chosen = (planes == plane) & (sources >= 0)
+            offsets = self.space.planes[plane].events.offsets_ps
+            found[chosen] = offsets[sources[chosen] - self._first_source[plane]]
+        return found
+
+    def stats_of(self, event: int) -> dict[str, StatValue]:
+        """All stats of one event by name."""
+        source = int(self.sources.of(np.array([event]))[0])
+        if source < 0:
+            return {}
+        plane = int(np.searchsorted(self._first_source, source, side="right")) - 1
+        return self.space.planes[plane].stats_of(source - int(self._first_source[plane]))
+
+    @cached_property
+    def _stats(self) -> dict[str, SparseStat]:
+        return {}
+
+    @cached_property
+    def _first_source(self) -> Int64Array:
+        sizes = [len(plane.events) for plane in self.space.planes]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
+    numbers: dict[str, int] = {}
+    parts = []
+    place_of = timeline.sources.places
+    for number, plane in enumerate(timeline.space.planes):
+        if not len(plane.events) or not plane.stat_metadata.keys_of(name):
+            continue
+        column = plane.stat(name)
+        kinds, values = column.held_kinds, column.held_values.astype(np.int64)
+        is_text = kinds >= StatKind.STR
+        if is_text.any():
+            texts = [numbers.setdefault(text, len(numbers)) for text in column.known_texts]
+            values[is_text] = np.array(texts, np.int64)[values[is_text]]
+        places = column.events + int(timeline._first_source[number])
+        if place_of is not None:
+            places = place_of[places].astype(np.int64)
+        parts.append((places, kinds, values))
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return SparseStat(nothing, np.zeros(0, np.uint8), nothing, [])
+    places, kinds, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if (np.diff(places) <= 0).any() or (len(places) and places[0] < 0):
+        chosen = np.argsort(places, kind="stable")
+        chosen = chosen[places[chosen] >= 0]
+        places, kinds, values = places[chosen], kinds[chosen], values[chosen]
+    return SparseStat(places, kinds, values, list(numbers))

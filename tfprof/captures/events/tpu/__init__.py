@@ -1,0 +1,1 @@
+"""Steps, cores and transfers of TPUs."""

@@ -1,0 +1,142 @@
+"""What a step of a TPU system took, over all its cores
+(``op_stats_to_input_pipeline_analysis.cc``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.events.tpu.categories import HOST_TRANSFER, OUTFEED
+from tfprof.captures.events.tpu.steps import CoreSteps
+from tfprof.columns.columns import Int64Array
+
+Float64Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TpuBreakdown:
+    """Steps of all TensorCores together, each field of shape (n,); times in ps.
+
+    Attributes:
+        compute: What every core at least computes.
+        sparse_compute: What the SparseCoreV0 that is waited for the longest computes.
+        sparse_infeed: How long it is waited for.
+        infeed: Waiting for input, on the core that waits the longest.
+        infeed_core: That core's place in the list of cores.
+        outfeed: Output, on average.
+        host_transfer: Most of any core's sending to and receiving from hosts.
+        all_reduce_compute: All-reduce without waiting, on the core with the most all-reduce.
+        all_reduce_sync: Waiting for other cores in all-reduce there.
+        idle: What is left of the shortest step.
+        active: Neither idle nor off duty, on average.
+        infeed_share: Part of the step that cores wait for input: average, least and most,
+            shape (3, n).
+    """
+
+    compute: Float64Array
+    sparse_compute: Float64Array
+    sparse_infeed: Float64Array
+    infeed: Float64Array
+    infeed_core: Int64Array
+    outfeed: Float64Array
+    host_transfer: Float64Array
+    all_reduce_compute: Float64Array
+    all_reduce_sync: Float64Array
+    idle: Float64Array
+    active: Float64Array
+    infeed_share: Float64Array
+
+    @property
+    def total(self) -> Float64Array:
+        """All parts of each step together."""
+        return (
+            self.compute + self.sparse_compute + self.sparse_infeed + self.infeed + self.outfeed
+            + self.all_reduce_compute + self.all_reduce_sync + self.idle
+        )  # fmt: skip
+
+    @property
+    def waiting(self) -> Float64Array:
+        """Waiting for input, that of SparseCores included."""
+        return self.infeed + self.sparse_infeed
+
+    def __len__(self) -> int:
+        return len(self.compute)
+
+
+def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
+    """Put the steps of cores together.
+
+    Args:
+        cores: TensorCores with the same steps; without any there are no steps.
+        classic: All-reduce counts as computation and is not told apart, as in the reference.
+    """
+    span = _stacked(core.span_ps for core in cores)
+    infeed = _stacked(core.infeed_ps for core in cores)
+    idle = _stacked(core.idle_ps for core in cores)
+    outfeed = _stacked(core.of(OUTFEED) for core in cores)
+    transfer = _stacked(core.of(HOST_TRANSFER) for core in cores)
+    wait = _stacked(core.sparse_wait_ps for core in cores)
+    steps = np.arange(span.shape[1])
+    reduce_compute, reduce_sync = all_reduce_parts(() if classic else cores, span.shape)
+    longest = np.argmax(reduce_compute + reduce_sync, axis=0)
+    all_reduce = reduce_compute + reduce_sync
+    compute = (span - infeed - outfeed - transfer - idle - wait - all_reduce).min(axis=0)
+    sparse = np.argmax(wait, axis=0)
+    transform = _stacked(core.sparse_transform_ps for core in cores)[sparse, steps]
+    found = TpuBreakdown(
+        compute=compute,
+        sparse_compute=transform,
+        sparse_infeed=wait[sparse, steps],
+        infeed=infeed.max(axis=0),
+        infeed_core=np.argmax(infeed, axis=0),
+        outfeed=np.floor(outfeed.mean(axis=0)),  # whole picoseconds
+        host_transfer=transfer.max(axis=0),
+        all_reduce_compute=reduce_compute[longest, steps],
+        all_reduce_sync=reduce_sync[longest, steps],
+        idle=np.zeros(len(steps)),
+        active=_stacked(core.active_ps for core in cores).mean(axis=0),
+        infeed_share=_shares(infeed + wait, span),
+    )
+    found.idle[:] = np.maximum(span.min(axis=0) - found.total, 0.0)
+    return found
+
+
+def _stacked(columns: Iterable[Int64Array]) -> Float64Array:
+    """Columns as rows of a matrix; a row without steps for no columns."""
+    rows = list(columns) or [np.zeros(0, np.int64)]
+    found: Float64Array = np.stack(rows).astype(np.float64)
+    return found
+
+
+def _shares(waiting: Float64Array, span: Float64Array) -> Float64Array:
+    shares = np.divide(waiting, span, out=np.zeros_like(waiting), where=span > 0)
+    return np.stack([shares.mean(axis=0), shares.min(axis=0), shares.max(axis=0)])
+
+
+def all_reduce_parts(
+    cores: Sequence[CoreSteps], shape: tuple[int, ...] = (0, 0)
+) -> tuple[Float64Array, Float64Array]:
+    """Computation and waiting in all-reduce, each of shape (n cores, n steps).
+
+    The core that comes last to an all-reduce takes the least time for it; what others take
+    longer they wait.
+
+    Args:
+        cores: The cores.
+        shape: Of the zeros for no cores.
+    """
+    if cores:
+        shape = (len(cores), len(cores[0].span_ps))
+    compute, sync = np.zeros(shape), np.zeros(shape)
+    for name in sorted({name for core in cores for name in core.all_reduce_ps}):
+        took = np.zeros(shape)
+        for place, core in enumerate(cores):
+            took[place] = core.all_reduce_ps.get(name, took[place])
+        least = np.where(took > 0, took, np.inf).min(axis=0)
+        least = np.where(np.isfinite(least), least, 0.0)
+        compute += np.minimum(took, least)
+        sync += np.maximum(took - least, 0.0)
+    return compute, sync

@@ -1,0 +1,46 @@
+"""What the categories of TPU instructions mean for a step (``tpu_step_details_utils.h``)."""
+
+from __future__ import annotations
+
+from tfprof.captures.events.steps.step_events import Spent
+
+INFEED = ("infeed",)
+OUTFEED = ("outfeed",)
+HOST_TRANSFER = ("host send", "host send-done", "host recv", "host recv-done")
+OFF_DUTY = frozenset((*INFEED, *OUTFEED, *HOST_TRANSFER, "async-done", "megacore fusion"))
+"""What a TensorCore does while it does not compute."""
+
+ALL_REDUCE = ("all-reduce", "all-reduce fusion", "all-to-all")
+HIGH_FLOPS = (
+    "convolution", "convolution base-dilated", "convolution window-dilated", "convolution fusion",
+    "output fusion",
+)  # fmt: skip
+SEND = ("send", "send-done")
+RECEIVE = ("recv", "recv-done")
+SPARSE_INFEED, SPARSE_OUTFEED = "sparsecorev0 infeed", "sparsecorev0 outfeed"
+
+_SPENT_ON: dict[str, Spent] = {
+    **dict.fromkeys((*SEND, *RECEIVE, "async-done", "megacore fusion"), Spent.DEVICE_TO_DEVICE),
+    **dict.fromkeys(ALL_REDUCE, Spent.DEVICE_COLLECTIVES),
+    **dict.fromkeys(
+        (*INFEED, "host recv", "host recv-done", SPARSE_INFEED), Spent.DEVICE_WAIT_HOST
+    ),
+    **dict.fromkeys(
+        (*OUTFEED, "host send", "host send-done", SPARSE_OUTFEED), Spent.DEVICE_TO_HOST
+    ),
+}
+
+_COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
+
+
+def spent_on(category: str, *, classic: bool) -> Spent:
+    """What the time of instructions of a category counts as.
+
+    Args:
+        category: The ``hlo_category``.
+        classic: Of the collectives know only all-reduce and all-to-all, as the reference does.
+    """
+    known = _SPENT_ON.get(category)
+    if known is None and not classic and category.startswith(_COLLECTIVES):
+        return Spent.DEVICE_COLLECTIVES
+    return Spent.DEVICE_COMPUTE_32 if known is None else known

@@ -1,0 +1,289 @@
+"""What TPU cores send each other, and what they reduce together, step by step.
+
+The Cloud TPU profiler showed this in its pod viewer; the instructions of a capture tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.events.tpu.categories import spent_on
+from tfprof.captures.events.tpu.cores import Core
+from tfprof.captures.events.tpu.steps import op_spans, rows_of, self_times
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.numerals import LARGEST, whole_number
+
+_SEND, _RECEIVED = "send", "recv-done"
+
+
+class Instruction(NamedTuple):
+    """What the text of an instruction tells.
+
+    Attributes:
+        name: ``all-reduce.9``.
+        text: All of it.
+        category: Its ``hlo_category``.
+        channel: Its channel, -1 without one.
+        n_bytes: Size of its result; of a sent tuple that of the first part, the data.
+    """
+
+    name: str
+    text: str
+    category: str
+    channel: int
+    n_bytes: int
+
+    @property
+    def replica_groups(self) -> str:
+        """Which replicas take part together, as written; empty if it does not tell."""
+        found = _GROUPS.search(self.text)
+        return "" if found is None else found[1]
+
+
+@dataclass(frozen=True, eq=False)
+class CoreTransfers:
+    """Communication of a core in its steps.
+
+    Attributes:
+        core_id: The core among all of the run.
+        instructions: What it ran.
+        which: The instruction of each run, shape (n,).
+        step: The step of each.
+        start_ps: When it began, by the device's clock.
+        end_ps: When it ended.
+        own_ps: Its time without what is inside.
+    """
+
+    core_id: int
+    instructions: Sequence[Instruction]
+    which: Int64Array
+    step: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+    own_ps: Int64Array
+
+
+class Channel(NamedTuple):
+    """What one core sends another in a step; times are averages, ps.
+
+    Attributes:
+        step: The step.
+        channel: Number of the channel.
+        source: The core that sends.
+        target: The core that receives.
+        n_bytes: Size of the data.
+        latency_ps: From the begin of sending to the end of receiving.
+        send_delay_ps: How long the receiver had waited before sending began.
+        occurrences: How often.
+        names: The instructions.
+    """
+
+    step: int
+    channel: int
+    source: int
+    target: int
+    n_bytes: int
+    latency_ps: float
+    send_delay_ps: float
+    occurrences: int
+    names: tuple[str, ...]
+
+
+class Collective(NamedTuple):
+    """What cores reduce or exchange together in a step.
+
+    Attributes:
+        step: The step.
+        instruction: One that all of them run.
+        duration_ps: How long it takes on average.
+        start_ps: When the first core began.
+        end_ps: When the last ended.
+        occurrences: How often, on all cores together.
+    """
+
+    step: int
+    instruction: Instruction
+    duration_ps: float
+    start_ps: int
+    end_ps: int
+    occurrences: int
+
+
+_CHANNEL = re.compile(r"channel_id=(\d+)")
+_GROUPS = re.compile(
+    r"replica_groups=(\{(?:[^{}]|\{[^{}]*\})*\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
+)
+_SHAPE = re.compile(r"\b(\w+)\[([\d,]*)\]")
+_ELEMENT = re.compile(r"([a-z]+)(\d*)")
+
+
+def core_transfers(
+    timeline: Timeline, groups: Groups, core: Core, known: Int64Array, core_id: int
+) -> CoreTransfers:
+    """The communication of a core.
+
+    Args:
+        timeline: The events of its host.
+        groups: Their groups.
+        core: The core.
+        known: The groups that are steps, in order.
+        core_id: Its number among all of the run.
+    """
+    spans = op_spans(timeline, core)
+    row, is_in = rows_of(groups.of_event[spans.events], known)
+    stat = timeline.stat("hlo_category")
+    wanted = [
+        category in (_SEND, _RECEIVED)
+        or spent_on(category, classic=False) is Spent.DEVICE_COLLECTIVES
+        for category in stat.texts
+    ]
+    category = stat.text_ids(len(timeline))[spans.events]
+    chosen = np.flatnonzero(is_in & np.array([*wanted, False], np.bool_)[category])
+    kinds = timeline.kinds[spans.events[chosen]]
+    distinct, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+    instructions = [
+        _instruction(timeline.names[kind], timeline.display_names[kind], stat.texts[number])
+        for kind, number in zip(distinct.tolist(), category[chosen[first]].tolist(), strict=True)
+    ]
+    return CoreTransfers(
+        core_id,
+        instructions,
+        which.reshape(-1),
+        row[chosen],
+        spans.start_ps[chosen],
+        spans.end_ps[chosen],
+        self_times(spans)[chosen],
+    )
+
+
+def _instruction(text: str, shown: str, category: str) -> Instruction:
+    head, _, rest = text.partition(" = ")
+    found = _CHANNEL.search(text)
+    sizes = [_n_bytes(*match.groups()) for match in _SHAPE.finditer(_result(rest))]
+    size = sum(sizes) if category != _SEND else next(iter(sizes), 0)
+    name = shown or head.lstrip("%")
+    return Instruction(name, text, category, whole_number(found[1]) if found else -1, size)
+
+
+def _result(text: str) -> str:
+    """The shape before the opcode; tuples and layouts have brackets of their own."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == " " and depth == 0:
+            return text[:place]
+    return text
+
+
+def _n_bytes(element: str, dimensions: str) -> int:
+    """Size of an array; 0 if its element has none, or if it is more than any memory."""
+    found = _ELEMENT.search(element)
+    if found is None:
+        return 0
+    n_bits = 8 if found[1] == "pred" else whole_number(found[2])
+    for size in dimensions.split(","):
+        n_bits = n_bits * whole_number(size, 1)
+        if n_bits > LARGEST:
+            return 0
+    return (n_bits + 7) // 8
+
+
+class _Runs(NamedTuple):
+    """Runs of all cores: step, channel, core, begin, end, and which instruction, shape (n, 6)."""
+
+    table: Int64Array
+    instructions: list[Instruction]
+
+
+def channels(parts: Sequence[CoreTransfers]) -> list[Channel]:
+    """Channels with one sender and one receiver in a step.
+
+    Where more cores share a channel, as they do when all run the same program, nothing tells who
+    sent what to whom, and the channel is left out.
+    """
+    sent, received = _runs(parts, _SEND), _runs(parts, _RECEIVED)
+    found = []
+    theirs = _by_key(received)
+    for (step, channel), sending in _by_key(sent).items():
+        receiving = theirs.get((step, channel))
+        if receiving is None:
+            continue
+        sources, targets = np.unique(sending[:, 2]), np.unique(receiving[:, 2])
+        n_pairs = min(len(sending), len(receiving))
+        if len(sources) != 1 or len(targets) != 1:
+            continue
+        begin, wait, end = sending[:n_pairs, 3], receiving[:n_pairs, 3], receiving[:n_pairs, 4]
+        one = sent.instructions[int(sending[0, 5])]
+        other = received.instructions[int(receiving[0, 5])]
+        found.append(
+            Channel(
+                step, channel, int(sources[0]), int(targets[0]), one.n_bytes,
+                float((end - begin).mean()), float(np.maximum(begin - wait, 0).mean()), n_pairs,
+                (one.name, other.name),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _runs(parts: Sequence[CoreTransfers], category: str) -> _Runs:
+    tables = [np.zeros((0, 6), np.int64)]
+    instructions: list[Instruction] = []
+    for part in parts:
+        wanted = [one.category == category and one.channel >= 0 for one in part.instructions]
+        chosen = np.array([*wanted, False], np.bool_)[part.which]
+        number = np.array([one.channel for one in part.instructions] or [-1], np.int64)
+        which = part.which[chosen]
+        core = np.full(len(which), part.core_id)
+        columns = [
+            part.step[chosen], number[which], core, part.start_ps[chosen], part.end_ps[chosen],
+            which + len(instructions),
+        ]  # fmt: skip
+        tables.append(np.stack(columns, axis=1))
+        instructions += part.instructions
+    return _Runs(np.concatenate(tables), instructions)
+
+
+def _by_key(runs: _Runs) -> dict[tuple[int, int], Int64Array]:
+    """Runs by step and channel, each in order of time."""
+    table = runs.table
+    table = table[np.lexsort((table[:, 3], table[:, 1], table[:, 0]))]
+    is_new = (np.diff(table[:, :2], axis=0) != 0).any(axis=1)
+    pieces = np.split(table, np.flatnonzero(is_new) + 1)
+    return {(int(piece[0, 0]), int(piece[0, 1])): piece for piece in pieces if len(piece)}
+
+
+def collectives(parts: Sequence[CoreTransfers]) -> list[Collective]:
+    """What cores do together, by step, in order of time."""
+    known: dict[tuple[int, str], list[tuple[Instruction, float, int, int, int]]] = {}
+    for part in parts:
+        n_kinds = len(part.instructions)
+        key = part.step * n_kinds + part.which
+        distinct, place, count = np.unique(key, return_inverse=True, return_counts=True)
+        own = np.zeros(len(distinct), np.int64)
+        begin = np.full(len(distinct), np.iinfo(np.int64).max)
+        end = np.zeros(len(distinct), np.int64)
+        np.add.at(own, place, part.own_ps)
+        np.minimum.at(begin, place, part.start_ps)
+        np.maximum.at(end, place, part.end_ps)
+        for row, number in enumerate(distinct.tolist()):
+            one = part.instructions[number % n_kinds]
+            if one.category in (_SEND, _RECEIVED):
+                continue
+            entry = (one, float(own[row]), int(begin[row]), int(end[row]), int(count[row]))
+            known.setdefault((number // n_kinds, one.name), []).append(entry)
+    found = [
+        Collective(
+            step, entries[0][0], sum(e[1] for e in entries) / sum(e[4] for e in entries),
+            min(e[2] for e in entries), max(e[3] for e in entries), sum(e[4] for e in entries),
+        )
+        for (step, _), entries in known.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (one.step, one.start_ps, one.instruction.name))

@@ -1,0 +1,1 @@
+"""What several tools say of a run, worked out once."""

@@ -1,0 +1,138 @@
+"""Is a program held up by its input? The reference's rules and thresholds, in our own words.
+
+They are those of ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+
+HIGHLY_INPUT_BOUND = 20.0
+MODERATELY_INPUT_BOUND = 5.0
+MODERATE = 3.0
+HIGH = 15.0
+
+
+Judged = tuple[str, str]
+"""``no``, ``moderate`` or ``high``; and what to say, nothing for ``no``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """What steps are held up by; percentages are of the time of all steps.
+
+    Attributes:
+        kind: ``host`` (input), ``both`` (perhaps input), ``device`` (not input), ``unknown``.
+        statement: The same in words.
+        input_percent: Waiting for input and copying it to devices.
+        kernel_launch: ``no``, ``moderate`` or ``high``; and what to say.
+        all_other: Time that nothing explains.
+        device_collectives: Communication of devices.
+        output: Copying results to the host.
+        sparse_core: Embedding work on TPUs.
+        compilation: Tracing and compiling functions.
+        between: Time that is in no step.
+    """
+
+    kind: str
+    statement: str
+    input_percent: float
+    kernel_launch: Judged = ("no", "")
+    all_other: Judged = ("no", "")
+    device_collectives: Judged = ("no", "")
+    output: Judged = ("no", "")
+    sparse_core: Judged = ("no", "")
+    compilation: Judged = ("no", "")
+    between: Judged = ("no", "")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to say besides the statement."""
+        judged = (
+            self.kernel_launch, self.all_other, self.device_collectives, self.output,
+            self.sparse_core, self.compilation, self.between,
+        )  # fmt: skip
+        return tuple(text for _, text in judged if text)
+
+
+UNKNOWN = Bottleneck(
+    "unknown", "No step time was measured, so nothing tells where the time of a step goes.", 0.0
+)
+
+
+def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bottleneck:
+    """Judge steps as the reference does: of the first host, all of them, explained or not.
+
+    Args:
+        steps: The steps that count.
+        uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
+    """
+    hosts = steps.hosts[:1]
+    total = sum(int(one.times.duration_ps.sum()) for one in hosts)
+    if not total:
+        return UNKNOWN
+    share = {
+        category.key: 100.0
+        * sum(int(one.of(category, classic=True).sum()) for one in hosts)
+        / total
+        for category in CATEGORIES
+    }
+    waiting, other = share["infeed"], share["other"]
+    kind, statement = input_verdict(waiting, other)
+    is_other_said = kind == "both" and waiting < MODERATELY_INPUT_BOUND
+    launch = judged(
+        share["kernel_launch"],
+        "of the step time goes to launching kernels",
+        high=". tf.data works on the same CPUs: give the GPU threads of their own with "
+        "TF_GPU_THREAD_MODE=gpu_private" if uses_tf_data else "",
+    )  # fmt: skip
+    return Bottleneck(
+        kind,
+        statement,
+        waiting,
+        kernel_launch=launch,
+        all_other=("no", "")
+        if is_other_said
+        else judged(
+            other,
+            "of the step time is explained by nothing that was recorded",
+            high=", which is often Python working between the ops",
+        ),
+        device_collectives=judged(
+            share["device_collectives"], "of the step time goes to communication between devices"
+        ),
+    )
+
+
+def input_verdict(waiting: float, other: float) -> tuple[str, str]:
+    """Kind and statement, by the percentages of waiting for input and of unexplained time."""
+    if waiting >= HIGHLY_INPUT_BOUND:
+        return "host", (
+            f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
+            "input. Make the input pipeline faster first."
+        )
+    if waiting >= MODERATELY_INPUT_BOUND:
+        return "both", (
+            f"The program is MODERATELY input-bound: {waiting:.1f}% of the step time is waiting "
+            "for input. Look at the input pipeline as well as at the rest."
+        )
+    if other >= MODERATE:
+        return "both", (
+            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is explained "
+            "by nothing that was recorded; reading files or Python may be behind it."
+        )
+    return "device", (
+        f"The program is NOT input-bound: only {waiting:.1f}% of the step time is waiting for "
+        "input. Make the rest faster."
+    )
+
+
+def judged(percent: float, words: str, high: str = "") -> Judged:
+    """How much of it there is, and what to say; nothing below the first threshold."""
+    if percent < MODERATE:
+        return "no", ""
+    if percent < HIGH:
+        return "moderate", f"{percent:.1f}% {words}."
+    return "high", f"{percent:.1f}% {words}{high}."

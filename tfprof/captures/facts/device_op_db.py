@@ -1,0 +1,144 @@
+"""Ops of the devices of all hosts, worked out once for all tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tfprof.captures.events.ops.cpu_ops import cpu_ops
+from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps, OpKey, Traffic
+from tfprof.captures.events.ops.gpu_ops import gpu_ops
+from tfprof.captures.events.ops.tpu_ops import tpu_ops
+from tfprof.captures.events.timeline.programs import HloKey, KnownInstruction, KnownPrograms
+from tfprof.captures.facts.hlo_programs import known_programs, module_names
+from tfprof.captures.facts.host_devices import has_device, has_gpu, mixed_devices, uses_tpu
+from tfprof.captures.hlo.cost import Cost, costs_of
+from tfprof.captures.hlo.opcodes import category_of
+from tfprof.captures.hlo.reference_cost import reference_costs_of
+from tfprof.captures.hlo.text import expression
+from tfprof.captures.model.hlo import Instruction
+from tfprof.captures.read.hlo import HloProgram
+from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
+
+
+class Programs:
+    """Describes instructions of the programs that a host's capture brought along."""
+
+    def __init__(self, programs: KnownPrograms, *, classic: bool) -> None:
+        self._programs, self._classic = programs, classic
+        self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
+
+    def describe(self, key: HloKey) -> DeviceOp | None:
+        """What one run of an instruction costs; None if the capture does not have it."""
+        known = self._programs.instruction(key)
+        if known is None:
+            return None
+        costs = self._costs.get(known.program)
+        if costs is None:
+            make = reference_costs_of if self._classic else costs_of
+            costs = self._costs[known.program] = make(known.program.module())
+        found = _described(known, costs[known.instruction])
+        if self._classic:  # only the number tells programs of several hosts apart there
+            return replace(found, key=found.key._replace(module=""))
+        return found
+
+    def with_fused(self, op: DeviceOp) -> DeviceOp:
+        """A fusion with what it computes, if its program tells it and the op itself does not."""
+        if op.children or op.key.program_id is None:
+            return op
+        known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
+        if known is None or known.instruction.opcode != "fusion":
+            return op
+        fused = [inner for call in known.instruction.calls for inner in call.instructions]
+        return replace(op, children=tuple(
+            DeviceOp(
+                OpKey(None, inner.name), category_of(inner), f"{inner.op_name}:{inner.op_type}",
+                expression(inner), occurrences=1,
+            )
+            for inner in fused
+            if inner.opcode != "parameter"
+        ))  # fmt: skip
+
+
+def _described(known: KnownInstruction, cost: Cost) -> DeviceOp:
+    program, instruction = known
+    module = program.module()
+    file, line = module.source(instruction)
+    stack = "".join(f"{f.file}:{f.line}:{f.column}\n" for f in module.stack(instruction))
+    main = cost.main_read_bytes + cost.main_write_bytes
+    return DeviceOp(
+        OpKey(program.id, instruction.name, program.name),
+        category_of(instruction),
+        instruction.tf_op,
+        expression(instruction),
+        instruction.deduplicated_name,
+        (file, line, stack),
+        flops=cost.device_flops,
+        model_flops=cost.flops,
+        traffic=Traffic(cost.bytes_accessed, main),
+        is_known=cost.is_known,
+    )
+
+
+NO_OPS = Note(
+    "warning",
+    "no ops of devices in this capture: it has no device, or the device was not recorded; and no "
+    "program of XLA (jit_compile=True) ran on the CPU, or it does not count (classic mode)",
+)
+
+CPU_ONLY = Note(
+    "info",
+    "no device in this capture: these are the ops of XLA's programs on threads of the host, whose "
+    "times add up. What the CPU can do is not known, so rates have no utilization",
+)
+
+
+def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
+    """What readers of the ops of devices should know."""
+    if not ops.ops:
+        return [NO_OPS]
+    return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
+
+
+def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+    """The ops of the devices of a host."""
+
+    def make() -> DeviceOps:
+        programs = Programs(known_programs(host), classic=classic)
+        if uses_tpu(host, classic=classic):
+            found = tpu_ops(host.timeline)
+            ops = found.ops if classic else [_with_module(op, host) for op in found.ops]
+            return replace(found, ops=tuple(map(programs.with_fused, ops)))
+        if not has_gpu(host):
+            return DeviceOps()
+        eager = host.eager(classic=classic)
+        return gpu_ops(host.forest(classic=classic), eager, programs.describe, classic=classic)
+
+    return host.memo.once(("device_ops", classic), make)
+
+
+def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
+    """An op that tells the number of its program, with the name of it."""
+    if op.key.program_id is None:
+        return op
+    module = module_names(host).get(op.key.program_id, "")
+    return replace(op, key=op.key._replace(module=module))
+
+
+def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+    """The ops of the devices of a host; without any, those of XLA's programs on its threads.
+
+    Args:
+        host: The host.
+        classic: The reference's numbers: on a CPU it has none.
+    """
+    if classic or has_device(host):
+        return device_ops(host, classic=classic)
+
+    def make() -> DeviceOps:
+        programs = Programs(known_programs(host), classic=False)
+        found = cpu_ops(host.timeline, host.eager(), programs.describe)
+        return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
+
+    return host.memo.once("cpu_ops", make)

@@ -1,0 +1,94 @@
+"""What a run ran on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.captures.model.xspace import Plane
+from tfprof.captures.run.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Hardware of a run, and its size.
+
+    Attributes:
+        hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
+        device_type: What the devices are called: ``Nvidia GPU (Ampere)``.
+        n_cores: Devices of all hosts, active or not.
+        n_machines: Different machines.
+        n_tasks: Files.
+    """
+
+    hardware: str
+    device_type: str
+    n_cores: int
+    n_machines: int
+    n_tasks: int
+
+
+def environment(run: Run, *, classic: bool = False) -> Environment:
+    """What a run ran on.
+
+    Args:
+        run: The run.
+        classic: Take machines of one name for one, as the reference does, also where their files
+            have different addresses.
+    """
+    tpus = [p for host in run.hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
+    gpus = [p for host in run.hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
+    devices = tpus or gpus
+    hardware = "TPU" if tpus else "GPU" if gpus else "CPU_ONLY"
+    machines = {(host.machine, "" if classic else host.address) for host in run.hosts}
+    name = device_type(devices[0]) if devices else "CPU"
+    return Environment(hardware, name, len(devices), len(machines), len(run.hosts))
+
+
+_NVIDIA = (
+    ((10, 0), "Blackwell"), ((9, 0), "Hopper"), ((8, 9), "Ada Lovelace"), ((8, 0), "Ampere"),
+    ((7, 5), "Turing"), ((7, 0), "Volta"), ((6, 0), "Pascal"), ((5, 0), "Maxwell"),
+    ((3, 0), "Kepler"), ((2, 0), "Fermi"),
+)  # fmt: skip
+"""Names of architectures from a compute capability on."""
+
+_KNOWN_MAJORS = frozenset((2, 3, 5, 6, 7, 8, 9, 10))
+
+_GFX = re.compile(r"gfx\w+")
+
+
+def device_type(plane: Plane) -> str:
+    """What a device is called (``gpu_model_name`` of the reference)."""
+    stats = plane.own_stats()
+    if TENSOR_CORE.fullmatch(plane.name):
+        return str(stats.get("device_type_string") or "TPU")
+    vendor = str(stats.get("device_vendor") or "")
+    capability = compute_capability(plane)
+    if vendor == "AMD":
+        return f"AMD GPU - {_amd_model(str(stats.get('gpu_device_name') or ''), capability)}"
+    if vendor == "Nvidia":
+        if capability[0] in _KNOWN_MAJORS:
+            for lowest, name in _NVIDIA:
+                if capability >= lowest:
+                    return f"Nvidia GPU ({name})"
+        return "Nvidia GPU"
+    return "GPU"
+
+
+def compute_capability(plane: Plane) -> tuple[int, int]:
+    """Major and minor number; zeros if unknown."""
+    stats = plane.own_stats()
+    major, minor = stats.get("compute_cap_major"), stats.get("compute_cap_minor")
+    return (
+        major if isinstance(major, int) else 0,
+        minor if isinstance(minor, int) else 0,
+    )
+
+
+def _amd_model(name: str, capability: tuple[int, int]) -> str:
+    found = _GFX.search(name)
+    if found is not None:
+        return found[0]
+    known = {(9, 4): "gfx942", (9, 5): "gfx950"}
+    return known.get(capability, f"gfx-{capability[0]}XX series")

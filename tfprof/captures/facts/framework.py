@@ -1,0 +1,129 @@
+"""Which framework a capture is of, so that what is said fits it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfprof.captures.events.timeline.names import DEVICE_PREFIXES, METADATA_PLANE
+from tfprof.captures.run.run import Host
+
+_TENSORFLOW = re.compile(
+    r"TFE_|Eager(Local|Kernel)?Execute|ExecutorState::|SessionRun|FunctionRun|Iterator"
+    r"|[\w./>-]+:[A-Z_]\w*$"
+)
+_JAX = re.compile(r"PjitFunction\(|jit\(|pmap\(|\$(?:\S*/)?(?:pjit|pxla|api)\.py:\d+ ")
+_JAX_PROGRAM = re.compile(r"(jit|pmap|pjit)_")
+
+
+class Words(NamedTuple):
+    """How a framework calls what its users can do.
+
+    Attributes:
+        framework: Its name; empty if the capture does not tell.
+        mark_steps: How to mark steps.
+        whole_step: How to make one call of a step.
+        several_steps: How to run several steps in one call.
+        trace_python: How to record the functions of Python.
+        fuse: How to let XLA fuse small ops.
+        copy_ahead: How to bring batches to a device ahead of time.
+        build_input: What to do where the input is no pipeline.
+        mixed_precision: How to compute with 16-bit numbers.
+        tensor_float: How to allow TensorFloat-32.
+        overlap: How to communicate less, and while something else runs.
+        guide: Where its makers write about it.
+    """
+
+    framework: str
+    mark_steps: str
+    whole_step: str
+    several_steps: str
+    trace_python: str
+    fuse: str
+    copy_ahead: str
+    build_input: str
+    mixed_precision: str
+    tensor_float: str
+    overlap: str
+    guide: str
+
+
+TENSORFLOW = Words(
+    "TensorFlow",
+    mark_steps="tf.profiler.experimental.Trace('train', step_num=i, _r=1)",
+    whole_step="Put the whole step into one tf.function, with no numpy() or print() in it",
+    several_steps="run several steps in one call (steps_per_execution in Keras, or a loop over the "
+    "iterator in the tf.function)",
+    trace_python="Capture with the Python tracer to see which functions: TensorFlow 2.21 drops "
+    "python_tracer_level=1 without a word, but takes "
+    "tf.profiler.experimental.ProfilerOptions(python_tracer_level="
+    "type('Level', (), {'__index__': lambda self: 1})())",
+    fuse="tf.function(jit_compile=True), which lets XLA fuse small ops",
+    copy_ahead="tf.data.experimental.prefetch_to_device as the last transformation, or a dataset "
+    "from a tf.distribute strategy",
+    build_input="build the input with tf.data, and let it prepare batches while the model works, "
+    "with prefetch(tf.data.AUTOTUNE)",
+    mixed_precision="keras.mixed_precision.set_global_policy('mixed_float16'), on TPUs "
+    "'mixed_bfloat16'",
+    tensor_float="tf.config.experimental.enable_tensor_float_32_execution",
+    overlap=", with gradients in packs "
+    "(tf.distribute.experimental.CommunicationOptions(bytes_per_pack=…))",
+    guide="https://www.tensorflow.org/",
+)
+JAX = Words(
+    "JAX",
+    mark_steps="jax.profiler.StepTraceAnnotation('train', step_num=i)",
+    whole_step="Put the whole step into one jax.jit",
+    several_steps="run several steps in one call, with jax.lax.scan in the jitted function",
+    trace_python="Capture with the Python tracer to see which functions "
+    "(jax.profiler.ProfileOptions().python_tracer_level = 1)",
+    fuse="one jax.jit around all of them, which lets XLA fuse small ops",
+    copy_ahead="jax.device_put of the next batch while the step runs",
+    build_input="let another thread or process prepare batches while the step runs",
+    mixed_precision="parameters and activations of type jax.numpy.bfloat16",
+    tensor_float="jax.default_matmul_precision('tensorfloat32')",
+    overlap="",
+    guide="https://docs.jax.dev/en/latest/profiling.html",
+)
+NEITHER = Words(
+    "",
+    mark_steps=f"{TENSORFLOW.mark_steps} or {JAX.mark_steps}",
+    whole_step="Put the whole step into one compiled function",
+    several_steps="run several steps in one call",
+    trace_python="Capture with the Python tracer to see which functions",
+    fuse="a function that XLA compiles, and fuses small ops in",
+    copy_ahead="an iterator that reads ahead to the device",
+    build_input="let it be prepared while the model works",
+    mixed_precision="float16, on TPUs bfloat16",
+    tensor_float="in the settings of the framework",
+    overlap="",
+    guide="https://www.tensorflow.org/",
+)
+
+
+def words_for(hosts: Iterable[Host]) -> Words:
+    """How to put what is said about some hosts."""
+    found = {host.memo.once("framework", lambda host=host: _of_host(host)) for host in hosts}  # type: ignore[misc]
+    if JAX in found:
+        return JAX
+    return TENSORFLOW if TENSORFLOW in found else NEITHER
+
+
+def _of_host(host: Host) -> Words:
+    is_tensorflow = False
+    for plane in host.space.planes:
+        names = plane.event_metadata.names.all
+        if plane.name == METADATA_PLANE:
+            if any(_JAX_PROGRAM.match(name) for name in names):
+                return JAX
+        elif not len(plane.events):
+            continue
+        elif plane.name.startswith(DEVICE_PREFIXES):
+            if any(_JAX_PROGRAM.match(name) or _JAX.match(name) for name in names):
+                return JAX
+        else:
+            if any(_JAX.match(name) for name in names):
+                return JAX
+            is_tensorflow |= any(_TENSORFLOW.match(name) for name in names)
+    return TENSORFLOW if is_tensorflow else NEITHER

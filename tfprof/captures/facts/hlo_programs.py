@@ -1,0 +1,90 @@
+"""The compiled programs of a run, for the tools that look into them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
+from tfprof.captures.read.hlo import HloProgram, hlo_programs
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.errors import EmptyProfileError, UsageError
+
+
+class HostProgram(NamedTuple):
+    """A program, and the host whose capture brought it along."""
+
+    host: Host
+    program: HloProgram
+
+
+def programs_of(host: Host) -> list[HloProgram]:
+    """The programs of a host, by id; each is decoded once."""
+    return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+
+
+def known_programs(host: Host) -> KnownPrograms:
+    """The programs of a host, to be found by what events tell of them."""
+    return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
+
+
+def module_names(host: Host) -> dict[int, str]:
+    """Names of the programs of a host by id, also of those that it only ran."""
+
+    def make() -> dict[int, str]:
+        held = {program.id: program.name for program in programs_of(host)}
+        return told_modules(host.timeline) | held
+
+    return host.memo.once("module names", make)
+
+
+def all_programs(run: Run, host: str | None) -> list[HostProgram]:
+    """The programs of a run; those that several hosts have in common only once.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    found: dict[tuple[int, str, int], HostProgram] = {}
+    for each in run.chosen(host):
+        for program in programs_of(each):
+            key = (program.id, program.name, program.n_bytes)
+            found.setdefault(key, HostProgram(each, program))
+    return list(found.values())
+
+
+def chosen_program(programs: list[HostProgram], wanted: str | int | None) -> HostProgram | None:
+    """A program by id, by name, or by both as ``name(id)``; the first of all for None.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if wanted is None:
+        return programs[0] if programs else None
+    text = str(wanted)
+    for each in programs:
+        if text in (str(each.program.id), each.program.title, each.program.name):
+            return each
+    names = ", ".join(each.program.title for each in programs) or "none"
+    raise UsageError(f"no program {wanted!r} in this run; it has: {names}")
+
+
+NO_PROGRAMS = Note(
+    "error",
+    "The capture holds no compiled programs. Programs of XLA (jit_compile=True, JAX, TPU) are "
+    "recorded unless the option enable_hlo_proto is off.",
+)
+
+
+def no_programs(tool: str, title: str, run: Run) -> ToolResult:
+    """What tools say that look into programs, where there are none."""
+
+    def nothing() -> Any:
+        raise EmptyProfileError(NO_PROGRAMS.message)
+
+    return ToolResult(tool, title, notes=(NO_PROGRAMS, *run.notes), gviz=nothing)
+
+
+def program_notes(each: HostProgram) -> list[Note]:
+    """What could not be read of a program."""
+    notices = each.program.module().notices
+    return [Note("warning", notice.text, each.host.name) for notice in notices]

@@ -1,0 +1,40 @@
+"""Runs of ops on the threads of all hosts, worked out once for all tools."""
+
+from __future__ import annotations
+
+from tfprof.captures.events.ops.executions import ExecutedOp, OpOfInstruction, op_of_instruction
+from tfprof.captures.events.ops.host_ops import OpTimes, host_op_times
+from tfprof.captures.events.timeline.programs import HloKey
+from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.hlo.opcodes import category_of
+from tfprof.captures.run.run import Host
+
+
+def ops_of_programs(host: Host) -> OpOfInstruction:
+    """What the programs of a host call instructions."""
+    programs = known_programs(host)
+
+    def find(key: HloKey) -> ExecutedOp | None:
+        known = programs.instruction(key)
+        if known is None:
+            return None
+        program, instruction = known
+        file, line = program.module().source(instruction)
+        return op_of_instruction(
+            HloKey(program.id, program.name, instruction.name),
+            instruction.tf_op,
+            category=category_of(instruction),
+            place=f"{file}:{line}" if file else "",
+        )
+
+    return find
+
+
+def host_ops(host: Host, *, classic: bool = False) -> OpTimes:
+    """The ops on the threads of a host."""
+
+    def make() -> OpTimes:
+        eager, op_of = host.eager(classic=classic), ops_of_programs(host)
+        return host_op_times(host.timeline, eager, op_of, classic=classic)
+
+    return host.memo.once(("host_ops", classic), make)

@@ -1,0 +1,104 @@
+"""A run with only what belongs to one step, so that a tool answers for that step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.timeline.threadpool import Regions
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.run.result import Note, listed
+from tfprof.captures.run.run import Host, Memo, Run
+from tfprof.columns.columns import BoolArray, Int64Array
+
+
+class _StepHost(Host):
+    """A host as if it had done nothing but some of its steps."""
+
+    def __init__(self, host: Host, wanted: Collection[int], *, classic: bool) -> None:
+        super().__init__(host.name, host.space)
+        self._whole, self._wanted, self._classic = host, wanted, classic
+
+    def groups(self, *, classic: bool = False) -> Groups:
+        """The steps that it kept."""
+        kept = self._kept()
+        return self.memo.once(
+            ("groups", classic), lambda: _kept_groups(self._whole.groups(classic=classic), kept)
+        )
+
+    def _kept(self) -> BoolArray:
+        of_event = self._whole.groups(classic=self._classic).of_event
+        return self.memo.once("kept", lambda: np.isin(of_event, list(self._wanted)))
+
+    def _with_regions(self) -> tuple[Timeline, Regions]:
+        def make() -> tuple[Timeline, Regions]:
+            kept = self._kept()
+            timeline, regions = self._whole._with_regions()
+            is_kept = kept[regions.events]
+            events = _places(kept)[regions.events[is_kept]]
+            return timeline.only(kept), Regions(events, regions.consumers[is_kept])
+
+        return self.memo.once("timeline", make)
+
+
+def _places(kept: BoolArray) -> Int64Array:
+    """The place of each event among those that are kept, -1 for others."""
+    return np.where(kept, np.cumsum(kept) - 1, -1)
+
+
+def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
+    places = _places(kept)
+    roots = {group: int(places[root]) if root >= 0 else -1 for group, root in groups.roots.items()}
+    shown = {int(places[event]): name for event, name in groups.step_names.items() if kept[event]}
+    return replace(groups, of_event=groups.of_event[kept], roots=roots, step_names=shown)
+
+
+def of_step(run: Run, step: int | None, *, classic: bool = False) -> Run:
+    """The run with only what belongs to a step on each host; the run itself for None.
+
+    Args:
+        run: The run.
+        step: Number of the step, as its name tells it.
+        classic: Steps are those of the reference.
+
+    Raises:
+        UsageError: There is no such step.
+    """
+    if step is None:
+        return run
+    steps = run_steps(run, classic=classic)
+    places = steps.places(step)
+
+    def make() -> Run:
+        wanted = groups_at(steps, places)
+        hosts = [_StepHost(host, wanted.get(host.name, ()), classic=classic) for host in run.hosts]
+        names = listed([steps.names[place] for place in places])
+        note = Note("info", f"only what belongs to step {names} counts here")
+        return replace(run, hosts=tuple(hosts), notes=(*run.notes, note), memo=Memo())
+
+    return run.memo.once(("step", step, classic), make)
+
+
+def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
+    """The groups of some steps, by the name of the host."""
+    found: dict[str, set[int]] = {}
+    for one in steps.hosts:
+        chosen = one.times.groups[list(places)].tolist()
+        found.setdefault(one.host.name, set()).update(chosen)
+    return found
+
+
+def spans_at(steps: RunSteps, places: Collection[int]) -> dict[str, list[tuple[int, int]]]:
+    """When some steps began and ended, ps, by the name of the host."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for one in steps.hosts:
+        for place in places:
+            start = int(one.times.start_ps[place])
+            span = (start, start + int(one.times.duration_ps[place]))
+            found.setdefault(one.host.name, []).append(span)
+    return found

@@ -1,0 +1,180 @@
+"""Works out the steps of all hosts of a run: found on each, aligned, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tfprof.captures.events.steps.code_times import CodeTime, code_times
+from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.steps.host_code import own_code
+from tfprof.captures.events.steps.reference_sweep import as_the_reference_sweeps
+from tfprof.captures.events.steps.step_events import gpu_step_events, host_step_events, joined
+from tfprof.captures.events.steps.step_roots import StepKind
+from tfprof.captures.events.steps.step_times import step_times
+from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
+from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
+from tfprof.captures.facts.step_matching import matched
+from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host, Run
+from tfprof.columns.columns import Int64Array
+
+
+def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
+    """The steps of a host, worked out once.
+
+    With GPUs the reference looks at these alone; by default what the host does meanwhile counts,
+    too, as it did when the profiler's guide was written.
+    """
+    return host.memo.once(("steps", core_id, classic), lambda: _host_steps(host, core_id, classic))
+
+
+def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
+    forest, groups = host.forest(classic=classic), host.groups(classic=classic)
+    with_gpu = uses_gpu(host, classic=classic)
+    parts = []
+    marked = np.zeros(0, np.int64)
+    if not (with_gpu and classic):
+        of_host, markers = host_step_events(forest, groups, has_device=with_gpu, classic=classic)
+        if groups.kind is not StepKind.CALLED:
+            marked = np.unique(markers.group)
+        parts.append((of_host, markers))
+    if with_gpu:
+        parts.append(gpu_step_events(host.timeline, groups, classic=classic))
+    events, markers = joined(parts)
+    events = as_the_reference_sweeps(events) if classic else events
+    times = step_times(events, markers, has_device=with_gpu, classic=classic)
+    numbers = times.groups.tolist()
+    names = [groups.names.get(group, str(group)) for group in numbers]
+    if with_gpu and classic:
+        names = list(map(str, numbers))
+    if classic:
+        return HostSteps(host, core_id, times, names, is_implicit=False)
+    return HostSteps(
+        host, core_id, times, names, groups.kind is StepKind.CALLED,
+        calls=groups.calls,
+        cut=cut_steps(host.timeline, groups, times, marked),
+        without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
+    )  # fmt: skip
+
+
+def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
+    """In what of the program's own code some steps of a host spent time, the most first.
+
+    Args:
+        host: The host.
+        groups: The groups of the steps.
+    """
+    forest, known = host.forest(), host.groups()
+    with_gpu = uses_gpu(host, classic=False)
+    busy, markers = host_step_events(forest, known, has_device=with_gpu)
+    if with_gpu:
+        of_gpus = gpu_step_events(host.timeline, known, classic=False)
+        busy, _ = joined([(busy, markers), of_gpus])
+    is_code = own_code(forest.timeline, known)
+    is_code[[root for root in known.roots.values() if root >= 0]] = False
+    return code_times(forest, known.of_event, np.flatnonzero(is_code), busy, groups)
+
+
+def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
+    return [groups.names.get(group, str(group)) for group in chosen.tolist()]
+
+
+MOST_KEPT_WHOLE = 5
+"""The reference leaves out the first and the last step where there are more."""
+
+
+def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> RunSteps:
+    """The steps of all hosts, aligned; worked out once.
+
+    Args:
+        run: The run.
+        classic: As the reference.
+        inner_only: Leave out the first and the last of more than five steps of each host, as the
+            reference does in some tools.
+    """
+    key = ("steps", classic, inner_only)
+    return run.memo.once(key, lambda: _run_steps(run, classic, inner_only))
+
+
+def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
+    counts, notes = hosts_with_steps(run.hosts, classic=classic)
+    found = [
+        _cores_of(host, number, classic=classic, inner_only=inner_only)
+        for number, host in enumerate(run.hosts)
+        if counts[number]
+    ]
+    has_device = any(
+        uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
+    )
+    whole = [cores[0] for cores in found]
+    if len(found) == 1:
+        aligned, n_steps = found[0], len(whole[0].times)
+    else:
+        found = [_with_markers(cores, notes) for cores in found]
+        first = [cores[0] for cores in found]
+        alignment = matched(first, notes, classic=classic)
+        n_steps = alignment.n_steps
+        aligned = [
+            steps.slice(slice(begin, begin + n_steps))
+            for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
+            if number not in alignment.without_steps
+            for steps in cores
+        ]
+    steps = RunSteps(tuple(aligned), n_steps, has_device, (), classic)
+    return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
+
+
+def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
+    """Without steps at the ends that lack a marker: nothing tells which of other hosts they are."""
+    first = cores[0]
+    is_lacking = np.array(
+        [first.cut.get(group) == UNMARKED for group in first.times.groups.tolist()], np.bool_
+    )
+    if not is_lacking.any():
+        return cores
+    notes += left_out_notes(first, np.flatnonzero(is_lacking))
+    kept = np.flatnonzero(~is_lacking)
+    return [steps.slice(slice(int(kept[0]), int(kept[-1]) + 1)) for steps in cores]
+
+
+def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
+    """The steps of a host; of a TPU host those of each core."""
+    if uses_tpu(host, classic=classic):
+        return host.memo.once(
+            ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)
+        )
+    steps = host_steps(host, number * 1000 + 1, classic=classic)
+    if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
+        steps = steps.slice(slice(1, len(steps.times) - 1))
+    return [steps]
+
+
+def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
+    groups = host.groups(classic=classic)
+    waiting: dict[int, int] = {}
+    marked = np.zeros(0, np.int64)
+    if any(root >= 0 for root in groups.roots.values()):
+        events, markers = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        waiting, marked = waiting_for_input(events), np.unique(markers.group)
+    found = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    without = marked[~np.isin(marked, found.groups)]
+    return [
+        HostSteps(
+            host,
+            number * 1000 + steps.core.id,
+            found.times(steps, classic=classic),
+            found.names,
+            is_implicit=bool(found.program),
+            core=steps,
+            program=found.program,
+            cut={} if classic else found.cut,
+            without_work=() if classic else _names_of(groups, without),
+        )
+        for steps in found.cores
+    ]

@@ -1,0 +1,88 @@
+"""Which iterator holds up an input pipeline: one answer, for all tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
+from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
+from tfprof.captures.run.run import Host
+
+_MOST_CALLS = 64
+"""So many of the longest calls are taken apart."""
+
+
+class Held(NamedTuple):
+    """What held up the slow calls of a pipeline.
+
+    Attributes:
+        host: The host.
+        pipeline: The pipeline.
+        iterator: The iterator that calls waited for longest.
+        self_ps: Its own time in these calls.
+        calls_ps: Time of the calls.
+        n_calls: How many of them were looked at.
+    """
+
+    host: Host
+    pipeline: Pipeline
+    iterator: DataIterator
+    self_ps: int
+    calls_ps: int
+    n_calls: int
+
+    @property
+    def share(self) -> float:
+        """Part of the time of the calls; at most 1, as iterators of several threads add up."""
+        return min(1.0, self.self_ps / self.calls_ps) if self.calls_ps else 0.0
+
+
+def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
+    """The pipelines of a host, worked out once."""
+    forest = host.forest(classic=classic)
+    return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
+
+
+def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
+    """What holds up each pipeline that has slow calls, the pipeline with the slowest first."""
+    found = []
+    for host in hosts:
+        data = pipelines_of(host)
+        of_host = (held_by(host, data, pipeline) for pipeline in data.pipelines)
+        found += [held for held in of_host if held is not None]
+    return sorted(found, key=lambda one: -one.calls_ps)
+
+
+def held_by(host: Host, data: TfData, pipeline: Pipeline, step: int | None = None) -> Held | None:
+    """What held up the slow calls of a pipeline; None if none was slow, or nothing tells.
+
+    Args:
+        host: The host.
+        data: Its pipelines.
+        pipeline: One of them.
+        step: The step that its calls are limited to.
+    """
+    return host.memo.once(("held", pipeline.root, step), lambda: _held(host, data, pipeline))
+
+
+def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
+    calls = slow_calls(pipeline)[:_MOST_CALLS]
+    own: dict[int, int] = {}
+    for call in calls:
+        for iterator, times in call.times.items():
+            if times.is_blocking and times.self_ps > 0:
+                own[iterator] = own.get(iterator, 0) + times.self_ps
+    if not own:
+        return None
+    worst = min(own, key=lambda iterator: (-own[iterator], iterator))
+    took = sum(call.duration_ps for call in calls)
+    return Held(host, pipeline, data.iterators[worst], own[worst], took, len(calls))
+
+
+def slow_calls(pipeline: Pipeline) -> list[Call]:
+    """Calls that took longer than 50 µs, the longest first; without the first one, if it was
+    slower by far because buffers were still empty."""
+    calls = pipeline.calls[pipeline.is_first_slowest :]
+    slow = [call for call in calls if call.duration_ps > SLOW_CALL_PS]
+    return slow or [call for call in pipeline.calls[:1] if call.duration_ps > SLOW_CALL_PS]

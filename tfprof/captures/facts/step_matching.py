@@ -1,0 +1,122 @@
+"""Which steps of the hosts of a run are the same step, and what is said where they do not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
+from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.facts.steps import HostSteps
+from tfprof.captures.run.result import Note
+from tfprof.columns.columns import Int64Array
+
+
+def matched(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
+    """By the numbers of steps if users gave them, by time otherwise.
+
+    Args:
+        found: The steps of each host.
+        notes: Receives what was left out, and what makes the match a guess.
+        classic: As the reference: by time.
+    """
+    alignment = None
+    if not classic:
+        numbers = [_numbers(steps) for steps in found]
+        if all(own is not None for own in numbers):
+            alignment = align_by_number([own for own in numbers if own is not None])
+    is_by_number = alignment is not None
+    if alignment is None:
+        bases = [steps.host.timeline.axis.base_ns for steps in found]
+        lowest = min(bases, default=0)
+        shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
+        starts = [steps.times.start_ps + shift for steps, shift in zip(found, shifts, strict=True)]
+        ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
+        alignment = align_by_time(starts, ends)
+    if not classic:
+        notes += _clock_notes(found, alignment, is_by_number=is_by_number)
+        notes += _number_notes(found, alignment)
+    without = alignment.without_steps
+    if alignment.n_steps == 0 and len(without) < len(found):
+        notes.append(
+            Note("warning", "the hosts have no step in common: were they captured together?")
+        )
+    for number, steps in enumerate(found):
+        if number in without and len(without) < len(found):
+            notes.append(Note("warning", "has no steps, and is in no number", steps.host.name))
+        elif len(steps.times) > alignment.n_steps > 0:
+            left_out = len(steps.times) - alignment.n_steps
+            notes.append(
+                Note("info", f"{left_out} steps that other hosts do not have are left out",
+                     steps.host.name)
+            )  # fmt: skip
+    return alignment
+
+
+def _number_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
+    """Which hosts have steps of other numbers in the place of those of the chief."""
+    if not alignment.n_steps:
+        return []
+    chief = found[alignment.chief]
+    theirs = chief.names[alignment.first[alignment.chief]]
+    notes = []
+    for number, steps in enumerate(found):
+        if number in alignment.without_steps or _numbers(steps) is None:
+            continue
+        own = steps.names[alignment.first[number]]
+        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]:
+            notes.append(
+                Note("warning", f"its steps are numbered otherwise: what is {theirs} on "
+                     f"{chief.host.name} is {own} here, if the clocks are right", steps.host.name)
+            )  # fmt: skip
+    return notes
+
+
+def _clock_notes(
+    found: Sequence[HostSteps], alignment: Alignment, *, is_by_number: bool
+) -> list[Note]:
+    """Which hosts have clocks so different that the same step is at different times."""
+    if not alignment.n_steps:
+        return []
+
+    def moment_ns(number: int) -> int:
+        steps = found[number]
+        start_ps = int(steps.times.start_ps[alignment.first[number]])
+        return steps.host.timeline.axis.base_ns + start_ps // 1000
+
+    chief = found[alignment.chief]
+    chief_ns = moment_ns(alignment.chief)
+    step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
+    how = "by their numbers" if is_by_number else "one by one, as they overlap most"
+    notes = []
+    for number, steps in enumerate(found):
+        if number in alignment.without_steps:
+            continue
+        ahead_ns = moment_ns(number) - chief_ns
+        if abs(ahead_ns) > max(step_ns, _CLOCKS_DIFFER_NS):
+            side = "later" if ahead_ns > 0 else "earlier"
+            notes.append(
+                Note("warning", f"by its clock, steps are {abs(ahead_ns) / 1e9:,.3f} s {side} than "
+                     f"on {chief.host.name}: they are matched {how}", steps.host.name)
+            )  # fmt: skip
+    return notes
+
+
+_CLOCKS_DIFFER_NS = 1_000_000
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+def _numbers(steps: HostSteps) -> Int64Array | None:
+    """Numbers at the ends of the names, if users gave names: ``train 17``.
+
+    TPUs tell the numbers themselves.
+    """
+    if steps.core is None and steps.is_implicit:
+        return None
+    parts = [name.rpartition(" ") for name in steps.names]
+    is_told = steps.core is not None and not steps.is_implicit
+    if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):
+        return None
+    return np.array([int(number) for _, _, number in parts], np.int64)

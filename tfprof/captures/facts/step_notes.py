@@ -1,0 +1,143 @@
+"""What readers of steps should know: where they come from, and which of them are not all there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.steps.step_roots import Calls
+from tfprof.captures.facts.framework import Words, words_for
+from tfprof.captures.facts.host_devices import uses_gpu
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.result import Note, listed
+from tfprof.columns.columns import Int64Array
+
+
+def step_notes(found: Sequence[HostSteps]) -> list[Note]:
+    """On the steps of each host, before they are aligned.
+
+    Args:
+        found: The steps of each host; of a TPU host those of its first core.
+    """
+    notes = []
+    words = words_for([steps.host for steps in found])
+    if not any(len(steps.times) for steps in found):
+        notes.append(_no_steps(any(steps.without_work for steps in found), words))
+    for steps in found:
+        notes += _of_host(steps, words)
+    return notes
+
+
+def _no_steps(is_marked: bool, words: Words) -> Note:
+    if is_marked:
+        return Note("warning", "no steps: some were marked, but no computation was found in them")
+    return Note(
+        "warning", "no steps were found: none was marked, or the capture is shorter than a step. "
+        f"Mark steps with {words.mark_steps}, or capture longer",
+    )  # fmt: skip
+
+
+def _of_host(steps: HostSteps, words: Words) -> list[Note]:
+    notes = []
+    if steps.calls is not None and len(steps.times):
+        notes.append(
+            Note("info", f"no step was marked; {_about_calls(steps.calls)}. Mark steps with "
+                 f"{words.mark_steps} to be sure", steps.host.name)
+        )  # fmt: skip
+    if len(steps.times) and steps.core is None and not _has_work(steps):
+        notes.append(
+            Note("warning", "no op was seen in any step: ops were not recorded "
+                 "(host_tracer_level=2 does), or nothing leads from the steps to the threads that "
+                 "worked for them", steps.host.name)
+        )  # fmt: skip
+    if steps.program and len(steps.times):
+        notes.append(
+            Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
+                 steps.host.name)
+        )  # fmt: skip
+    if steps.without_work:
+        notes.append(_without_work(steps))
+    return notes
+
+
+def _has_work(steps: HostSteps) -> bool:
+    """Whether any step has time that is more than the program's own code, or nothing at all."""
+    return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_CODE)).any())
+
+
+_SEVERAL_BATCHES = "multi_step_on_iterator"
+"""What Keras calls its step where one call may run several batches."""
+
+
+def _about_calls(calls: Calls) -> str:
+    """What counts as a step where none was marked."""
+    said = f"each call of {calls.function or 'a function'} counts as one"
+    if calls.function == _SEVERAL_BATCHES:
+        said += " (of several batches, if steps_per_execution is set in Keras)"
+    others = [f"{name or 'others'} ({n:,})" for name, n in calls.others.items()]
+    return f"{said}; calls of {listed(others)} are in no step" if others else said
+
+
+def _without_work(steps: HostSteps) -> Note:
+    """Steps that somebody marked and that are not among the steps."""
+    n_marked = len(steps.without_work)
+    said = (
+        "1 marked step is left out, because no computation was found in it"
+        if n_marked == 1
+        else f"{n_marked} marked steps are left out, because no computation was found in them"
+    )
+    if steps.core is not None:
+        why = (
+            "no run of a program on the TPUs belongs to such a step: it came after the "
+            "capture, or nothing tells who started it"
+        )
+    elif uses_gpu(steps.host, classic=False):
+        why = "the devices ran nothing for such a step, or ran it before or after the capture"
+    else:
+        why = (
+            "such a step ran no op, ops were not recorded (host_tracer_level=2 does), or "
+            "nothing leads from the marker to the threads that worked for it"
+        )
+    return Note("warning", f"{said} ({listed(steps.without_work)}): {why}", steps.host.name)
+
+
+def cut_notes(steps: RunSteps) -> list[Note]:
+    """On steps that an end of the capture has cut, and that are in the tables.
+
+    Args:
+        steps: The aligned steps.
+    """
+    kept = "there are no others" if steps.is_cut.all() else "averages are of the others"
+    first_cores = {one.host.name: one for one in reversed(steps.hosts)}  # all cores are cut alike
+    return [
+        note
+        for name in sorted(first_cores)
+        for note in _cut_notes(first_cores[name], np.flatnonzero(first_cores[name].is_cut), kept)
+    ]
+
+
+def left_out_notes(steps: HostSteps, rows: Int64Array) -> list[Note]:
+    """On cut steps of a host that are in no table, as nothing tells which those of others are.
+
+    Args:
+        steps: The steps of the host.
+        rows: Those that are left out.
+    """
+    return _cut_notes(steps, rows, "left out, as other hosts may not have it")
+
+
+def _cut_notes(steps: HostSteps, rows: Int64Array, kept: str) -> list[Note]:
+    whole = steps.times.start_ps[~steps.is_cut]
+    middle_ps = int(whole.min(initial=np.iinfo(np.int64).max))
+    said: dict[tuple[str, str], list[str]] = {}
+    for row in rows.tolist():
+        is_first = steps.times.start_ps[row] < middle_ps and row < len(steps.times) - 1
+        reason = steps.cut[int(steps.times.groups[row])]
+        said.setdefault(("beginning" if is_first else "end", reason), []).append(steps.names[row])
+    return [
+        Note("info", f"step{'' if len(names) == 1 else 's'} {listed(names)}: cut by the {end} of "
+             f"the capture ({reason}); {kept}", steps.host.name)
+        for (end, reason), names in said.items()
+    ]  # fmt: skip

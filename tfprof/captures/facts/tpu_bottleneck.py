@@ -1,0 +1,91 @@
+"""What steps of TPUs are held up by (``op_stats_to_input_pipeline_analysis.cc``)."""
+
+from __future__ import annotations
+
+from tfprof.captures.facts.bottleneck import (
+    HIGHLY_INPUT_BOUND,
+    MODERATE,
+    MODERATELY_INPUT_BOUND,
+    UNKNOWN,
+    Bottleneck,
+    Judged,
+    input_verdict,
+)
+from tfprof.captures.facts.framework import TENSORFLOW, Words
+from tfprof.captures.facts.tpu_steps import TpuRunSteps
+
+_MUCH_ALL_REDUCE = 6.0
+_MUCH_SPARSE = 10.0
+
+
+def find_tpu_bottleneck(found: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
+    """Judge steps by their parts: of each, the core that decides it.
+
+    Args:
+        found: The steps that count.
+        words: How the framework calls what its users can do.
+    """
+    parts = found.breakdown
+    total = float(parts.total.sum())
+    if not total:
+        return UNKNOWN
+
+    def percent(*amounts: float) -> float:
+        return 100.0 * sum(amounts) / total
+
+    waiting = percent(parts.waiting.sum())
+    idle = percent(parts.idle.sum())
+    compute, sync = percent(parts.all_reduce_compute.sum()), percent(parts.all_reduce_sync.sum())
+    kind, statement = input_verdict(waiting, 0.0)
+    is_significant = idle >= MODERATE or compute + sync >= _MUCH_ALL_REDUCE
+    if kind == "device" and found.n_unseen_chips and is_significant:
+        kind, statement = "both", _unseen(found.n_unseen_chips, idle, compute + sync)
+    return Bottleneck(
+        kind,
+        statement,
+        waiting,
+        all_other=_idle(idle, words),
+        device_collectives=_all_reduce(compute, sync),
+        output=_output(percent(parts.outfeed.sum())),
+        sparse_core=_sparse(percent(parts.sparse_compute.sum())),
+    )
+
+
+def _unseen(n_chips: int, idle: float, all_reduce: float) -> str:
+    return (
+        f"The program COULD be input-bound on hosts that are not in this capture: {n_chips} chips "
+        f"of the system are missing, and TensorCores are idle {idle:.1f}% of the step time and in "
+        f"all-reduce {all_reduce:.1f}%. Capture all hosts."
+    )
+
+
+def _idle(percent: float, words: Words) -> Judged:
+    if percent < MODERATE:
+        return "no", ""
+    return "moderate", (
+        f"{percent:.1f}% of the step time TensorCores are idle, and not for input: to spare them "
+        f"waiting for the host between steps, {words.several_steps}."
+    )
+
+
+def _all_reduce(compute: float, sync: float) -> Judged:
+    if compute + sync < _MUCH_ALL_REDUCE:
+        return "no", ""
+    return "moderate", (
+        f"{compute + sync:.1f}% of the step time goes to all-reduce: {sync:.1f}% is waiting for "
+        f"the slowest core, {compute:.1f}% the reduction itself."
+    )
+
+
+def _output(percent: float) -> Judged:
+    if percent < MODERATELY_INPUT_BOUND:
+        return "no", ""
+    level = "high" if percent >= HIGHLY_INPUT_BOUND else "moderate"
+    return level, f"{percent:.1f}% of the step time goes to output to the host."
+
+
+def _sparse(percent: float) -> Judged:
+    if not percent:
+        return "no", ""
+    level = "high" if percent >= _MUCH_SPARSE else "moderate"
+    return level, f"{percent:.1f}% of the step time is embedding work of SparseCores."

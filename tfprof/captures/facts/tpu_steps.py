@@ -1,0 +1,249 @@
+"""Steps of TPU systems: all cores together, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.events.tpu.breakdown import TpuBreakdown, break_down
+from tfprof.captures.facts.host_devices import uses_tpu
+from tfprof.captures.facts.statistics import one_digit, summary
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+
+_PS_PER_MS = 1e9
+
+Float64Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TpuRunSteps:
+    """Steps of all TPU cores of a run.
+
+    Attributes:
+        breakdown: The TensorCores together.
+        tensor_cores: The TensorCores.
+        sparse_cores: The SparseCores of newer TPUs.
+        names: What each step is called.
+        n_unseen_chips: How many chips of the system the capture surely lacks.
+    """
+
+    breakdown: TpuBreakdown
+    tensor_cores: tuple[HostSteps, ...]
+    sparse_cores: tuple[HostSteps, ...]
+    names: tuple[str, ...]
+    n_unseen_chips: int
+
+    def core_name(self, place: int, *, classic: bool) -> str:
+        """The core that waits for input the longest in a step: ``host:ordinal``."""
+        one = self.tensor_cores[int(self.breakdown.infeed_core[place])]
+        assert one.core is not None
+        name = one.host.machine if classic else one.host.name
+        return f"{name}:{one.core.core.ordinal}"
+
+
+def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | None:
+    """The steps of a run's TPUs; None if it has none."""
+    if not any(uses_tpu(host, classic=classic) for host in run.hosts):
+        return None
+    pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
+    tensor = [(one, core) for one, core in pairs if not core.core.is_sparse]
+    return TpuRunSteps(
+        break_down([core for _, core in tensor], classic=classic),
+        tuple(one for one, _ in tensor),
+        tuple(one for one, core in pairs if core.core.is_sparse),
+        tuple(steps.shown_names),
+        _unseen_chips([core.core.chip for _, core in pairs]),
+    )
+
+
+def parts_of(found: TpuRunSteps) -> list[tuple[str, Float64Array]]:
+    """What steps are made of, ps: names and amounts, which add up to the steps."""
+    parts = found.breakdown
+    return [
+        ("TensorCore compute", parts.compute),
+        ("Input", parts.waiting),
+        ("Output", parts.outfeed),
+        ("All-reduce", parts.all_reduce_compute),
+        ("Waiting in all-reduce", parts.all_reduce_sync),
+        ("SparseCore compute", parts.sparse_compute),
+        ("Idle", parts.idle),
+    ]
+
+
+def _unseen_chips(chips: list[int]) -> int:
+    """Chips are numbered from 0 over the whole system."""
+    return max(chips, default=-1) + 1 - len(set(chips))
+
+
+_SPARSE_COLUMNS = (
+    Column("scv0ComputeTimeMs", "SparseCoreV0 compute (in ms)", unit="ms"),
+    Column("scv0InfeedTimeMs", "SparseCoreV0 input (in ms)", unit="ms"),
+)
+_ALL_REDUCE_COLUMNS = (
+    Column("allReduceComputeTimeMs", "All-reduce compute (in ms)", unit="ms"),
+    Column("allReduceSyncTimeMs", "All-reduce synchronisation (in ms)", unit="ms"),
+)
+_NEW_SPARSE_COLUMN = Column("scComputeTimeMs", "SparseCore compute (in ms)", unit="ms")
+
+
+def _columns(found: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
+    has_v0 = not found.sparse_cores
+    times = (
+        Column("tcComputeTimeMs", "TensorCore compute (in ms)", unit="ms"),
+        *(_SPARSE_COLUMNS if has_v0 else ()),
+        Column("tcInfeedTimeMs", "TensorCore input (in ms)", unit="ms"),
+        Column("tcOutfeedTimeMs", "TensorCore output (in ms)", unit="ms"),
+        Column("tcIdleTimeMs", "TensorCore idle (in ms)", unit="ms"),
+        Column("hostTransferTimeMs", "Host transfer (in ms)", unit="ms"),
+    )
+    if not classic:
+        times += _ALL_REDUCE_COLUMNS + (() if has_v0 else (_NEW_SPARSE_COLUMN,))
+    return (
+        Column("stepnum", "stepnum" if classic else "Step", "string"),
+        *times,
+        Column("tooltip", "tooltip", "string", role="tooltip"),
+        Column("infeedPercentAverage", "% step time waiting for input data", unit="percent"),
+        Column("infeedPercentMin", "Infeed percent min", unit="percent", role="interval"),
+        Column("infeedPercentMax", "Infeed percent max", unit="percent", role="interval"),
+    )
+
+
+def _amounts_ms(found: TpuRunSteps) -> dict[str, Float64Array]:
+    """Times of each step by the id of their column."""
+    parts = found.breakdown
+    sparse = [
+        one.core.span_ps - one.core.idle_ps for one in found.sparse_cores if one.core is not None
+    ]
+    amounts = {
+        "tcComputeTimeMs": parts.compute,
+        "scv0ComputeTimeMs": parts.sparse_compute,
+        "scv0InfeedTimeMs": parts.sparse_infeed,
+        "tcInfeedTimeMs": parts.infeed,
+        "tcOutfeedTimeMs": parts.outfeed,
+        "tcIdleTimeMs": parts.idle,
+        "hostTransferTimeMs": parts.host_transfer,
+        "allReduceComputeTimeMs": parts.all_reduce_compute,
+        "allReduceSyncTimeMs": parts.all_reduce_sync,
+        "scComputeTimeMs": np.max(sparse, axis=0) if sparse else np.zeros(len(parts)),
+    }
+    return {name: values / _PS_PER_MS for name, values in amounts.items()}
+
+
+def tpu_step_table(
+    found: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, classic: bool
+) -> Table:
+    """The steps of all TensorCores together.
+
+    Args:
+        found: The steps.
+        properties: Further properties: averages, and the verdict.
+        places: The steps that are shown.
+        classic: The reference's columns; by default all-reduce and SparseCores have some, too.
+    """
+    columns = _columns(found, classic=classic)
+    rows = [tuple(row) for row in _rows(found, columns, places)]
+    drawn = [column.id for column in columns if column.unit == "ms"]
+    own = {"step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"])}
+    return Table("steps", columns, rows, own | properties, title="Steps")
+
+
+def _rows(
+    found: TpuRunSteps, columns: tuple[Column, ...], places: Sequence[int]
+) -> Iterator[list[Cell]]:
+    amounts = _amounts_ms(found)
+    total = found.breakdown.total / _PS_PER_MS
+    shares = 100.0 * found.breakdown.infeed_share
+    for place in places:
+        name = found.names[place]
+        waiting = amounts["tcInfeedTimeMs"][place] + amounts["scv0InfeedTimeMs"][place]
+        cells: dict[str, Cell] = {column: float(v[place]) for column, v in amounts.items()}
+        cells |= {
+            "stepnum": name,
+            "tooltip": f"step {name}:\nTime waiting for input data = {waiting:.3f} ms, "
+            f"Step time = {total[place]:.3f} ms",
+            "infeedPercentAverage": float(shares[0, place]),
+            "infeedPercentMin": float(shares[1, place]),
+            "infeedPercentMax": float(shares[2, place]),
+        }
+        yield [cells[column.id] for column in columns]
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _mean(values: Float64Array) -> float:
+    return summary(values.tolist()).average
+
+
+def active_ms(found: TpuRunSteps) -> str:
+    """How long TensorCores work in a step, on average, as the reference writes it."""
+    return _two_digits(_mean(found.breakdown.active) / _PS_PER_MS)
+
+
+def tpu_averages(found: TpuRunSteps) -> dict[str, str]:
+    """The reference's properties of the step table."""
+    parts = found.breakdown
+    whole = summary((parts.total / _PS_PER_MS).tolist())
+    waiting = summary((100.0 * parts.infeed_share[2]).tolist())
+    properties = {
+        "hardware_type": "TPU",
+        "steptime_ms_average": _two_digits(whole.average),
+        "steptime_ms_standard_deviation": _two_digits(whole.deviation),
+        "steptime_ms_minimum": _two_digits(whole.minimum),
+        "steptime_ms_maximum": _two_digits(whole.maximum),
+        "infeed_percent_average": one_digit(waiting.average),
+        "infeed_percent_standard_deviation": one_digit(waiting.deviation),
+        "infeed_percent_minimum": one_digit(waiting.minimum),
+        "infeed_percent_maximum": one_digit(waiting.maximum),
+        "tc_active_ms_average": active_ms(found),
+        "active_steptime_ms_average": active_ms(found),
+    }
+    return properties | {
+        f"{key}_ms_average": _two_digits(_mean(values) / _PS_PER_MS)
+        for key, values in (
+            ("tc_compute", parts.compute),
+            ("tc_infeed", parts.infeed),
+            ("tc_outfeed", parts.outfeed),
+            ("tc_idle", parts.idle),
+            ("host_transfer", parts.host_transfer),
+            ("scv0_compute", parts.sparse_compute),
+            ("scv0_infeed", parts.sparse_infeed),
+        )
+    }
+
+
+def max_infeed_table(found: TpuRunSteps, *, classic: bool) -> Table:
+    """The core that waits for input the longest in each step, as the reference has it: a column
+    for each step."""
+    places = range(len(found.names))
+    columns = (
+        Column("index", "Index", "string"),
+        *(Column(str(place), str(place), "string") for place in places),
+    )
+    rows = [
+        ("Step number", *found.names),
+        ("Core name", *(found.core_name(place, classic=classic) for place in places)),
+    ]
+    return Table("max_infeed_core", columns, rows, title="Core that waits the longest")
+
+
+def waiting_cores_table(found: TpuRunSteps) -> Table:
+    """The same with a row for each step, for people."""
+    columns = (
+        Column("step", "Step", "string"),
+        Column("core", "Core that waits the longest", "string"),
+        Column("infeed_ms", "Waiting for input", unit="ms"),
+    )
+    rows = [
+        (name, found.core_name(place, classic=False), float(waited) / _PS_PER_MS)
+        for place, (name, waited) in enumerate(
+            zip(found.names, found.breakdown.infeed.tolist(), strict=True)
+        )
+    ]
+    return Table("waiting_cores", columns, rows, title="Cores that wait for input the longest")

@@ -1,0 +1,51 @@
+"""How busy the TPUs of a run are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.device_ops import merged
+from tfprof.captures.events.tpu.duty import DutyCycle, duty_cycle
+from tfprof.captures.facts.device_op_db import device_ops
+from tfprof.captures.facts.host_devices import uses_tpu
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.run.run import Host
+
+
+class TpuUse(NamedTuple):
+    """Idle time, as fractions; zeros without TPUs.
+
+    Attributes:
+        device_idle: Of the time from the first op of cores to the last, what no op covers.
+        host_idle: Of the time of the threads of hosts, what no op covers.
+        duty: How long chips work.
+    """
+
+    device_idle: float = 0.0
+    host_idle: float = 0.0
+    duty: DutyCycle = DutyCycle()
+
+
+def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
+    """The use of the TPUs of hosts."""
+    if not any(uses_tpu(host, classic=classic) for host in hosts):
+        return TpuUse()
+    ops = merged(device_ops(host, classic=classic) for host in hosts)
+    threads = [host_ops(host, classic=classic) for host in hosts]
+    duty = DutyCycle()
+    for host in hosts:
+        duty = duty.plus(_duty(host))
+    return TpuUse(
+        _share(ops.idle_ps, ops.total_ps),
+        _share(sum(t.idle_ps for t in threads), sum(t.total_ps for t in threads)),
+        duty,
+    )
+
+
+def _duty(host: Host) -> DutyCycle:
+    return host.memo.once("tpu_duty", lambda: duty_cycle(host.timeline))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,41 @@
+"""Whether a captured program trains: its names tell of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tfprof.captures.events.timeline.op_names import OpKind, name_scopes, parse_op_name
+from tfprof.captures.facts.hlo_programs import programs_of
+from tfprof.captures.run.run import Host
+
+
+def is_backward(name: str, type_: str) -> bool:
+    """Whether an op belongs to a backward pass, by the scopes that it lies in.
+
+    TensorFlow calls them ``gradients`` with a number and ``gradient_tape``, JAX
+    ``transpose(jvp(…))``; its op ``transpose[permutation=…]`` is none of them.
+
+    Args:
+        name: Of the op.
+        type_: Its type; empty if unknown.
+    """
+    scopes, kind = name_scopes(name), parse_op_name(f"{name}:{type_}").kind
+    if kind is OpKind.TENSORFLOW:
+        return any(part == "gradient_tape" or part.startswith("gradients") for part in scopes)
+    return kind is OpKind.JAX and _has_transposed(scopes)
+
+
+def _has_transposed(parts: Iterable[str]) -> bool:
+    return any(part.startswith("transpose(") for part in parts)
+
+
+def programs_train(hosts: Sequence[Host]) -> bool:
+    """Whether the compiled programs of some hosts compute gradients."""
+    return any(
+        is_backward(one.op_name, one.op_type)
+        if one.op_type
+        else _has_transposed(one.op_name.split("/"))
+        for host in hosts
+        for program in programs_of(host)
+        for one in program.module().instructions
+    )

@@ -1,0 +1,251 @@
+"""When a verdict may be given, and what it is (``docs/adr/0023-steps-and-verdicts.md``).
+
+A verdict is of the typical steps: of one that took many times as long as the others, because it
+traced, compiled or filled buffers, nothing follows for the rest. There must be enough of them. And
+the time must be explained: where much of it is the program's own code, of which nothing tells what
+it does, or passes outside of the steps, a capture does not show that the input is no problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.code_times import CodeTime
+from tfprof.captures.facts.between_steps import Between, between_steps
+from tfprof.captures.facts.bottleneck import (
+    HIGH,
+    HIGHLY_INPUT_BOUND,
+    MODERATE,
+    MODERATELY_INPUT_BOUND,
+    UNKNOWN,
+    Bottleneck,
+    Judged,
+    judged,
+)
+from tfprof.captures.facts.run_steps import host_code_times, run_steps
+from tfprof.captures.facts.statistics import summary
+from tfprof.captures.facts.steps import CATEGORIES, FEWEST, RunSteps
+from tfprof.captures.facts.tpu_steps import TpuRunSteps
+from tfprof.captures.run.run import Run
+
+_NAMED = 0.05
+"""Part of the step time from which a function or annotation is named."""
+
+
+def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
+    """What a verdict on a run rests on."""
+    steps = run_steps(run)
+    return Grounds(
+        steps.typical,
+        run.memo.once("code_times", lambda: _code_of(steps.typical)),
+        run.memo.once("between_steps", lambda: between_steps(steps)),
+        uses_tf_data,
+    )
+
+
+def _code_of(steps: RunSteps) -> list[CodeTime]:
+    """Of all hosts, each for itself; looked at only where it is worth a word."""
+    if 100.0 * steps.share_of("other") < MODERATE:
+        return []
+    found = [
+        times
+        for one in steps.hosts
+        if one.core is None
+        for times in host_code_times(one.host, one.times.groups)
+    ]
+    return sorted(found, key=lambda one: (-one.total_ps, one.name))
+
+
+class Grounds(NamedTuple):
+    """What a verdict rests on.
+
+    Attributes:
+        steps: The typical steps.
+        code: What the program's own code spends time on while nothing else goes on.
+        between: What passes between the steps.
+        uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
+    """
+
+    steps: RunSteps
+    code: Sequence[CodeTime]
+    between: Between
+    uses_tf_data: bool
+
+
+def give_verdict(grounds: Grounds) -> Bottleneck:
+    """Judge the steps of hosts, or of GPUs."""
+    steps = grounds.steps
+    if not steps.n_steps or not steps.slowest_ps().sum():
+        return UNKNOWN
+    waiting, other = 100.0 * steps.share_of("infeed"), 100.0 * unexplained_share(grounds)
+    kind, statement = _on_input(grounds, waiting, other)
+    is_other_said = kind == "unknown" and other >= HIGH and not _shows_input(steps)
+    return Bottleneck(
+        kind,
+        statement,
+        waiting,
+        kernel_launch=judged(
+            100.0 * steps.share_of("kernel_launch"),
+            "of the step time goes to launching kernels",
+            high=". tf.data works on the same CPUs: give the GPU threads of their own with "
+            "TF_GPU_THREAD_MODE=gpu_private" if grounds.uses_tf_data else "",
+        ),
+        all_other=("no", "") if is_other_said else _on_other(grounds, other),
+        device_collectives=judged(
+            100.0 * steps.share_of("device_collectives"),
+            "of the step time goes to communication between devices",
+        ),
+        compilation=judged(
+            100.0 * steps.share_of("compile"),
+            "of the step time goes to tracing and compiling functions",
+        ),
+        between=_on_gaps(grounds.between),
+    )  # fmt: skip
+
+
+def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]:
+    steps, between = grounds.steps, grounds.between
+    if steps.n_steps < FEWEST:
+        count = "1 whole step" if steps.n_steps == 1 else f"{steps.n_steps} whole steps"
+        return "unknown", (
+            f"No verdict: {count} in this capture, and {FEWEST} are the least that tell something. "
+            f"{waiting:.1f}% of the step time was waiting for input."
+        )
+    outside = 100.0 * between.wait_share
+    if waiting < MODERATELY_INPUT_BOUND <= outside:
+        level = "HIGHLY" if outside >= HIGHLY_INPUT_BOUND else "MODERATELY"
+        return "host", (
+            f"The program is {level} input-bound: {outside:.1f}% of the time from one step to the "
+            "next is waiting for input, between the steps. Make the input pipeline faster first."
+        )
+    if waiting >= HIGHLY_INPUT_BOUND:
+        return "host", (
+            f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
+            "input. Make the input pipeline faster first."
+        )
+    if waiting >= MODERATELY_INPUT_BOUND:
+        return "both", (
+            f"The program is MODERATELY input-bound: {waiting:.1f}% of the step time is waiting "
+            "for input. Look at the input pipeline as well as at the rest."
+        )
+    doubt = _doubt(grounds, waiting, other)
+    if doubt:
+        return "unknown", f"Whether the program waits for its input is not certain: {doubt}"
+    return "device", (
+        f"The program is NOT input-bound: only {waiting:.1f}% of the step time is waiting for "
+        "input. Make the rest faster."
+    )
+
+
+def _doubt(grounds: Grounds, waiting: float, other: float) -> str:
+    """Why a capture does not tell whether the program waits for its input; empty if it does."""
+    if other >= HIGH and not _shows_input(grounds.steps):
+        return (
+            "no input pipeline was recorded in its steps, and in "
+            f"{other:.1f}% of the step time no op runs: {_where(grounds)}. Input that Python makes "
+            "or reads is part of that."
+        )
+    if 100.0 * grounds.between.share >= HIGH:
+        return (
+            f"{waiting:.1f}% of the step time is waiting for input, but "
+            f"{grounds.between.share:.1%} of the time from one step to the next is in no step."
+        )
+    return ""
+
+
+def _shows_input(steps: RunSteps) -> bool:
+    """Whether most steps take their input from a pipeline that was recorded."""
+    infeed = next(one for one in CATEGORIES if one.key == "infeed")
+    return bool((steps.of(infeed) > 0).mean() > 0.5)
+
+
+def unexplained_share(grounds: Grounds) -> float:
+    """Part of the step time in which no op runs, and the program does not wait for one either."""
+    waits = sum(code_share(grounds, one) for one in grounds.code if one.waits)
+    return max(0.0, grounds.steps.share_of("other") - waits)
+
+
+def code_share(grounds: Grounds, one: CodeTime) -> float:
+    """Part of the step time that one function or annotation is while nothing else goes on."""
+    total = sum(int(host.times.duration_ps.sum()) for host in grounds.steps.hosts)
+    return one.total_ps / total if total else 0.0
+
+
+def described(one: CodeTime) -> str:
+    """What to call a function or an annotation."""
+    if one.is_annotation:
+        return f"{one.name} (an annotation of the program)"
+    return f"{one.name}, called from {one.caller}" if one.caller else one.name
+
+
+def _where(grounds: Grounds) -> str:
+    """Where the time went in which no op ran."""
+    code = [one for one in grounds.code if not one.waits]
+    named = [one for one in code if code_share(grounds, one) >= _NAMED][:2]
+    if named:
+        return ", ".join(f"{code_share(grounds, one):.1%} is {described(one)}" for one in named)
+    if code:
+        return "it is Python, in many functions"
+    return "nothing was recorded there, mostly Python between the ops"
+
+
+def _on_other(grounds: Grounds, percent: float) -> Judged:
+    """On the time in which no op ran."""
+    if percent < MODERATE:
+        return "no", ""
+    level = "high" if percent >= HIGH else "moderate"
+    return level, f"In {percent:.1f}% of the step time no op runs: {_where(grounds)}."
+
+
+def _on_gaps(between: Between) -> Judged:
+    if 100.0 * between.share < HIGH:
+        return "no", ""
+    said = (
+        f"Between two steps {between.gap_ms:,.3f} ms pass, {between.share:.1%} of the time from "
+        "one step to the next, and are in no step"
+    )
+    if between.wait_share:
+        said += f"; {between.wait_ms:,.3f} ms of it is waiting for input"
+    return "high", f"{said}."
+
+
+def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[str, ...]:
+    """How long a step takes, and which ones that is not told of; nothing without steps.
+
+    Args:
+        steps: All steps.
+        tpu: The typical ones of a TPU, all cores together.
+    """
+    typical = steps.typical
+    if not typical.n_steps:
+        return ()
+    took_ps = typical.slowest_ps() if tpu is None else tpu.breakdown.total
+    took = summary((took_ps / 1e9).tolist())
+    if typical.n_steps == 1:
+        return (f"The one step took {took.average:,.3f} ms.",)
+    said = (
+        f"A step takes {took.average:,.3f} ms on average ({typical.n_steps} steps, "
+        f"{took.minimum:,.3f} to {took.maximum:,.3f} ms)."
+    )
+    return (said, *_about_unusual(steps))
+
+
+def _about_unusual(steps: RunSteps) -> list[str]:
+    """Steps that took much longer than the others, with what most of their time went to."""
+    whole, is_unusual = steps.whole, steps.is_unusual
+    usual_ms = float(np.median(steps.typical.slowest_ps())) / 1e9
+    names, took = whole.names, whole.slowest_ps()
+    amounts = np.stack([whole.of(category) for category in CATEGORIES])
+    said = []
+    for place in np.flatnonzero(is_unusual).tolist():
+        most = int(np.argmax(amounts[:, place]))
+        took_ms, most_ms = float(took[place]) / 1e9, float(amounts[most, place]) / 1e9
+        said.append(
+            f"Step {names[place]} took {took_ms:,.3f} ms, {took_ms / usual_ms:,.1f} times as long, "
+            f"{most_ms:,.3f} ms of it {CATEGORIES[most].name}; it is left out of averages and of "
+            "the verdict."
+        )
+    return said

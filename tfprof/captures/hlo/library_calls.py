@@ -1,0 +1,60 @@
+"""What compilers write beside an instruction: calls of libraries, and how often loops run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from tfprof.captures.model.hlo import DotDimensions, Instruction
+from tfprof.columns.numerals import LARGEST
+
+_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8")
+_CONVOLUTIONS: Final = "__cudnn$conv"
+
+
+def backend_config(instruction: Instruction) -> dict[str, Any]:
+    """What the compiler wrote as JSON; empty if it wrote nothing, or something else."""
+    try:
+        found = json.loads(instruction.attributes.backend_config or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_product_call(instruction: Instruction) -> bool:
+    """Whether it calls a library's matrix product (ROCm's has the same names)."""
+    return instruction.attributes.custom_call_target in _PRODUCTS
+
+
+def is_convolution_call(instruction: Instruction) -> bool:
+    """Whether it calls a library's convolution, forward or backward."""
+    return instruction.attributes.custom_call_target.startswith(_CONVOLUTIONS)
+
+
+def product_dimensions(instruction: Instruction) -> DotDimensions | None:
+    """Which dimensions a library's product sums over; None if it is none, or does not say."""
+    if not is_product_call(instruction) or not instruction.operands:
+        return None
+    config = backend_config(instruction)
+    numbers = config.get("gemm_backend_config", config)
+    numbers = numbers.get("dot_dimension_numbers") if isinstance(numbers, dict) else None
+    if not isinstance(numbers, dict):
+        return None
+    try:
+        return DotDimensions(
+            *(
+                tuple(int(place) for place in numbers.get(f"{side}_dimensions", ()))
+                for side in ("lhs_contracting", "rhs_contracting", "lhs_batch", "rhs_batch")
+            )
+        )
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def trip_count(loop: Instruction) -> int:
+    """How often a loop runs, where the compiler knows; else 1."""
+    known = backend_config(loop).get("known_trip_count")
+    try:
+        return min(max(int(known["n"]), 0), LARGEST) if isinstance(known, dict) else 1
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return 1

@@ -1,0 +1,119 @@
+"""When values are in memory, for programs whose compiler has not written it down.
+
+XLA for CPUs says where values lie, and not when. A value comes with the instruction that computes
+it, and goes after the last one that uses it, whatever hands it on in between. What is computed
+inside of a called computation is there while that is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tfprof.captures.model.hlo import Computation, HloModule, Instruction
+from tfprof.captures.model.hlo_buffers import (
+    Allocation,
+    Assigned,
+    HeapEvent,
+    HeapEventKind,
+    LogicalBuffer,
+)
+
+_HANDS_ON = frozenset(
+    ("bitcast", "get-tuple-element", "tuple", "while", "call", "conditional", "opt-barrier",
+     "add-dependency", "copy-start", "async-start", "async-update", "domain")
+)  # fmt: skip
+"""Instructions whose results may be their operands, or point to them."""
+
+
+def live_range_events(
+    module: HloModule, allocations: Iterable[Allocation], buffers: dict[int, LogicalBuffer]
+) -> tuple[HeapEvent, ...]:
+    """How the values of temporary memory come and go, as a heap trace.
+
+    A value that takes the place of one that its instruction uses for the last time comes when that
+    one has gone.
+
+    Args:
+        module: The program, its instructions in the order in which they run.
+        allocations: Memory that is to be looked at.
+        buffers: Values by id.
+    """
+    entry = module.entry
+    if entry is None:
+        return ()
+    begin = _positions(module, entry)
+    end = _last_uses(entry, begin)
+    by_id = {one.id: one for one in module.instructions}
+    comes: dict[int, list[Assigned]] = {}
+    goes: dict[int, list[Assigned]] = {}
+    for place in (place for allocation in allocations for place in allocation.assigned):
+        buffer = buffers.get(place.buffer_id)
+        one = by_id.get(buffer.instruction_id) if buffer else None
+        if one is None or one not in begin:
+            continue
+        comes.setdefault(begin[one], []).append(place)
+        goes.setdefault(end.get(one, begin[one]), []).append(place)
+    names = [one.name for one in entry.instructions]
+    return tuple(_events(names, comes, goes))
+
+
+def _events(
+    names: list[str], comes: dict[int, list[Assigned]], goes: dict[int, list[Assigned]]
+) -> Iterator[HeapEvent]:
+    alive: dict[Assigned, None] = {}
+    for position, name in enumerate(names):
+        new = comes.get(position, [])
+        old = [place for place in goes.get(position, ()) if place in alive]
+        for place in old:
+            if any(_overlap(place, other) for other in new):
+                del alive[place]
+                yield HeapEvent(HeapEventKind.FREE, place.buffer_id, name)
+        for place in new:
+            # What lies where something is already shares its memory, and does not add to it.
+            if not any(_overlap(place, other) for other in alive):
+                alive[place] = None
+                yield HeapEvent(HeapEventKind.ALLOC, place.buffer_id, name)
+        for place in goes.get(position, ()):
+            if place in alive:
+                del alive[place]
+                yield HeapEvent(HeapEventKind.FREE, place.buffer_id, name)
+
+
+def _overlap(one: Assigned, other: Assigned) -> bool:
+    return (
+        one.offset_bytes < other.offset_bytes + other.size_bytes
+        and other.offset_bytes < one.offset_bytes + one.size_bytes
+    )
+
+
+def _positions(module: HloModule, entry: Computation) -> dict[Instruction, int]:
+    """When each instruction runs; those of called computations with their first caller."""
+    found: dict[Instruction, int] = {}
+    called: dict[Computation, int] = {}
+    for position, one in enumerate(entry.instructions):
+        found[one] = position
+        for computation in one.calls:
+            called.setdefault(computation, position)
+    for computation in reversed(module.computations):  # callers before those that they call
+        position = called.get(computation, -1)
+        if position < 0:
+            continue
+        for one in computation.instructions:
+            found.setdefault(one, position)
+            for inner in one.calls:
+                called.setdefault(inner, position)
+    return found
+
+
+def _last_uses(entry: Computation, begin: dict[Instruction, int]) -> dict[Instruction, int]:
+    """When each result of the entry computation is used for the last time."""
+    last = len(entry.instructions) - 1
+    found: dict[Instruction, int] = {}
+    for one in reversed(entry.instructions):
+        found.setdefault(one, begin[one])
+        if one is entry.root:
+            found[one] = last
+        until = found[one] if one.opcode in _HANDS_ON else begin[one]
+        for operand in one.operands:
+            found[operand] = max(found.get(operand, 0), until)
+    return found

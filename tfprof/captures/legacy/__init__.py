@@ -1,0 +1,1 @@
+"""The results of tools that TensorBoard has saved."""

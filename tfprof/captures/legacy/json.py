@@ -1,0 +1,347 @@
+"""Precomputed answers that are trees of JSON: Pod Viewer, Op Profile, Memory Profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from tfprof.captures.facts.steps import CATEGORIES
+from tfprof.captures.legacy.tables import property_table
+from tfprof.captures.run.result import Chart, ToolResult
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.memory_profile import BREAKDOWN, SUMMARY
+
+_POD_PARTS: Final = {
+    "highFlopsComputeUs": ("high_flops_compute_us", "High-flops compute"),
+    "hostInfeedDurationUs": ("infeed_us", "Infeed"),
+    "hostOutfeedDurationUs": ("outfeed_us", "Outfeed"),
+    "allReduceComputeDurationUs": ("all_reduce_compute_us", "All-reduce compute"),
+    "allReduceSyncDurationUs": ("all_reduce_sync_us", "All-reduce sync"),
+    "crsDurationUs": ("all_reduce_us", "All-reduce"),
+    "sendDurationUs": ("send_us", "Send"),
+    "recvDurationUs": ("receive_us", "Receive"),
+    "bcInfeedTransformDurationUs": ("sparse_infeed_transform_us", "SparseCore infeed transform"),
+    "bcInfeedWaitDurationUs": ("sparse_infeed_wait_us", "SparseCore infeed wait"),
+    "bcOutfeedDurationUs": ("sparse_outfeed_us", "SparseCore outfeed"),
+}
+"""Parts of a step on a Cloud TPU core; what none of them has is other compute."""
+
+_POD_CATEGORIES: Final = {category.name: f"{category.key}_us" for category in CATEGORIES}
+
+_CHANNELS: Final = (
+    Column("channelId", "Channel", "string"),
+    Column("srcCoreId", "From core"),
+    Column("dstCoreId", "To core"),
+    Column("dataSize", "Size", unit="bytes"),
+    Column("durationUs", "Latency", unit="us"),
+    Column("sendDelayUs", "Send delay", unit="us"),
+    Column("occurrences", "Occurrences"),
+    Column("hloNames", "HLO ops", "string"),
+)
+_ALL_REDUCES: Final = (
+    Column("name", "All-reduce op", "string"),
+    Column("dataSize", "Size", unit="bytes"),
+    Column("durationUs", "Duration", unit="us"),
+    Column("occurrences", "Occurrences"),
+    Column("description", "HLO text", "string"),
+)
+_OP_PROFILE: Final = (
+    Column("level", "Level"),
+    Column("name", "Name", "string"),
+    Column("time_share", "Share of the time", unit="fraction"),
+    Column("flops_utilization", "FLOPS utilization", unit="fraction"),
+    Column("category", "Category", "string"),
+    Column("provenance", "Framework op", "string"),
+    Column("expression", "HLO text", "string"),
+)
+_PICOS_PER_MILLI: Final = 1e9
+_MOST_DEPTH: Final = 500
+
+
+def pod_viewer(data: Any) -> ToolResult:
+    """The Pod Viewer, of Cloud TPU or later."""
+    steps = data["podStatsSequence"]["podStatsMap"]
+    labels = {str(event["id"]): event["name"] for event in data.get("stepBreakdownEvents", ())}
+    table = _pod_steps(steps, labels)
+    tables = {"workers": table}
+    for name, key, columns, title in (
+        ("channels", "channelDb", _CHANNELS, "Channels of send and receive"),
+        ("all_reduces", "allReduceOpDb", _ALL_REDUCES, "All-reduce ops"),
+    ):
+        rows = [
+            (_text(step.get("stepNum", 0)), *_plain_row(entry, columns))
+            for step in steps
+            for entry in step.get(key, ())
+        ]
+        if rows:
+            step_column = Column("step", "Step", "string")
+            tables[name] = Table(name, (step_column, *columns), rows, title=title)
+    around = _flat(data.get("runEnvironment", {}))
+    if around:
+        tables["environment"] = property_table("environment", around)
+    return ToolResult(
+        tool="pod",
+        title="Pod viewer",
+        verdict=tuple(_pod_verdict(table)),
+        tables=tables,
+        charts=_pod_chart(table),
+        gviz=lambda: data,
+    )
+
+
+def op_profile(data: Any) -> ToolResult:
+    """The Op Profile."""
+    names = {
+        "byProgram": "by_program", "byCategory": "by_category", "byProvenance": "by_provenance",
+        "byProgramExcludeIdle": "by_program_without_idle",
+        "byCategoryExcludeIdle": "by_category_without_idle",
+        "byProvenanceExcludeIdle": "by_provenance_without_idle",
+    }  # fmt: skip
+    tables = {
+        name: Table(name, _OP_PROFILE, _op_rows(data[key]), title=_op_title(name))
+        for key, name in names.items()
+        if key in data
+    }
+    trees = {name: data[key] for key, name in names.items() if key in data}
+    return ToolResult(
+        tool="op-profile",
+        title="Op profile",
+        verdict=tuple(_op_verdict(tables)),
+        tables=tables,
+        data=trees,
+        gviz=lambda: data,
+    )
+
+
+def memory_profile(data: Any) -> ToolResult:
+    """The Memory Profile."""
+    allocators = data.get("memoryProfilePerAllocator", {})
+    summary = [_memory_summary(name, profile) for name, profile in sorted(allocators.items())]
+    rows = [
+        row for name, profile in sorted(allocators.items()) for row in _memory_rows(name, profile)
+    ]
+    tables = {
+        "summary": Table("summary", SUMMARY, summary, title="Allocators"),
+        "peak": Table("peak", BREAKDOWN, rows, title="In use at the peak"),
+    }
+    charts = [_timeline(name, profile) for name, profile in sorted(allocators.items())]
+    return ToolResult(
+        tool="memory",
+        title="Memory profile",
+        verdict=tuple(_memory_verdict(tables["summary"])),
+        tables=tables,
+        charts=tuple(charts),
+        gviz=lambda: data,
+    )
+
+
+def _pod_steps(steps: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> Table:
+    cores = [
+        (step, core, stats)
+        for step in steps
+        for core, stats in sorted(step["podStatsPerCore"].items(), key=lambda item: int(item[0]))
+    ]
+    if labels:
+        parts = {_POD_CATEGORIES.get(label, f"{key}_us"): label for key, label in labels.items()}
+    else:
+        known = {key for _, _, stats in cores for key in stats}
+        parts = dict(names for key, names in _POD_PARTS.items() if key in known)
+        parts["low_flops_compute_us"] = "Low-flops compute"
+    columns = (
+        Column("step", "Step", "string"),
+        Column("host", "Host", "string"),
+        Column("core", "Core"),
+        Column("chip", "Chip"),
+        Column("node", "Node"),
+        Column("total_us", "Step time", unit="us"),
+        *(Column(key, label, unit="us") for key, label in parts.items()),
+        Column("bottleneck", "Bottleneck", "string"),
+    )
+    rows = []
+    for step, core, stats in cores:
+        of_core = {
+            "step": step.get("stepNum", 0), "core": core, "host": stats.get("hostName"),
+            "chip": stats.get("chipId"), "node": stats.get("nodeId"),
+            "total_us": stats["totalDurationUs"], "bottleneck": stats.get("bottleneck", ""),
+        }  # fmt: skip
+        of_core |= _part_times(stats, labels)
+        rows.append(_plain_row(of_core, columns))
+    return Table("workers", columns, rows, title="Steps of all cores")
+
+
+def _part_times(stats: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    if labels:
+        times = stats["stepBreakdownUs"]
+        return {
+            _POD_CATEGORIES.get(label, f"{key}_us"): times.get(key, 0)
+            for key, label in labels.items()
+        }
+    found = {column: _number(stats[key]) for key, (column, _) in _POD_PARTS.items() if key in stats}
+    rest = _number(stats["totalDurationUs"]) - sum(found.values())
+    return found | {"low_flops_compute_us": max(0.0, rest)}
+
+
+def _pod_chart(table: Table) -> tuple[Chart, ...]:
+    """Cores of the last step."""
+    if not len(table):
+        return ()
+    last = [row for row in table.rows if row[0] == table.rows[-1][0]]
+    series = {
+        column.label: tuple(float(row[place] or 0) for row in last)
+        for place, column in enumerate(table.columns)
+        if column.unit == "us" and column.id != "total_us"
+    }
+    labels = tuple(f"core {row[2]}" for row in last)
+    title = f"Cores of step {last[0][0]}"
+    return (Chart("last_step", "stacked_bar", title, "core", "time (us)", labels, series),)
+
+
+def _pod_verdict(table: Table) -> Iterable[str]:
+    bottlenecks = [str(name) for name in table.column("bottleneck")]
+    if not bottlenecks:
+        return
+    most = max(sorted(set(bottlenecks)), key=bottlenecks.count)
+    yield (
+        f"{most} is the bottleneck of {bottlenecks.count(most)} of {len(bottlenecks)} steps of "
+        "cores."
+    )
+
+
+def _plain_row(data: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Cell, ...]:
+    """Cells of an object; 64-bit numbers are texts in JSON."""
+    cells: list[Cell] = []
+    for column in columns:
+        value = data.get(column.id)
+        if value is None:
+            cells.append(None)
+        elif column.type == "number":
+            cells.append(_number(value))
+        else:
+            cells.append(", ".join(map(str, value)) if isinstance(value, list) else _text(value))
+    return tuple(cells)
+
+
+def _number(value: Any) -> int | float:
+    """A number, also one of 64 bits, which is a text in JSON; larger ones are an error."""
+    if not isinstance(value, (int, float)):
+        text = str(value)
+        value = int(text) if text.lstrip("-").isdecimal() else float(text)
+    float(value)
+    found: int | float = value
+    return found
+
+
+def _text(value: Any) -> str:
+    return str(value)
+
+
+def _flat(data: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """Nested properties under dotted names, two levels at most."""
+    found: dict[str, str] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping) and not before:
+            found |= _flat(value, f"{key}.")
+        else:
+            found[f"{before}{key}"] = str(value)
+    return found
+
+
+def _op_rows(root: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
+    """The tree in preorder."""
+    whole = root.get("metrics", {}).get("rawTime")
+    rows: list[tuple[Cell, ...]] = []
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > _MOST_DEPTH:
+            raise ValueError(f"more than {_MOST_DEPTH} levels")
+        metrics = node.get("metrics") or {}
+        time, flops = (metrics.get(name) for name in ("time", "flops"))
+        time, flops = (None if value is None else _number(value) for value in (time, flops))
+        if time is None and whole:
+            time = _number(metrics.get("rawTime", 0)) / _number(whole)
+        utilization = flops / time if time and flops is not None else None
+        xla = node.get("xla") or {}
+        rows.append(
+            (
+                depth, str(node["name"]), time, utilization, str(xla.get("category", "")),
+                str(xla.get("provenance", "")), str(xla.get("expression", "")),
+            )
+        )  # fmt: skip
+        waiting += [(child, depth + 1) for child in reversed(node.get("children", ()))]
+    return rows
+
+
+def _op_title(name: str) -> str:
+    grouping, _, without = name.removeprefix("by_").partition("_without_")
+    return f"By {grouping}" + (", without idle time" if without else "")
+
+
+def _op_verdict(tables: Mapping[str, Table]) -> Iterable[str]:
+    if not tables:
+        return
+    first = next(iter(tables.values()))
+    tops = [row for row in first.rows if row[0] == 1 and isinstance(row[2], (int, float))]
+    if tops:
+        top = max(tops, key=lambda row: float(row[2] or 0))
+        yield f"{top[1]} takes {float(top[2] or 0):.1%} of the time."
+
+
+def _memory_summary(name: str, profile: Mapping[str, Any]) -> tuple[Cell, ...]:
+    summary = profile["profileSummary"]
+    peak = summary.get("peakStats", {})
+    cells: dict[str, Cell] = {
+        "allocator": name,
+        "capacity_bytes": int(summary.get("memoryCapacity", 0)),
+        "peak_lifetime_bytes": int(summary.get("peakBytesUsageLifetime", 0)),
+        "peak_bytes": int(peak.get("peakBytesInUse", 0)),
+        "peak_time_ms": int(summary.get("peakStatsTimePs", 0)) / _PICOS_PER_MILLI,
+        "stack_bytes": int(peak.get("stackReservedBytes", 0)),
+        "heap_bytes": int(peak.get("heapAllocatedBytes", 0)),
+        "free_bytes": int(peak.get("freeMemoryBytes", 0)),
+        "fragmentation": float(peak.get("fragmentation", 0)),
+    }
+    return tuple(cells.get(column.id) for column in SUMMARY)
+
+
+def _memory_rows(name: str, profile: Mapping[str, Any]) -> Iterable[tuple[Cell, ...]]:
+    for active in profile.get("activeAllocations", ()):
+        place, special = int(active.get("snapshotIndex", 0)), int(active.get("specialIndex", 0))
+        if place >= 0:
+            of = profile["memoryProfileSnapshots"][place]["activityMetadata"]
+        else:
+            of = profile["specialAllocations"][special]
+        cells: dict[str, Cell] = {
+            "allocator": name,
+            "op": str(of.get("tfOpName", "")),
+            "allocation_bytes": int(of.get("allocationBytes", 0)),
+            "requested_bytes": int(of.get("requestedBytes", 0)),
+            "occurrences": int(active.get("numOccurrences", 0)),
+            "region": str(of.get("regionType", "")),
+            "dtype": str(of.get("dataType", "")),
+            "shape": str(of.get("tensorShape", "")),
+        }
+        yield tuple(cells.get(column.id) for column in BREAKDOWN)
+
+
+def _memory_verdict(summary: Table) -> Iterable[str]:
+    for row in summary.to_rows():
+        gigabytes = int(row["peak_bytes"] or 0) / 1e9
+        yield f"{row['allocator']} had at most {gigabytes:.2f} GB in use."
+
+
+def _timeline(name: str, profile: Mapping[str, Any]) -> Chart:
+    snapshots = profile.get("sampledTimelineSnapshots") or profile["memoryProfileSnapshots"]
+    millis = tuple(int(each.get("timeOffsetPs", 0)) / _PICOS_PER_MILLI for each in snapshots)
+    series = {
+        label: tuple(float(each["aggregationStats"].get(key, 0)) for each in snapshots)
+        for label, key in (
+            ("stack", "stackReservedBytes"),
+            ("heap", "heapAllocatedBytes"),
+            ("free", "freeMemoryBytes"),
+        )
+    }
+    title = f"Memory of {name} over time"
+    return Chart(
+        f"timeline_{name}", "stacked_area", title, "time (ms)", "memory (bytes)", millis, series
+    )

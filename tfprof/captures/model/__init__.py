@@ -1,0 +1,1 @@
+"""An XSpace and compiled programs as columns."""

@@ -1,0 +1,397 @@
+"""What XLA compiled: shapes, instructions, computations and modules, as light objects.
+
+>>> f32 = Shape("f32", (2, 3), Layout((1, 0)))
+>>> f32.text(), f32.text(with_layout=True), f32.n_bytes
+('f32[2,3]', 'f32[2,3]{1,0}', 24)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Final
+
+from tfprof.captures.model.hlo_buffers import BufferAssignment
+from tfprof.columns.remarks import Notice
+
+BITS: Final[Mapping[str, int]] = {
+    "pred": 8, "s1": 1, "s2": 2, "s4": 4, "s8": 8, "s16": 16, "s32": 32, "s64": 64,
+    "u1": 1, "u2": 2, "u4": 4, "u8": 8, "u16": 16, "u32": 32, "u64": 64,
+    "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "c64": 64, "c128": 128,
+    "f8e5m2": 8, "f8e4m3": 8, "f8e4m3fn": 8, "f8e4m3b11fnuz": 8, "f8e3m4": 8,
+    "f8e5m2fnuz": 8, "f8e4m3fnuz": 8, "f4e2m1fn": 4, "f8e8m0fnu": 8,
+}  # fmt: skip
+"""Bits of an element of each array type."""
+
+POINTER_BYTES: Final = 8
+"""What an entry of a tuple takes beside the arrays that it points to."""
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """A list as XLA writes it: each fifth part says which it is."""
+    return ", ".join(
+        f"/*index={number}*/{text}" if number and number % 5 == 0 else text
+        for number, text in enumerate(texts)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How an array lies in memory.
+
+    Attributes:
+        minor_to_major: Dimensions, the fastest one first.
+        tiles: Sizes of each level of tiles; padding follows from these.
+        element_bits: Of packed elements; 0 if they take their own size.
+        memory_space: 0 is the main memory of the device.
+    """
+
+    minor_to_major: tuple[int, ...] = ()
+    tiles: tuple[tuple[int, ...], ...] = ()
+    element_bits: int = 0
+    memory_space: int = 0
+
+    def text(self) -> str:
+        """As XLA writes it: ``{1,0:T(8,128)S(5)}``."""
+        more = "T" + "".join(f"({','.join(map(str, t))})" for t in self.tiles) if self.tiles else ""
+        more += f"E({self.element_bits})" if self.element_bits else ""
+        more += f"S({self.memory_space})" if self.memory_space else ""
+        order = ",".join(map(str, self.minor_to_major))
+        return f"{{{order}:{more}}}" if more else f"{{{order}}}"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Type and sizes of an array, or of the parts of a tuple.
+
+    Attributes:
+        element_type: ``f32``, ``bf16``, …; ``tuple``, ``token``, ``opaque``; ``invalid`` for
+            one that tfprof does not know.
+        dimensions: Sizes of an array; for a dynamic one, its bound.
+        layout: Of an array, or None.
+        parts: Of a tuple.
+        dynamic: Which dimensions may be smaller; empty for none.
+    """
+
+    element_type: str
+    dimensions: tuple[int, ...] = ()
+    layout: Layout | None = None
+    parts: tuple[Shape, ...] = ()
+    dynamic: tuple[bool, ...] = ()
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether it has parts instead of elements."""
+        return self.element_type == "tuple"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it has elements."""
+        return self.element_type in BITS
+
+    @cached_property
+    def n_elements(self) -> int:
+        """Elements of the array, of a tuple those of all arrays in it."""
+        return sum(prod(leaf.dimensions) for leaf in self.leaves if leaf.is_array)
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Bytes without padding; of a tuple only those of its pointers."""
+        if self.is_tuple:
+            return POINTER_BYTES * len(self.parts)
+        bits = BITS.get(self.element_type, 0)
+        if self.layout is not None and self.layout.element_bits:
+            bits = self.layout.element_bits
+        elif bits < 8:
+            bits = 8 if bits else 0  # elements below a byte share one only if the layout says so
+        return -(-prod(self.dimensions) * bits // 8)
+
+    @cached_property
+    def leaves(self) -> tuple[Shape, ...]:
+        """The shape itself, or what is in a tuple and in the tuples in it, in order."""
+        return tuple(self._walk())
+
+    def _walk(self) -> Iterator[Shape]:
+        waiting = [self]
+        while waiting:
+            shape = waiting.pop()
+            if shape.is_tuple:
+                waiting += reversed(shape.parts)
+            else:
+                yield shape
+
+    def part(self, index: tuple[int, ...]) -> Shape:
+        """The part of a tuple at an index; what is not there counts as the whole."""
+        shape = self
+        for place in index:
+            if not 0 <= place < len(shape.parts):
+                return shape
+            shape = shape.parts[place]
+        return shape
+
+    def text(self, *, with_layout: bool = False) -> str:
+        """As XLA writes it: ``f32[2,3]{1,0}``, ``(f32[2], s32[])``."""
+        if self.is_tuple:
+            return f"({numbered([part.text(with_layout=with_layout) for part in self.parts])})"
+        if self.element_type == "token":
+            return "token[]"
+        dynamic = self.dynamic or (False,) * len(self.dimensions)
+        sizes = ",".join(
+            f"<={size}" if bounded else str(size)
+            for size, bounded in zip(self.dimensions, dynamic, strict=False)
+        )
+        text = f"{self.element_type}[{sizes}]"
+        if with_layout and self.layout is not None and (self.dimensions or self.layout.tiles):
+            return text + self.layout.text()
+        if with_layout and self.layout is not None and self.layout.memory_space:
+            return text + self.layout.text()
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDimension:
+    """How a window moves along one dimension."""
+
+    size: int = 1
+    stride: int = 1
+    padding_low: int = 0
+    padding_high: int = 0
+    window_dilation: int = 1
+    base_dilation: int = 1
+    reversal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DotDimensions:
+    """Which dimensions of a product are summed over, and which are batches."""
+
+    lhs_contracting: tuple[int, ...] = ()
+    rhs_contracting: tuple[int, ...] = ()
+    lhs_batch: tuple[int, ...] = ()
+    rhs_batch: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionDimensions:
+    """Which dimensions of input, kernel and output are batch, features and space."""
+
+    input_batch: int
+    input_feature: int
+    input_spatial: tuple[int, ...]
+    kernel_input_feature: int
+    kernel_output_feature: int
+    kernel_spatial: tuple[int, ...]
+    output_batch: int
+    output_feature: int
+    output_spatial: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What only some instructions have; most share one without anything.
+
+    Attributes:
+        dimensions: Of reductions, broadcasts, transposes, concatenations and the like.
+        slices: Start, limit and stride of each dimension of a slice.
+        padding: Low, high and interior of each dimension of a pad.
+        window: Of convolutions and reductions of windows.
+        convolution: Of convolutions.
+        feature_groups: Of convolutions, at least 1.
+        batch_groups: Of convolutions, at least 1.
+        dot: Of products.
+        fft: Kind and lengths.
+        places: Dimension numbers of a gather or a scatter, by name.
+        direction: Of comparisons.
+        literal: Value of a small constant.
+        custom_call_target: What a custom call calls.
+        fusion_kind: ``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``.
+        backend_config: JSON of the compiler.
+        channel: Of collectives and transfers; 0 for none.
+        replica_groups: Devices that work together: ``{{0,1},{2,3}}``, ``[2,2]<=[4]``.
+        global_devices: Whether these are global ids.
+        pairs: Senders and receivers.
+        frontend: What the framework wrote beside it.
+    """
+
+    dimensions: tuple[int, ...] = ()
+    slices: tuple[tuple[int, int, int], ...] = ()
+    padding: tuple[tuple[int, int, int], ...] = ()
+    window: tuple[WindowDimension, ...] = ()
+    convolution: ConvolutionDimensions | None = None
+    feature_groups: int = 1
+    batch_groups: int = 1
+    dot: DotDimensions | None = None
+    fft: tuple[str, tuple[int, ...]] = ("", ())
+    places: tuple[tuple[str, int | tuple[int, ...]], ...] = ()
+    direction: str = ""
+    literal: str = ""
+    custom_call_target: str = ""
+    fusion_kind: str = ""
+    backend_config: bytes = b""
+    channel: int = 0
+    replica_groups: str = ""
+    global_devices: bool = False
+    pairs: tuple[tuple[int, int], ...] = ()
+    frontend: tuple[tuple[str, str], ...] = ()
+
+
+NO_ATTRIBUTES: Final = Attributes()
+
+
+@dataclass(eq=False, slots=True)
+class Instruction:
+    """One operation of a computation.
+
+    Attributes:
+        id: Unique in its computation.
+        name: Unique in the module, and what events call it.
+        opcode: ``dot``, ``fusion``, …
+        shape: What comes out.
+        operands: What goes in.
+        calls: Computations: of a fusion its one, of a ``while`` body and condition.
+        waits_for: What must run before it without handing anything over.
+        op_name: The framework's op, name scopes included.
+        op_type: Its type; empty in programs of JAX.
+        source_file: Where it was written, if no stack frames are known.
+        source_line: 0 for none.
+        stack_frame: Number of a frame of the module; 0 for none.
+        deduplicated_name: An equal instruction that stands for this one, too.
+        number: Of a parameter which one it is; of a ``get-tuple-element`` of which part.
+        attributes: The rest.
+    """
+
+    id: int
+    name: str
+    opcode: str
+    shape: Shape
+    operands: tuple[Instruction, ...] = field(default=(), repr=False)
+    calls: tuple[Computation, ...] = field(default=(), repr=False)
+    waits_for: tuple[Instruction, ...] = field(default=(), repr=False)
+    op_name: str = ""
+    op_type: str = ""
+    source_file: str = ""
+    source_line: int = 0
+    stack_frame: int = 0
+    deduplicated_name: str = ""
+    number: int = 0
+    attributes: Attributes = field(default=NO_ATTRIBUTES, repr=False)
+
+    @property
+    def tf_op(self) -> str:
+        """The framework's op as events have it: ``scope/name:Type``, empty for none."""
+        return f"{self.op_name}:{self.op_type}" if self.op_name or self.op_type else ""
+
+
+@dataclass(eq=False, slots=True)
+class Computation:
+    """Instructions, operands before those that use them.
+
+    Attributes:
+        id: Unique in the module.
+        name: Its name.
+        instructions: Of a damaged program, only those that do not depend on themselves.
+        root: What it returns.
+        is_fusion: Whether its instructions run as one.
+    """
+
+    id: int
+    name: str
+    instructions: tuple[Instruction, ...] = field(repr=False)
+    root: Instruction | None = field(default=None, repr=False)
+    is_fusion: bool = False
+
+    @property
+    def parameters(self) -> list[Instruction]:
+        """By number."""
+        found = [each for each in self.instructions if each.opcode == "parameter"]
+        return sorted(found, key=lambda each: each.number)
+
+    def users(self) -> dict[Instruction, list[Instruction]]:
+        """Who uses each instruction; each user once."""
+        found: dict[Instruction, list[Instruction]] = {each: [] for each in self.instructions}
+        for user in self.instructions:
+            for operand in dict.fromkeys(user.operands):
+                found[operand].append(user)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """One line of a Python call stack.
+
+    Attributes:
+        file: Its file.
+        function: The function that it is in.
+        line: -1 if not known.
+        column: -1 if not known.
+        parent: Number of the frame that called; 0 for none.
+    """
+
+    file: str = ""
+    function: str = ""
+    line: int = -1
+    column: int = -1
+    parent: int = 0
+
+
+@dataclass(eq=False)
+class HloModule:
+    """A compiled program.
+
+    Attributes:
+        name: As the compiler calls it.
+        computations: Called ones before those that call them, as far as there are no circles.
+        entry: Where it starts; None if there is nothing.
+        frames: Call stacks; frame number 1 is the first.
+        buffers: Where values lie in memory; None if the program does not say.
+        notices: What is missing or broken.
+    """
+
+    name: str
+    computations: tuple[Computation, ...] = field(repr=False, default=())
+    entry: Computation | None = field(repr=False, default=None)
+    frames: tuple[StackFrame, ...] = field(repr=False, default=())
+    buffers: BufferAssignment | None = field(repr=False, default=None)
+    notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Instruction]:
+        """Instructions by name."""
+        return {each.name: each for each in self.instructions}
+
+    @cached_property
+    def home(self) -> Mapping[Instruction, Computation]:
+        """The computation that an instruction is in."""
+        return {
+            instruction: computation
+            for computation in self.computations
+            for instruction in computation.instructions
+        }
+
+    @property
+    def instructions(self) -> Iterator[Instruction]:
+        """Those of all computations."""
+        for computation in self.computations:
+            yield from computation.instructions
+
+    def find(self, name: str) -> Instruction | None:
+        """An instruction by name, also written as ``%name``, or None."""
+        return self.by_name.get(name.removeprefix("%"))
+
+    def stack(self, instruction: Instruction) -> list[StackFrame]:
+        """Its call stack, the innermost frame first."""
+        found: list[StackFrame] = []
+        number = instruction.stack_frame
+        while 0 < number <= len(self.frames) and len(found) < len(self.frames):
+            found.append(self.frames[number - 1])
+            number = found[-1].parent
+        return found
+
+    def source(self, instruction: Instruction) -> tuple[str, int]:
+        """File and line of an instruction; without any, an empty text and 0."""
+        frames = self.stack(instruction)
+        if frames and frames[0].file and frames[0].line > 0:
+            return frames[0].file, frames[0].line
+        return instruction.source_file, instruction.source_line

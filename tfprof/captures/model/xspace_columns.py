@@ -1,0 +1,286 @@
+"""One stat of all events of a plane, or of all entries of its metadata, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.model.xspace_stats import (
+    Buffer,
+    ByteArray,
+    IntArray,
+    StatKind,
+    StatMetadata,
+    StatTable,
+    StatValue,
+    text_bounds,
+    value_of,
+)
+from tfprof.columns.columns import BoolArray, Int64Array
+
+TextNumbers: TypeAlias = Callable[[Buffer, Int64Array, Int64Array], tuple[Int64Array, list[bytes]]]
+"""Numbers texts of a buffer, given by start and length: equal ones alike, by appearance."""
+
+
+def number_texts(
+    data: Buffer, start: Int64Array, length: Int64Array
+) -> tuple[Int64Array, list[bytes]]:
+    """What ``TextNumbers`` is, one text after the other."""
+    known: dict[bytes, int] = {}
+    bounds = zip(start.tolist(), (start + length).tolist(), strict=True)
+    found = [known.setdefault(bytes(data[first:end]), len(known)) for first, end in bounds]
+    return np.array(found, np.int64), list(known)
+
+
+Column: TypeAlias = npt.NDArray[Any]
+
+
+class Found(NamedTuple):
+    """Where a stat stands.
+
+    Attributes:
+        owners: Who has it, ascending, shape (n,).
+        rows: The row of each in the table; where an owner has several, its last.
+        table: The stats.
+    """
+
+    owners: IntArray
+    rows: Int64Array
+    table: StatTable
+
+
+def find_stat(table: StatTable, keys: list[int]) -> Found:
+    """The owners that have a stat of these keys, and the last such stat of each."""
+    if len(keys) == 1:
+        rows = np.flatnonzero(table.metadata_ids == keys[0])
+    else:
+        rows = np.flatnonzero(np.isin(table.metadata_ids, np.array(keys, np.int64)))
+    owners = table.owners.take(rows)
+    is_last = np.ones(len(rows), np.bool_)
+    is_last[:-1] = owners[1:] != owners[:-1]
+    if is_last.all():
+        return Found(owners, rows, table)
+    return Found(owners[is_last], rows[is_last], table)
+
+
+@dataclass(frozen=True, eq=False)
+class StatColumn:
+    """One stat of all events, in two forms: of those that have it, or one row for each event.
+
+    Dense columns are made when they are asked for, and kept by the caller.
+
+    Attributes:
+        n_events: How many events there are. (Of a column of metadata entries: entries.)
+        own: Events that have the stat themselves.
+        inherited: Other events, whose metadata has it.
+        names: What references are to.
+        number: How texts are numbered.
+    """
+
+    n_events: int
+    own: Found
+    inherited: Found
+    names: StatMetadata
+    number: TextNumbers = number_texts
+
+    def __len__(self) -> int:
+        return self.n_events
+
+    @cached_property
+    def _order(self) -> Int64Array | None:
+        """The order of events, own and inherited together; None if it is that already."""
+        if not len(self.inherited.owners) or not len(self.own.owners):
+            return None
+        return np.argsort(
+            np.concatenate([self.own.owners, self.inherited.owners]), kind="stable"
+        ).astype(np.int64)
+
+    def _joined(self, own: Column, inherited: Column) -> Column:
+        if not len(inherited):
+            return own
+        if not len(own):
+            return inherited
+        return np.concatenate([own, inherited])[self._order]
+
+    @cached_property
+    def events(self) -> IntArray:
+        """The events that have the stat, ascending, shape (m,)."""
+        return self._joined(self.own.owners, self.inherited.owners)
+
+    @cached_property
+    def held_kinds(self) -> ByteArray:
+        """``StatKind`` of the value of each of ``events``, shape (m,); 0 of one without value."""
+        return self._joined(
+            *[part.table.kinds.take(part.rows) for part in (self.own, self.inherited)]
+        )
+
+    @cached_property
+    def held_values(self) -> Int64Array:
+        """Integers of ``events``, or the bits of doubles; of texts, places in ``known_texts``."""
+        own, inherited = [part.table.values.take(part.rows) for part in (self.own, self.inherited)]
+        if self._has_texts:
+            (own, inherited), _ = self._numbered
+        return self._joined(own, inherited)
+
+    @property
+    def is_inherited(self) -> BoolArray:
+        """Whether each of ``events`` has it from its metadata, shape (m,)."""
+        own, inherited = len(self.own.owners), len(self.inherited.owners)
+        return self._joined(np.zeros(own, np.bool_), np.ones(inherited, np.bool_))
+
+    @property
+    def kinds(self) -> ByteArray:
+        """``StatKind`` of each event's value, 0 where it has none, shape (n events,)."""
+        return self._spread(self.held_kinds, np.zeros(self.n_events, np.uint8))
+
+    @property
+    def present(self) -> BoolArray:
+        """Which events have the stat, shape (n events,)."""
+        found = self.held_kinds != StatKind.NONE
+        return self._spread(found, np.zeros(self.n_events, np.bool_))
+
+    @property
+    def signed(self) -> Int64Array:
+        """Integers, signed or not, as one signed number; 0 where there is none."""
+        return self.integers(0)
+
+    @property
+    def unsigned(self) -> npt.NDArray[np.uint64]:
+        """Integers, signed or not, as one unsigned number: what ids are; else 0."""
+        return self.signed.view(np.uint64)
+
+    def integers(self, missing: int) -> Int64Array:
+        """The same as ``signed``, with another number where there is none."""
+        found = np.full(self.n_events, missing, np.int64)
+        kinds = self.held_kinds
+        chosen = (kinds == StatKind.UINT64) | (kinds == StatKind.INT64)
+        return self._spread(self._raw, found, chosen)
+
+    @property
+    def held_floats(self) -> npt.NDArray[np.float64]:
+        """Numbers of any kind, of ``events``, shape (m,); NaN for what is none."""
+        kinds, values = self.held_kinds, self._raw
+        found = np.full(len(kinds), np.nan)
+        for kind, type_ in (
+            (StatKind.DOUBLE, "f8"),
+            (StatKind.UINT64, "u8"),
+            (StatKind.INT64, "i8"),
+        ):
+            np.copyto(found, values.view(type_), where=kinds == kind, casting="unsafe")
+        return found
+
+    @property
+    def floats(self) -> npt.NDArray[np.float64]:
+        """Numbers of any kind; NaN where there is none."""
+        return self._spread(self.held_floats, np.full(self.n_events, np.nan))
+
+    @cached_property
+    def known_texts(self) -> list[str]:
+        """The texts, none twice; those of ``events`` are numbered in ``held_values``.
+
+        Strings, bytes and what references are to; bytes that are no UTF-8 become U+FFFD.
+        """
+        return self._numbered[1] if self._has_texts else []
+
+    @cached_property
+    def texts(self) -> tuple[IntArray, list[str]]:
+        """Number of each event's text, -1 without one, and ``known_texts``."""
+        found = np.full(self.n_events, -1, np.int32)
+        if self._has_texts:
+            self._spread(self.held_values, found, _is_text(self.held_kinds))
+        return found, self.known_texts
+
+    def value(self, event: int) -> StatValue:
+        """The value of one event; None if it has none."""
+        for part in (self.own, self.inherited):
+            place = int(np.searchsorted(part.owners, event))
+            if place < len(part.owners) and part.owners[place] == event:
+                row, table = int(part.rows[place]), part.table
+                return value_of(
+                    int(table.kinds[row]), int(table.values[row]), table.data, self.names
+                )
+        return None
+
+    def text(self, event: int) -> str:
+        """The text of one event; empty if it has none."""
+        value = self.value(event)
+        if isinstance(value, bytes):
+            return str(value, "utf-8", "replace")
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def _raw(self) -> Int64Array:
+        """Values of ``events`` as the tables have them."""
+        return self._joined(
+            *[part.table.values.take(part.rows) for part in (self.own, self.inherited)]
+        )
+
+    def _spread(self, held: Column, found: Column, chosen: BoolArray | None = None) -> Column:
+        """Write what events hold into rows of all events."""
+        if chosen is None or chosen.all():
+            found[self.events] = held
+        elif chosen.any():
+            found[self.events[chosen]] = held[chosen]
+        return found
+
+    @cached_property
+    def _has_texts(self) -> bool:
+        return bool(_is_text(self.held_kinds).any())
+
+    @cached_property
+    def _numbered(self) -> tuple[tuple[Int64Array, Int64Array], list[str]]:
+        """Values with texts as numbers, own and inherited, and the texts."""
+        numbers: dict[str, int] = {}
+        own = self._number(self.own.table, self.own.rows, numbers)
+        # Entries of the metadata are few, their events are many.
+        table = self.inherited.table
+        rows = _used(self.inherited.rows, len(table))
+        of_row = np.zeros(len(table), np.int64)
+        of_row[rows] = self._number(table, rows, numbers)
+        return (own, of_row[self.inherited.rows]), list(numbers)
+
+    def _number(self, table: StatTable, rows: Int64Array, numbers: dict[str, int]) -> Int64Array:
+        """The values of rows, with numbers for texts; these are added to ``numbers``."""
+        kinds, values = table.kinds.take(rows), table.values.take(rows)
+        is_ref = kinds == StatKind.REF
+        if is_ref.all():
+            return self._number_refs(values, numbers)
+        refs = np.flatnonzero(is_ref)
+        values[refs] = self._number_refs(values[refs], numbers)
+        inline = np.flatnonzero(_is_text(kinds) & ~is_ref)
+        if len(inline):
+            start, length = text_bounds(table.data, values[inline])
+            ids, octets = self.number(table.data, start, length)
+            texts = [str(one, "utf-8", "replace") for one in octets]
+            values[inline] = _numbers_of(texts, numbers)[ids]
+        return values
+
+    def _number_refs(self, keys: Int64Array, numbers: dict[str, int]) -> Int64Array:
+        rows = self.names.by_key.rows(keys) + 1  # 0: to nothing
+        used = _used(rows, len(self.names) + 1)
+        names = self.names.names
+        texts = [names[row - 1] if row else "" for row in used.tolist()]
+        of_row = np.zeros(len(self.names) + 1, np.int64)
+        of_row[used] = _numbers_of(texts, numbers)
+        return of_row.take(rows)
+
+
+def _is_text(kinds: ByteArray) -> BoolArray:
+    found: BoolArray = kinds >= StatKind.STR
+    return found
+
+
+def _used(values: IntArray, end: int) -> Int64Array:
+    """The numbers below ``end`` that occur, ascending."""
+    is_used = np.zeros(end, np.bool_)
+    is_used[values] = True
+    return np.flatnonzero(is_used)
+
+
+def _numbers_of(texts: list[str], numbers: dict[str, int]) -> Int64Array:
+    return np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)

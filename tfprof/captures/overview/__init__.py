@@ -1,0 +1,1 @@
+"""The overview page: what all tools say in short."""

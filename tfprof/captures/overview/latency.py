@@ -1,0 +1,67 @@
+"""How long requests took: on average, and so many of a hundred at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof.captures.events.steps.requests import (
+    Requests,
+    reference_requests,
+    served_requests,
+    together,
+)
+from tfprof.captures.run.run import Host
+from tfprof.captures.run.table import Cell, Column, Table
+
+_PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9)
+_PS_PER_MS = 1e9
+
+_COLUMNS = (
+    Column("percentile", "percentile", "string"),
+    Column("hostTimeMs", "Host time (in ms)", unit="ms"),
+    Column("deviceTimeMs", "Device time (in ms)", unit="ms"),
+    Column("communicationTimeMs", "Host-device communication time (in ms)", unit="ms"),
+    Column("totalTimeMs", "Total latency (in ms)", unit="ms"),
+)
+
+
+def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
+    """Latency of requests (``compute_inference_latency.cc``).
+
+    Each row but the average is one request: so many of a hundred took less time, or as much.
+
+    Args:
+        hosts: Whose requests.
+        trains: Whether the run trains: what it runs are no requests then.
+        classic: The reference's numbers.
+
+    Returns:
+        A table without rows where there are no requests.
+    """
+    found = [] if trains else [_requests(host, classic) for host in hosts]
+    requests = together(found) if found else None
+    if requests is None or not len(requests):
+        return Table("latency", _COLUMNS)
+    host_ps = requests.total_ps - requests.device_ps - requests.copies_ps
+    parts = (host_ps, requests.device_ps, requests.copies_ps, requests.total_ps)
+    ms = np.stack(parts, axis=1) / _PS_PER_MS
+    rows: list[tuple[Cell, ...]] = [("Avg", *ms.mean(axis=0).tolist())]
+    for percentile in _PERCENTILES:
+        place = int(percentile / 100 * len(requests))
+        rows.append((f"{percentile:.1f}%", *ms[place].tolist()))
+    count = f"{len(requests):,} request{'' if len(requests) == 1 else 's'}"
+    return Table("latency", _COLUMNS, rows, title=f"Latency of {count}")
+
+
+def _requests(host: Host, classic: bool) -> Requests:
+    def make() -> Requests:
+        forest = host.forest(classic=classic)
+        return (
+            reference_requests(forest, host.groups(classic=True))
+            if classic
+            else served_requests(forest)
+        )
+
+    return host.memo.once(("requests", classic), make)

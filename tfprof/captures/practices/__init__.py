@@ -1,0 +1,1 @@
+"""Advice on a captured run, each with its evidence."""

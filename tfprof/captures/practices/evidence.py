@@ -1,0 +1,163 @@
+"""What practices look at: numbers of the tools that several of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, merged
+from tfprof.captures.events.ops.gpu_kernels import KernelTimes, merged_kernels
+from tfprof.captures.events.ops.host_ops import IDLE
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
+from tfprof.captures.facts.environment import Environment, environment
+from tfprof.captures.facts.framework import Words, words_for
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.run_steps import host_steps, run_steps
+from tfprof.captures.facts.steps import FEWEST, RunSteps
+from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
+from tfprof.captures.facts.verdict import Grounds, grounds_of
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.tools.gpu_kernels import host_kernels
+from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
+
+
+class Evidence:
+    """A run as practices see it; what they share is worked out once, when first asked for.
+
+    Args:
+        run: The run.
+        hosts: Hosts whose ops, kernels and memory count. Steps are those of all hosts.
+    """
+
+    def __init__(self, run: Run, hosts: Sequence[Host]) -> None:
+        self.run, self.hosts = run, hosts
+
+    @cached_property
+    def steps(self) -> RunSteps:
+        """The typical steps: those that are cut or unusual are left out."""
+        return run_steps(self.run).typical
+
+    @cached_property
+    def tpu(self) -> TpuRunSteps | None:
+        """The steps of all cores of TPUs together; None without TPUs."""
+        return tpu_run_steps(self.run, self.steps, classic=False)
+
+    @cached_property
+    def n_host_steps(self) -> int:
+        """Steps of which ops and kernels are known: of each host those that it ran, also those
+        that others lack or that are cut."""
+        return sum(
+            len(host_steps(host, number * 1000 + 1, classic=False).times)
+            for number, host in enumerate(self.run.hosts)
+            if host in self.hosts
+        )
+
+    @cached_property
+    def environment(self) -> Environment:
+        """The hardware."""
+        return environment(self.run)
+
+    @cached_property
+    def words(self) -> Words:
+        """How the framework calls what its users can do."""
+        return words_for(self.run.hosts)
+
+    @cached_property
+    def grounds(self) -> Grounds:
+        """What a verdict rests on."""
+        return grounds_of(self.run, uses_tf_data=self.uses_tf_data)
+
+    @cached_property
+    def has_verdict(self) -> bool:
+        """Whether there are enough steps for one."""
+        return self.steps.n_steps >= FEWEST
+
+    @cached_property
+    def steps_ps(self) -> int:
+        """Time of all steps, each on the host that took the longest."""
+        return int(self.steps.slowest_ps().sum())
+
+    @cached_property
+    def step_ms(self) -> float:
+        """Mean duration of a step on the host that took the longest; 0 without steps."""
+        if not self.steps.n_steps:
+            return 0.0
+        took = self.steps.slowest_ps() if self.tpu is None else self.tpu.breakdown.total
+        return float(took.mean()) / 1e9
+
+    def spent_share(self, *kinds: Spent) -> float:
+        """Part of the step time that was spent on some kinds; 0 without steps."""
+        return self.steps.share(self.steps.spent(*kinds))
+
+    def category_share(self, key: str) -> float:
+        """Part of the step time of a category of the step table; 0 without steps."""
+        return self.steps.share_of(key)
+
+    @cached_property
+    def host_ops(self) -> list[Op]:
+        """Ops on threads, the most time of their own first, idle time left out."""
+        found = all_host_ops([host_ops(host) for host in self.hosts])
+        return in_order(op for op in found if op.type != IDLE)
+
+    @cached_property
+    def _on_devices(self) -> tuple[list[Op], int]:
+        return all_device_ops(self.hosts, classic=False)
+
+    @cached_property
+    def device_ops(self) -> list[Op]:
+        """Ops on devices, the most time of their own first, idle time left out.
+
+        Nor are kernels among them that belong to no op: there is nothing to say of that op.
+        """
+        ops = self._on_devices[0]
+        return in_order(op for op in ops if op.type != IDLE and op.name != WITHOUT_OP)
+
+    @cached_property
+    def outside_ops(self) -> list[DeviceOp]:
+        """Ops of devices that exchange data with the host amid a program, the longest first."""
+        whole = merged(device_ops(host) for host in self.hosts)
+        found = [op for op in whole.ops if op.is_outside_compilation]
+        return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
+
+    @cached_property
+    def compiled_ops(self) -> list[DeviceOp]:
+        """Ops of devices, or of XLA's programs on threads, the most time of their own first."""
+        whole = merged(compiled_ops(host) for host in self.hosts)
+        return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key.name))
+
+    @cached_property
+    def idle_share(self) -> float:
+        """Part of the devices' time without any op; 0 without devices."""
+        ops, total_ps = self._on_devices
+        return part(sum(op.self_ps for op in ops if op.type == IDLE), total_ps)
+
+    @cached_property
+    def kernels(self) -> list[KernelTimes]:
+        """Kernels of GPUs, the most time first."""
+        return merged_kernels([host_kernels(host) for host in self.hosts])
+
+    @cached_property
+    def functions(self) -> list[FunctionCalls]:
+        """Calls of functions of all hosts."""
+        return [call for host in self.hosts for call in _functions(host)]
+
+    @cached_property
+    def uses_tf_data(self) -> bool:
+        """Whether iterators of tf.data ran."""
+        return any(op.type == "Dataset" for op in self.host_ops)
+
+
+def _functions(host: Host) -> list[FunctionCalls]:
+    return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
+
+
+def part(amount: float, whole: float) -> float:
+    """A part as a fraction; 0 of nothing."""
+    return amount / whole if whole else 0.0
+
+
+def self_time(ops: Sequence[Op]) -> int:
+    """Time of ops without what they call, ps."""
+    return sum(op.self_ps for op in ops)

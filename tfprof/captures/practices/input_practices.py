@@ -1,0 +1,141 @@
+"""Practices for the input: how long steps wait for it, and which iterator holds it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof.captures.events.ops.input_ops import InputOp, input_ops
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.slow_iterators import Held, pipelines_of, slow_iterators
+from tfprof.captures.practices.evidence import Evidence, part
+from tfprof.captures.run.result import Advice
+from tfprof.captures.tools.iterator_advice import suggestion
+
+_WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
+
+_RUN_AHEAD = ("Prefetch", "MapAndBatch", "ParallelMap", "ParallelInterleave", "ParallelBatch",
+              "DataService")  # fmt: skip
+"""Iterators that make elements before somebody asks for them."""
+
+_WORTH = 0.05
+"""Part of the step that a change has to save to be worth advice."""
+
+
+def waiting_share(evidence: Evidence) -> float:
+    """Part of the step time that is spent waiting for input, copies to devices left out; of the
+    time from step to step, where steps do not wait, but what is between them does."""
+    inside = evidence.spent_share(*_WAITING)
+    return inside if _is_much(inside) else max(inside, evidence.grounds.between.wait_share)
+
+
+def _is_much(share: float) -> bool:
+    return 100.0 * share >= MODERATELY_INPUT_BOUND
+
+
+def _is_bound(evidence: Evidence) -> bool:
+    return evidence.has_verdict and _is_much(waiting_share(evidence))
+
+
+def input_bound(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that wait for input: the iterator that holds them up, and what helps."""
+    if not _is_bound(evidence):
+        return
+    share = waiting_share(evidence)
+    found: dict[str, str | float] = {"wait_share": share, "step_ms": evidence.step_ms}
+    if _is_much(evidence.spent_share(*_WAITING)):
+        said = f"{share:.1%} of the step time is spent waiting for input."
+    else:
+        said = f"{share:.1%} of the time from one step to the next is waiting for input."
+    held = slow_iterators(evidence.hosts)
+    if not held and evidence.uses_tf_data:
+        said += (
+            " No iterator of tf.data on these hosts is slow: capture the hosts that prepare the "
+            "data, and see in the trace what else comes before the ops of the step."
+        )
+    elif not held:
+        said += f" No iterator of tf.data was seen: {evidence.words.build_input}."
+    else:
+        worst = held[0]
+        said += (
+            f" What holds it up is {worst.iterator.type} ({worst.iterator.long_name}): "
+            f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
+            f"{suggestion(worst.iterator.type, worst.iterator.long_name)[1]}"
+        )
+        below = _heaviest_below(evidence, worst.iterator.long_name)
+        if "Prefetch" in worst.iterator.type and below is not None:
+            said += f" Below it, {below.name} takes the most time of its own."
+            found |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
+        found |= {"host": worst.host.name, "pipeline": worst.pipeline.name}
+        found |= {"op": worst.iterator.long_name}
+        found |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
+        found |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
+    yield Advice("input-pipeline/bound", said, found, share)
+
+
+def _slow_calls(held: Held) -> str:
+    """The calls that were looked at, with what they took on average."""
+    mean_ms = held.calls_ps / held.n_calls / 1e9
+    if held.n_calls == 1:
+        return f"its slow call of {mean_ms:,.3f} ms"
+    return f"its {held.n_calls} slow calls, {mean_ms:,.3f} ms each on average"
+
+
+def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
+    """Pipelines that steps wait for, and that prepare nothing ahead.
+
+    What is prepared ahead is made while the rest of the step runs: the step then takes as long as
+    the longer of the two, so that no more than the shorter can be saved.
+    """
+    if not _is_bound(evidence):
+        return
+    waits = waiting_share(evidence)
+    gain = min(waits, 1.0 - waits)
+    if gain < _WORTH:
+        return
+    for host in evidence.hosts:
+        data = pipelines_of(host)
+        types = {iterator.type for iterator in data.iterators.values()}
+        if any(name.startswith(_RUN_AHEAD) for name in types):
+            continue
+        for pipeline in data.pipelines:
+            if pipeline.max_ps <= SLOW_CALL_PS:
+                continue
+            yield Advice(
+                "input-pipeline/prefetch",
+                f"The pipeline {pipeline.name} on {host.name} prepares no batch ahead. End it with "
+                "prefetch(tf.data.AUTOTUNE), so that the input is made while the model works.",
+                {"host": host.name, "pipeline": pipeline.name,
+                 "mean_call_ms": pipeline.mean_ps / 1e9},
+                gain,
+            )  # fmt: skip
+
+
+def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
+    """Iterators that hold up pipelines of which nothing tells whether steps wait for them."""
+    if _is_bound(evidence):
+        return
+    for held in slow_iterators(evidence.hosts):
+        if held.pipeline.is_first_slowest and held.n_calls == 1:
+            continue  # buffers filled, once
+        yield Advice(
+            "input-pipeline/slow-iterator",
+            f"{held.pipeline.n_slow} of {len(held.pipeline.calls)} calls of the pipeline "
+            f"{held.pipeline.name} on {held.host.name} took longer than 50 µs; "
+            f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
+            f"of {_slow_calls(held)}. If steps wait for it: "
+            f"{suggestion(held.iterator.type, held.iterator.long_name)[1]}",
+            {"host": held.host.name, "pipeline": held.pipeline.name,
+             "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
+             "call_ms": held.calls_ps / held.n_calls / 1e9,
+             "slow_call_share": part(held.pipeline.n_slow, len(held.pipeline.calls))},
+        )  # fmt: skip
+
+
+def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
+    """What takes the most time of its own of all that an iterator waits for."""
+    ops = input_ops([host_ops(host) for host in evidence.hosts], classic=False)
+    below = [op for op in ops if op.name.startswith(f"{iterator}::") and op.self_ps]
+    return max(below, key=lambda op: op.self_ps, default=None)

@@ -1,0 +1,80 @@
+"""Practices for the memory of devices: how near to its end they are, and how torn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tfprof.captures.practices.evidence import Evidence, part
+from tfprof.captures.run.result import Advice
+from tfprof.captures.tools.memory_profile import memory
+from tfprof.text.units import human_memory
+
+NEAR_CAPACITY = 0.9
+FRAGMENTED = 0.3
+FULL_ENOUGH = 0.7
+"""Fragmentation of memory that is mostly free hurts nobody."""
+
+
+def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
+    """Allocators that can give out hardly any more."""
+    for row, used in _allocators(evidence):
+        if used < NEAR_CAPACITY:
+            continue
+        top = _largest(evidence, row)
+        said = (
+            f"{row['allocator']} on {row['host']} gives out {human_memory(row['peak_bytes'])} at "
+            f"its peak, {used:.1%} of what there is; the next larger batch may not fit."
+        )
+        if top is not None:
+            said += (
+                f" The most of it holds {top['op']}, {human_memory(_held(top))} "
+                f"({top['dtype']} {top['shape']})."
+            )
+        yield Advice(
+            "memory/capacity",
+            f"{said} Use a smaller batch or mixed precision, or compute activations again in the "
+            "backward pass (tf.recompute_grad).",
+            {"allocator": row["allocator"], "peak_bytes": row["peak_bytes"],
+             "capacity_bytes": row["capacity_bytes"], "used_share": used,
+             **({"op": top["op"], "op_bytes": _held(top)} if top is not None else {})},
+        )  # fmt: skip
+
+
+def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
+    """Allocators whose free memory is in pieces."""
+    for row, used in _allocators(evidence):
+        if row["fragmentation"] < FRAGMENTED or used < FULL_ENOUGH:
+            continue
+        yield Advice(
+            "memory/fragmentation",
+            f"{row['allocator']} on {row['host']} has {human_memory(row['free_bytes'])} free at "
+            f"its peak, but in pieces: {row['fragmentation']:.1%} of it is not in the largest one. "
+            "Try the environment variable TF_GPU_ALLOCATOR=cuda_malloc_async, and batches of one "
+            "shape.",
+            {"allocator": row["allocator"], "fragmentation_share": row["fragmentation"],
+             "free_bytes": row["free_bytes"], "used_share": used},
+        )  # fmt: skip
+
+
+def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
+    """Rows of the memory profile, and how much of its memory each allocator gave out."""
+    for host in evidence.hosts:
+        for row in memory(evidence.run, host=host.name).to_rows("summary"):
+            if row["capacity_bytes"]:
+                found: dict[str, Any] = dict(row)
+                yield found, part(found["peak_bytes"], found["capacity_bytes"])
+
+
+def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:
+    """What holds the most at the peak, if the capture has seen it being allocated."""
+    rows: list[dict[str, Any]] = [
+        dict(one)
+        for one in memory(evidence.run, host=row["host"]).to_rows("peak")
+        if one["allocator"] == row["allocator"] and not str(one["op"]).startswith("(")
+    ]
+    return max(rows, key=_held, default=None)
+
+
+def _held(row: dict[str, Any]) -> int:
+    return int(row["allocation_bytes"] * row["occurrences"])

@@ -1,0 +1,288 @@
+"""Practices for ops: precision, tensor cores, eager execution, tracing, ops that are too small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.events.timeline.names import GPU_PREFIX
+from tfprof.captures.facts.environment import compute_capability
+from tfprof.captures.facts.framework import JAX
+from tfprof.captures.practices.evidence import Evidence, part, self_time
+from tfprof.captures.run.result import Advice
+from tfprof.captures.tools.op_statistics import Op
+from tfprof.text.short_names import folded
+
+LOW_PRECISION = 0.1
+"""Part of the computation with 16 bits below which mixed precision is worth a try."""
+
+MUCH_EAGER = 0.1
+MUCH_TRACING = 0.2
+MUCH_OUTSIDE = 0.05
+UNUSED_CORES = 0.1
+SMALL_OP_PS = 10_000_000
+MANY_SMALL = 0.4
+MANY_OPS = 200
+HEAVY = 0.05
+_MOST = 0.5
+"""Part of the time from which a category is said before its heaviest op."""
+
+_TENSOR_CORES_SINCE = (7, 0)
+_INPUT_OPS = re.compile(r"Dataset|Iterator")
+_MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
+
+
+def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that could compute with 16-bit numbers, and do not."""
+    wide, narrow = (
+        sum(one.times.compute_ps[place] for one in evidence.steps.hosts) for place in (0, 1)
+    )
+    share = part(narrow, narrow + wide)
+    if not narrow + wide or share >= LOW_PRECISION or not _is_fast_with_16_bits(evidence):
+        return
+    gain = evidence.category_share("device_compute") * part(wide, narrow + wide) / 2
+    top = next((op for op in evidence.device_ops if _MATRIX_OPS.search(op.type)), None)
+    found: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
+    said = (
+        f"Only {share:.1%} of the devices' computation uses 16-bit numbers. With mixed precision "
+        f"({evidence.words.mixed_precision}) matrix products take half the time or less, and "
+        "activations half the memory."
+    )
+    if top is not None:
+        of_device = part(top.self_ps, self_time(evidence.device_ops))
+        said += f" The heaviest product is {top.name}, {of_device:.1%} of the time on the devices."
+        found |= {"op": top.name, "op_share": of_device}
+    yield Advice("precision/mixed", said, found, gain or None)
+
+
+def _is_fast_with_16_bits(evidence: Evidence) -> bool:
+    """Whether the devices have units for 16-bit products; those of unknown GPUs count as such."""
+    capabilities = [
+        compute_capability(plane)
+        for host in evidence.hosts
+        for plane in host.space.planes
+        if plane.name.startswith(GPU_PREFIX)
+    ]
+    return all(found >= _TENSOR_CORES_SINCE or found == (0, 0) for found in capabilities)
+
+
+def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
+    """Kernels of ops that could use tensor cores, and do not."""
+    if not _is_fast_with_16_bits(evidence):
+        return
+    total = sum(times.total_ns for times in evidence.kernels)
+    idle = [
+        times
+        for times in evidence.kernels
+        if times.kernel.is_eligible and not times.kernel.uses_tensor_cores
+    ]
+    share = part(sum(times.total_ns for times in idle), total)
+    if share < UNUSED_CORES:
+        return
+    top = idle[0]
+    name = top.kernel.op_name or top.kernel.name
+    yield Advice(
+        "tensor-cores/unused",
+        f"{share:.1%} of the time of all kernels goes to ops that could use tensor cores and do "
+        f"not; the heaviest is {folded(name)}, {part(top.total_ns, total):.1%}, with the kernel "
+        f"{folded(top.kernel.name)}. Compute in 16 bits (mixed precision) or allow TensorFloat-32 "
+        f"({evidence.words.tensor_float}), and make sizes of batches, layers and channels "
+        "multiples of 8.",
+        {"kernel_time_share": share, "op": name, "op_share": part(top.total_ns, total),
+         "kernel": top.kernel.name},
+        evidence.category_share("device_compute") * share / 2 or None,
+    )  # fmt: skip
+
+
+def eager_ops(evidence: Evidence) -> Iterator[Advice]:
+    """Ops that run one by one, called by Python."""
+    if evidence.words is JAX:
+        return  # its ops are compiled, one by one or together
+    on_host = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
+    for where, ops in (("host", on_host), ("device", evidence.device_ops)):
+        eager = [op for op in ops if op.is_eager]
+        share = part(self_time(eager), self_time(ops))
+        if share <= MUCH_EAGER:
+            continue
+        top = eager[0]
+        yield Advice(
+            "tf-function/eager",
+            f"{share:.1%} of the time of ops on the {where} is that of ops that run eagerly, the "
+            f"most of it in {shown(top)}, {top.occurrences:,} times. Put the training "
+            "step into a tf.function, and leave run_eagerly=False in Keras.",
+            {"where": where, "eager_share": share, "op": top.name,
+             "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
+        )  # fmt: skip
+
+
+def _is_of_the_step(op: Op, evidence: Evidence) -> bool:
+    """Whether an op is one that a step could compute inside of a function.
+
+    Iterators run eagerly in the end, and what makes them does so once; neither is at fault.
+    """
+    is_eager_once = op.is_eager and op.occurrences < evidence.n_host_steps
+    return not (is_eager_once or _INPUT_OPS.search(op.type))
+
+
+def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that run op by op, as if they were none."""
+    for call in evidence.functions:
+        eager = part(call.self_ps.get("eager", 0), sum(call.self_ps.values()))
+        if eager < MUCH_TRACING:
+            continue
+        yield Advice(
+            "tf-function/run-eagerly",
+            f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
+            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Take "
+            "tf.config.run_functions_eagerly(True) or run_eagerly=True out, which are for "
+            "debugging.",
+            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
+        )  # fmt: skip
+
+
+def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
+    """Compiled programs that leave ops to the host, and wait for them."""
+    ops = evidence.outside_ops
+    outside, whole = sum(op.self_ps for op in ops), self_time(evidence.device_ops)
+    share = part(outside, whole)
+    if share <= MUCH_OUTSIDE:
+        return
+    top = ops[0]
+    name = top.provenance.rpartition(":")[0] or top.key.name
+    yield Advice(
+        "xla/outside-compilation",
+        f"{share:.1%} of the time of ops on the devices goes to exchanging data with ops that XLA "
+        "has left to the host (outside compilation), while the program waits; the most of it in "
+        f"{folded(name)}. Take what can not be compiled out of the step: summaries, prints, "
+        "checks, strings and Python functions; or run it every so many steps only.",
+        {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
+         "run_count": top.occurrences},
+        share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
+    )  # fmt: skip
+
+
+def retracing(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that are traced while the program should run."""
+    for call in evidence.functions:
+        share = call.expensive_share
+        if share < MUCH_TRACING or not call.calls.get("traced"):
+            continue
+        found = {
+            "function": call.name,
+            "tracing_share": share,
+            "trace_count": call.n_traces,
+        }
+        gain = part(call.self_ps.get("traced", 0), evidence.steps_ps)
+        yield Advice(
+            "tf-function/retracing", _about_tracing(call), found,
+            min(gain, 1.0) if call.calls["traced"] > 1 else None,
+        )  # fmt: skip
+
+
+def _about_tracing(call: FunctionCalls) -> str:
+    traced, calls = call.calls["traced"], sum(call.calls.values())
+    said = (
+        f"{call.expensive_share:.1%} of the time of {call.name} went to {traced} of {calls} calls, "
+        "which traced it"
+    )
+    if traced == 1:
+        return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
+    return (
+        f"{said} again. Give it tensors, no Python numbers, of the same shape and type each time; "
+        "or an input_signature with None for what changes, or reduce_retracing=True."
+    )
+
+
+def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
+    """Steps on the CPU that are made of ops so short that scheduling them counts."""
+    if evidence.environment.hardware != "CPU_ONLY" or not evidence.steps.n_steps:
+        return
+    if evidence.words is JAX:
+        return  # XLA has fused what it can
+    ops = [op for op in evidence.host_ops if op.type != "Dataset" and not op.is_eager]
+    small = [op for op in ops if op.self_ps < SMALL_OP_PS * op.occurrences]
+    runs = sum(op.occurrences for op in small) / max(evidence.n_host_steps, 1)
+    share = part(self_time(small), self_time(ops))
+    if runs < MANY_OPS or share < MANY_SMALL:
+        return
+    most = max(small, key=lambda op: op.occurrences)
+    yield Advice(
+        "ops/small",
+        f"A step runs {runs:,.0f} ops of less than 10 µs, {share:.1%} of the time of all ops; "
+        f"{shown(most)} runs most often. Scheduling them costs about as much: let XLA "
+        "fuse them with tf.function(jit_compile=True), or work on larger tensors.",
+        {"small_op_count": runs, "small_share": share, "op": most.name,
+         "run_count": most.occurrences},
+        evidence.category_share("host_compute") * share or None,
+    )  # fmt: skip
+
+
+def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
+    """Where to begin if nothing else helps: the op that takes the most time."""
+    yield from _heaviest_instruction(evidence) or _heaviest_of_framework(evidence)
+
+
+def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
+    """The same of compiled programs, where these take most of the time: there XLA's instructions
+    are what runs, each of which may stand for several ops of the framework."""
+    compiled = evidence.compiled_ops
+    ops = evidence.device_ops or evidence.host_ops
+    whole = sum(op.self_ps for op in compiled)
+    in_programs = sum(op.self_ps for op in compiled if op.key.program_id and op.expression)
+    if not whole or in_programs < max(whole, self_time(ops)) / 2:
+        return []
+    top, where = compiled[0], "on the devices" if evidence.device_ops else "of XLA's programs"
+    share = part(top.self_ps, whole)
+    alike = [op for op in compiled if op.category == top.category]
+    of_category = part(sum(op.self_ps for op in alike), whole)
+    if max(share, of_category) < HEAVY:
+        return []
+    made_of = top.provenance.rpartition(":")[0]
+    name = folded(top.key.name) + (f" ({folded(made_of)})" if made_of else "")
+    if of_category >= max(_MOST, 1.25 * share):
+        said = (
+            f"{top.category} takes {of_category:.1%} of the time of all ops {where}, in "
+            f"{len(alike)} instructions; the heaviest is {name}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
+        )
+    else:
+        said = (
+            f"{name} takes the most time of all ops {where}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
+        )
+    return [
+        Advice(
+            "ops/heaviest", said,
+            {"op": top.key.name, "op_share": share, "category": top.category,
+             "category_share": of_category, "op_self_ms": top.self_ps / 1e9,
+             "run_count": top.occurrences},
+        )
+    ]  # fmt: skip
+
+
+def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
+    ops, where = evidence.device_ops, "devices"
+    tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
+    if not ops and not evidence.kernels:
+        ops = [op for op in evidence.host_ops if op.type != "Dataset"]
+        where = "host"
+    share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
+    if share < HEAVY:
+        return []
+    top = ops[0]
+    return [
+        Advice(
+            "ops/heaviest",
+            f"{shown(top)} takes the most time of all ops on the {where}, {share:.1%}, in "
+            f"{top.occurrences:,} runs; {tool} has the others.",
+            {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
+             "run_count": top.occurrences},
+        )
+    ]  # fmt: skip
+
+
+def shown(op: Op) -> str:
+    """Name and type of an op, if the name does not tell it."""
+    name = folded(op.name)
+    return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"

@@ -1,0 +1,82 @@
+"""The best practices of TensorFlow's guides, as recommendations with their evidence.
+
+They are those of the guides to the profiler, to the performance of GPUs and to that of tf.data.
+A practice says something only where the capture shows that it was not followed, or what it costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.practices.input_practices import input_bound, no_prefetch, slow_pipelines
+from tfprof.captures.practices.memory_practices import fragmented_memory, memory_near_capacity
+from tfprof.captures.practices.op_practices import (
+    eager_ops,
+    heaviest_op,
+    mixed_precision,
+    outside_compilation,
+    retracing,
+    run_eagerly,
+    small_host_ops,
+    unused_tensor_cores,
+)
+from tfprof.captures.practices.step_practices import (
+    collectives,
+    compiling,
+    copies_to_device,
+    copies_to_host,
+    idle_devices,
+    idle_tensor_cores,
+    kernel_launch,
+    python_time,
+    stragglers,
+)
+from tfprof.captures.run.result import Advice
+from tfprof.captures.run.run import Run
+
+Practice = Callable[[Evidence], Iterable[Advice]]
+"""Looks at a run; no advice means that there is nothing to say."""
+
+PRACTICES: Mapping[str, Practice] = {
+    "input-pipeline/bound": input_bound,
+    "input-pipeline/prefetch": no_prefetch,
+    "input-pipeline/slow-iterator": slow_pipelines,
+    "copies/to-device": copies_to_device,
+    "copies/to-host": copies_to_host,
+    "kernel-launch/share": kernel_launch,
+    "python/unexplained": python_time,
+    "compilation/share": compiling,
+    "collectives/share": collectives,
+    "workers/straggler": stragglers,
+    "devices/idle": idle_devices,
+    "devices/host-loop": idle_tensor_cores,
+    "precision/mixed": mixed_precision,
+    "tensor-cores/unused": unused_tensor_cores,
+    "tf-function/eager": eager_ops,
+    "tf-function/retracing": retracing,
+    "tf-function/run-eagerly": run_eagerly,
+    "xla/outside-compilation": outside_compilation,
+    "ops/small": small_host_ops,
+    "memory/capacity": memory_near_capacity,
+    "memory/fragmentation": fragmented_memory,
+    "ops/heaviest": heaviest_op,
+}
+"""Practices by the rule that their advice carries."""
+
+
+def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
+    """What to change, that with the largest gain first, that without a known gain last.
+
+    Gains are upper limits, and do not add up: what one change saves, another can not.
+
+    Args:
+        run: The run.
+        host: Ops, kernels and memory of one host only; steps are compared across all of them.
+
+    Raises:
+        UsageError: There is no such host.
+    """
+    evidence = Evidence(run, run.chosen(host))
+    found = [one for practice in PRACTICES.values() for one in practice(evidence)]
+    return tuple(sorted(found, key=lambda one: -(one.gain_fraction or 0.0)))

@@ -1,0 +1,257 @@
+"""Practices for what steps spend their time on beside computing: copies, launches, waiting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps
+from tfprof.captures.facts.verdict import code_share, described, unexplained_share
+from tfprof.captures.practices.evidence import Evidence, part, self_time
+from tfprof.captures.run.result import Advice
+
+if TYPE_CHECKING:
+    from tfprof.captures.tools.op_statistics import Op
+
+COPIES = 0.05
+"""Part of the step from which copies are worth a word."""
+
+STRAGGLES = 1.2
+"""How much longer than the others a worker works before it holds them up."""
+
+MOSTLY_IDLE = 0.5
+
+_COLLECTIVE = re.compile(
+    r"Collective|AllReduce|Nccl|AllGather|all-reduce|all-gather", re.IGNORECASE
+)
+
+
+def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that wait for data on its way to the device."""
+    share = evidence.spent_share(Spent.HOST_TO_DEVICE)
+    if share < COPIES:
+        return
+    yield Advice(
+        "copies/to-device",
+        f"{share:.1%} of the step time goes to copies from the host to the device. Bring batches "
+        f"there ahead of time ({evidence.words.copy_ahead}), send integers or 16-bit numbers and "
+        "convert them there, and keep what does not change on the device.",
+        {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "HToD")},
+        share,
+    )
+
+
+def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that wait for results on their way to the host."""
+    share = evidence.category_share("outfeed")
+    if share < COPIES:
+        return
+    yield Advice(
+        "copies/to-host",
+        f"{share:.1%} of the step time goes to copies from the device to the host. Fetch losses "
+        f"and metrics every so many steps only, or {evidence.words.several_steps}; and keep ops "
+        "that run on the CPU out of the step.",
+        {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
+        share,
+    )
+
+
+def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that wait for the host to launch their kernels."""
+    share = evidence.category_share("kernel_launch")
+    if 100.0 * share < MODERATE:
+        return
+    found: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
+    said = f"{share:.1%} of the step time goes to launching kernels."
+    kernels = evidence.kernels
+    runs = sum(times.occurrences for times in kernels)
+    if runs and evidence.n_host_steps:
+        mean_us = sum(times.total_ns for times in kernels) / runs / 1000
+        said += (
+            f" {runs / evidence.n_host_steps:,.0f} kernels run in a step, "
+            f"{mean_us:,.1f} µs each on average."
+        )
+        most = max(kernels, key=lambda times: times.occurrences)
+        found |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
+        found |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
+    if evidence.uses_tf_data:
+        said += (
+            " tf.data works on the same CPUs: give the GPU threads of its own with the environment "
+            "variable TF_GPU_THREAD_MODE=gpu_private."
+        )
+    said += (
+        f" Launch fewer and larger kernels: with a larger batch, or {evidence.words.fuse}; or "
+        f"{evidence.words.several_steps}."
+    )
+    yield Advice("kernel-launch/share", said, found, share)
+
+
+def python_time(evidence: Evidence) -> Iterator[Advice]:
+    """Steps in which much of the time no op runs: what the program's own code does meanwhile."""
+    if evidence.tpu is not None:
+        return  # what no op of a TPU covers is told as what it is: idle
+    share = unexplained_share(evidence.grounds)
+    if 100.0 * share < HIGH or not evidence.has_verdict:
+        return
+    found: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
+    words, code = evidence.words, [one for one in evidence.grounds.code if not one.waits]
+    said = f"In {share:.1%} of the step time no op runs."
+    if code:
+        worst = code[0]
+        of_step = code_share(evidence.grounds, worst)
+        per_run_ms = worst.total_ps / worst.n_runs / 1e9
+        said += (
+            f" The most of it is {described(worst)}: {of_step:.1%} of the step time, "
+            f"{per_run_ms:,.3f} ms each time."
+        )
+        found |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+    if code and code[0].is_annotation:
+        said += " Make it faster, or let another thread do it while the step before computes."
+    elif code:
+        said += f" {words.whole_step}, or {words.several_steps}."
+    else:
+        said += (
+            " Nothing was recorded there: mostly it is Python between the ops. "
+            f"{words.trace_python}. {words.whole_step}, or {words.several_steps}."
+        )
+    yield Advice("python/unexplained", said, found, share)
+
+
+def compiling(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that trace or compile functions, again and again."""
+    share = evidence.category_share("compile")
+    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+        return
+    compile_ps = evidence.steps.of(next(c for c in CATEGORIES if c.key == "compile"))
+    n_steps = int((compile_ps > 0).sum())
+    yield Advice(
+        "compilation/share",
+        f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
+        f"{len(compile_ps)} steps. A function is compiled once for each combination of shapes and "
+        "types of its arguments, and of the values of those that are no arrays: pad to few shapes, "
+        "and pass what changes as arrays.",
+        {"compile_share": share, "step_ms": evidence.step_ms, "step_count": n_steps},
+        share,
+    )
+
+
+def collectives(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that exchange gradients while nothing else runs."""
+    share = evidence.category_share("device_collectives")
+    if 100.0 * share < MODERATE:
+        return
+    ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
+    yield Advice(
+        "collectives/share",
+        f"{share:.1%} of the step time goes to communication of the devices with each other. "
+        "Communicate less often, with a larger batch on each device; in 16 bits, with mixed "
+        f"precision; and while the backward pass still runs{evidence.words.overlap}.",
+        {"collective_share": share, "step_ms": evidence.step_ms,
+         "device_count": evidence.environment.n_cores, **_top(ops, evidence.device_ops)},
+        share,
+    )  # fmt: skip
+
+
+def stragglers(evidence: Evidence) -> Iterator[Advice]:
+    """A worker that works longer than the others, so that they wait for it."""
+    steps = evidence.steps.hosts
+    if len(steps) < 2 or not evidence.steps.n_steps:
+        return
+    own_ms = [_own_ms(one) for one in steps]
+    slow = int(np.argmax(own_ms))
+    others = median(ms for place, ms in enumerate(own_ms) if place != slow)
+    if own_ms[slow] <= 0 or own_ms[slow] < STRAGGLES * others:
+        return
+    category = _grown_most(steps, slow)
+    yield Advice(
+        "workers/straggler",
+        f"{steps[slow].host.name} works {own_ms[slow]:,.3f} ms in a step, communication left "
+        f"out, the others {others:,.3f} ms: they wait for it. It needs more than they do for "
+        f"{category}. Look whether its machine, its part of the data or its devices are slower "
+        f"(tfprof pod; tfprof overview --host {steps[slow].host.name}).",
+        {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
+         "category": category},
+        (own_ms[slow] - others) / own_ms[slow],
+    )  # fmt: skip
+
+
+def _own_ms(steps: HostSteps) -> float:
+    """Mean time of a step without waiting for other devices."""
+    waiting = steps.times.of(Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)
+    return float((steps.times.duration_ps - waiting).mean()) / 1e9
+
+
+def _grown_most(steps: Sequence[HostSteps], slow: int) -> str:
+    """The category of which a worker has more than the others, by the largest amount."""
+    means = np.array([[one.of(c, classic=False).mean() for c in CATEGORIES] for one in steps])
+    others = np.median(np.delete(means, slow, axis=0), axis=0)
+    return CATEGORIES[int(np.argmax(means[slow] - others))].name
+
+
+def idle_devices(evidence: Evidence) -> Iterator[Advice]:
+    """Devices that do nothing most of the time."""
+    share = evidence.idle_share
+    if share < MOSTLY_IDLE or not evidence.device_ops:
+        return
+    busiest = max(
+        (c for c in CATEGORIES if not c.key.startswith("device")),
+        key=lambda c: evidence.category_share(c.key),
+    )
+    of_step = evidence.category_share(busiest.key)
+    said = f"The devices run no op for {share:.1%} of the time that they were captured."
+    if of_step:
+        said += (
+            f" Beside computing, steps spend the most on {busiest.name}: {of_step:.1%}. "
+            "Mend that first."
+        )
+    else:
+        said += " No step tells why: mark steps, and capture several whole ones."
+    yield Advice(
+        "devices/idle", said,
+        {"idle_share": share, "category": busiest.name, "category_share": of_step},
+    )  # fmt: skip
+
+
+def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
+    """TensorCores that wait for the host between the ops of a step, and not for its input."""
+    found = evidence.tpu
+    total = 0.0 if found is None else float(found.breakdown.total.sum())
+    if found is None or not total or evidence.idle_share >= MOSTLY_IDLE:
+        return
+    share = float(found.breakdown.idle.sum()) / total
+    if 100.0 * share < MODERATE:
+        return
+    place = int(np.argmax(found.breakdown.idle))
+    yield Advice(
+        "devices/host-loop",
+        f"{share:.1%} of the step time TensorCores are idle, and not for input; the longest, "
+        f"{float(found.breakdown.idle[place]) / 1e9:,.3f} ms, in step {found.names[place]}. "
+        f"{_capital(evidence.words.several_steps)}, so that they need not wait for the host "
+        "between steps.",
+        {"idle_share": share, "step_ms": evidence.step_ms, "step": found.names[place],
+         "idle_ms": float(found.breakdown.idle[place]) / 1e9},
+        share,
+    )  # fmt: skip
+
+
+def _capital(words: str) -> str:
+    """Words as the beginning of a sentence."""
+    return words[0].upper() + words[1:]
+
+
+def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:
+    ops = evidence.device_ops
+    return _top([op for op in ops if direction.lower() in op.type.lower()], ops)
+
+
+def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> dict[str, str | float]:
+    """Evidence: the op with the most time of its own, and its part of the time of all."""
+    if not chosen:
+        return {}
+    return {"op": chosen[0].name, "op_share": part(chosen[0].self_ps, self_time(ops))}

@@ -1,0 +1,1 @@
+"""Bytes of an XSpace, and of the programs in it, become columns."""

@@ -1,0 +1,286 @@
+"""``xla.HloProto`` → ``tfprof.captures.model.hlo.HloModule``, and the programs of an XSpace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.captures.model.hlo import Computation, HloModule, Instruction, Shape, StackFrame
+from tfprof.captures.model.xspace_stats import StatKind
+from tfprof.captures.read.hlo_attributes import attributes_of, shape_of
+from tfprof.captures.read.hlo_buffers import buffers_of
+from tfprof.columns.remarks import Notice, Notices
+from tfprof.errors import MalformedProfileError
+from tfprof.wire import messages as pb
+
+if TYPE_CHECKING:
+    from tfprof.captures.model.xspace import Plane, XSpace
+
+METADATA_PLANE: Final = "/host:metadata"
+HLO_STAT: Final = "Hlo Proto"
+ID_STAT: Final = "program_id"
+
+_WITH_ID = re.compile(r"(.*)\((\d{1,20})\)", re.DOTALL)
+"""Ids have 64 bits."""
+
+
+class HloProgram:
+    """A program that an XSpace knows; decoded when somebody asks for it, and once.
+
+    Attributes:
+        id: As in the ``program_id`` of events, unsigned.
+        name: Its module, without the id.
+        is_id_told: The capture says that this is the id; otherwise it is only the number of the
+            entry, which XLA of 2026 counts up.
+    """
+
+    def __init__(
+        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_told: bool = True
+    ) -> None:
+        self.id = program_id
+        self.name = name
+        self.is_id_told = is_id_told
+        self._plane, self._stat = plane, stat
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Size of the serialized program."""
+        return len(self._octets())
+
+    def __repr__(self) -> str:
+        return f"HloProgram({self.title!r})"
+
+    @property
+    def title(self) -> str:
+        """What events call it: ``module(id)``."""
+        return f"{self.name}({self.id})"
+
+    def module(self) -> HloModule:
+        """The program.
+
+        One that can not be decoded has no instructions, and a notice.
+        """
+        return self._module
+
+    @cached_property
+    def _module(self) -> HloModule:
+        try:
+            return read_hlo(self._octets(), source=f"HLO of {self.title}")
+        except MalformedProfileError as error:
+            return HloModule(self.name, notices=(Notice("damaged-hlo", str(error)),))
+
+    def _octets(self) -> bytes:
+        return self._plane.event_metadata.stats.octets(self._stat)
+
+
+def hlo_programs(space: XSpace) -> list[HloProgram]:
+    """The programs that a capture brought along, by id and name.
+
+    The id is the stat ``program_id`` of an entry; without one, what its name ends in,
+    ``module(id)``; without that, its key.
+    """
+    found: dict[tuple[int, str], HloProgram] = {}
+    for plane in space.planes:
+        if plane.name != METADATA_PLANE:
+            continue
+        entries = plane.event_metadata
+        wanted = set(plane.stat_metadata.keys_of(HLO_STAT))
+        ids = plane.entry_stat(ID_STAT)
+        is_whole = np.isin(ids.held_kinds, (StatKind.INT64, StatKind.UINT64))
+        values = ids.held_values[is_whole].astype(np.int64)
+        told = dict(zip(ids.events[is_whole].tolist(), values.tolist(), strict=True))
+        for row, key in enumerate(entries.keys.tolist()):
+            for stat in entries.stats.rows_of(row):
+                is_text = entries.stats.kinds[stat] in (StatKind.BYTES, StatKind.STR)
+                if is_text and int(entries.stats.metadata_ids[stat]) in wanted:
+                    name, id_in_name = split_title(entries.names[row])
+                    given = told.get(row, id_in_name)
+                    number = unsigned(key if given is None else given)
+                    if id_in_name not in (None, number):
+                        name = entries.names[row]
+                    found[number, name] = HloProgram(
+                        number, name, plane, stat, is_id_told=given is not None
+                    )
+    return [found[key] for key in sorted(found)]
+
+
+def unsigned(program_id: int) -> int:
+    """A program id as it is in titles: captures write the same bits with and without a sign."""
+    return program_id & (1 << 64) - 1
+
+
+def split_title(title: str) -> tuple[str, int | None]:
+    """``module(id)`` → module and id; a name without an id, and None."""
+    parts = _WITH_ID.fullmatch(title)
+    return (parts[1], unsigned(int(parts[2]))) if parts else (title, None)
+
+
+def read_hlo(data: bytes, *, source: str) -> HloModule:
+    """Decode a serialized ``xla.HloProto``.
+
+    Args:
+        data: Its bytes.
+        source: What to call it in errors and notices.
+
+    Raises:
+        MalformedProfileError: It can not be decoded.
+    """
+    message = pb.parse(pb.HloProto, data, source=source)
+    return module_of(message, source=source)
+
+
+def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
+    """The module of a message; what refers to nothing is left out, with a notice."""
+    proto, notices = message.hlo_module, Notices()
+    shapes = cache(lambda octets: shape_of(pb.ShapeProto.FromString(octets)))  # few are different
+    made: dict[int, Computation] = {}
+    waiting: list[tuple[Instruction, Sequence[int]]] = []
+    scheduled = set(proto.schedule.sequences)
+    for each in proto.computations:
+        pairs = [(_instruction(one, shapes), one) for one in each.instructions]
+        order = proto.schedule.sequences[each.id].instruction_ids if each.id in scheduled else ()
+        computation = _computation(each, _in_order(pairs, order), notices, source)
+        made[each.id] = computation
+        waiting += [(one, message.called_computation_ids) for one, message in pairs]
+    for instruction, ids in waiting:
+        if ids:
+            calls = tuple(made[number] for number in ids if number in made)
+            instruction.calls = calls
+            text = f"{source}: calls of computations that are not there are left out"
+            notices.add("hlo-unknown-computation", text, len(ids) - len(calls))
+    computations = _callees_first(tuple(made.values()), notices, source)
+    entry = made.get(proto.entry_computation_id)
+    if entry is None:
+        entry = next((c for c in computations if c.name == proto.entry_computation_name), None)
+    has_buffers = message.HasField("buffer_assignment")
+    return HloModule(
+        proto.name,
+        computations,
+        entry if entry is not None or not computations else computations[-1],
+        _frames(proto.stack_frame_index),
+        buffers_of(message.buffer_assignment) if has_buffers else None,
+        notices.as_tuple(),
+    )
+
+
+def _instruction(proto: pb.HloInstructionProto, shapes: Callable[[bytes], Shape]) -> Instruction:
+    """Without operands and calls."""
+    metadata = proto.metadata
+    number = proto.tuple_index if proto.opcode == "get-tuple-element" else proto.parameter_number
+    return Instruction(
+        id=proto.id,
+        name=proto.name,
+        opcode=proto.opcode,
+        shape=shapes(proto.shape.SerializeToString()),
+        op_name=metadata.op_name,
+        op_type=metadata.op_type,
+        source_file=metadata.source_file,
+        source_line=metadata.source_line,
+        stack_frame=metadata.stack_frame_id,
+        deduplicated_name=metadata.deduplicated_name,
+        number=number,
+        attributes=attributes_of(proto),
+    )
+
+
+def _in_order(
+    pairs: list[tuple[Instruction, pb.HloInstructionProto]], order: Sequence[int]
+) -> list[tuple[Instruction, pb.HloInstructionProto]]:
+    """As they run, if the compiler has written that down for all."""
+    place = {number: rank for rank, number in enumerate(order)}
+    if len(place) != len(pairs) or any(one.id not in place for one, _ in pairs):
+        return pairs
+    return sorted(pairs, key=lambda pair: place[pair[0].id])
+
+
+def _computation(
+    proto: pb.HloComputationProto,
+    pairs: Sequence[tuple[Instruction, pb.HloInstructionProto]],
+    notices: Notices,
+    source: str,
+) -> Computation:
+    by_id = {one.id: one for one, _ in pairs}
+    n_unknown, in_order = 0, True
+    seen: set[int] = set()
+    for one, message in pairs:
+        operands = [by_id[number] for number in message.operand_ids if number in by_id]
+        n_unknown += len(message.operand_ids) - len(operands)
+        in_order = in_order and seen.issuperset(message.operand_ids)
+        one.operands = tuple(operands)
+        if message.control_predecessor_ids:
+            before = message.control_predecessor_ids
+            one.waits_for = tuple(by_id[number] for number in before if number in by_id)
+        seen.add(one.id)
+    notices.add(
+        "hlo-unknown-operand", f"{source}: operands that are not there are left out", n_unknown
+    )
+    instructions = tuple(one for one, _ in pairs)
+    if not in_order:
+        instructions = _operands_first(instructions)
+        lost = len(pairs) - len(instructions)
+        text = f"{source}: instructions that depend on themselves are left out"
+        notices.add("hlo-circle", text, lost)
+    root = by_id.get(proto.root_id)
+    if root is None or (not in_order and root not in instructions):
+        root = instructions[-1] if instructions else None
+    return Computation(proto.id, proto.name, instructions, root, proto.is_fusion_computation)
+
+
+def _operands_first(instructions: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+    """In the order in which they could run; without those that never could."""
+    users: dict[Instruction, list[Instruction]] = {one: [] for one in instructions}
+    n_waiting = {one: len(set(one.operands)) for one in instructions}
+    for one in instructions:
+        for operand in set(one.operands):
+            users[operand].append(one)
+    ready = [one for one in instructions if not n_waiting[one]]
+    for one in ready:  # grows on the way
+        for user in users[one]:
+            n_waiting[user] -= 1
+            if not n_waiting[user]:
+                ready.append(user)
+    return tuple(ready)
+
+
+def _callees_first(
+    computations: tuple[Computation, ...], notices: Notices, source: str
+) -> tuple[Computation, ...]:
+    """Called ones before callers; calls in circles are cut."""
+    called = {c: {k for one in c.instructions for k in one.calls} for c in computations}
+    callers: dict[Computation, list[Computation]] = {c: [] for c in computations}
+    for computation in computations:
+        for callee in called[computation]:
+            callers[callee].append(computation)
+    n_waiting = {c: len(called[c]) for c in computations}
+    ready = [c for c in computations if not n_waiting[c]]
+    for computation in ready:  # grows on the way
+        for caller in callers[computation]:
+            n_waiting[caller] -= 1
+            if not n_waiting[caller]:
+                ready.append(caller)
+    left = [c for c in computations if n_waiting[c]]
+    for computation in left:
+        for instruction in computation.instructions:
+            instruction.calls = ()
+    text = f"{source}: computations that call each other in circles are cut off"
+    notices.add("hlo-circle-of-calls", text, len(left))
+    return (*ready, *left)
+
+
+def _frames(proto: pb.StackFrameIndexProto) -> tuple[StackFrame, ...]:
+    files, functions, places = proto.file_names, proto.function_names, proto.file_locations
+    found = []
+    for frame in proto.stack_frames:
+        if not 0 < frame.file_location_id <= len(places):
+            found.append(StackFrame(parent=frame.parent_frame_id))
+            continue
+        place = places[frame.file_location_id - 1]
+        file = files[place.file_name_id - 1] if 0 < place.file_name_id <= len(files) else ""
+        number = place.function_name_id
+        function = functions[number - 1] if 0 < number <= len(functions) else ""
+        found.append(StackFrame(file, function, place.line, place.column, frame.parent_frame_id))
+    return tuple(found)

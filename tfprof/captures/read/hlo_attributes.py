@@ -1,0 +1,229 @@
+"""Shapes and attributes of HLO instructions, out of their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from tfprof.captures.model.hlo import (
+    NO_ATTRIBUTES,
+    Attributes,
+    ConvolutionDimensions,
+    DotDimensions,
+    Layout,
+    Shape,
+    WindowDimension,
+)
+from tfprof.wire import messages as pb
+
+Places: TypeAlias = tuple[tuple[str, int | tuple[int, ...]], ...]
+
+
+@cache
+def _type_names() -> dict[int, str]:
+    names = {number: name.lower() for name, number in pb.PrimitiveType.items()}
+    names[pb.PrimitiveType.PRIMITIVE_TYPE_INVALID] = "invalid"
+    names[pb.PrimitiveType.OPAQUE_TYPE] = "opaque"
+    return names
+
+
+_MOST_DIMENSIONS = 1000
+
+
+def shape_of(proto: pb.ShapeProto) -> Shape:
+    """A shape; a type that tfprof does not know is ``invalid``, an unknown size is 0.
+
+    So is an array of more dimensions than any has: to multiply them takes time by the square.
+    """
+    if len(proto.dimensions) > _MOST_DIMENSIONS:
+        return Shape("invalid", ())
+    kind = _type_names().get(proto.element_type, "invalid")
+    parts = tuple(shape_of(part) for part in proto.tuple_shapes) if kind == "tuple" else ()
+    dynamic = tuple(proto.is_dynamic_dimension)
+    return Shape(
+        kind,
+        tuple(max(size, 0) for size in proto.dimensions),
+        _layout_of(proto.layout) if proto.HasField("layout") else None,
+        parts,
+        dynamic if any(dynamic) else (),
+    )
+
+
+def _layout_of(proto: pb.LayoutProto) -> Layout:
+    return Layout(
+        tuple(proto.minor_to_major),
+        tuple(tuple(tile.dimensions) for tile in proto.tiles),
+        proto.element_size_in_bits,
+        proto.memory_space,
+    )
+
+
+def attributes_of(proto: pb.HloInstructionProto) -> Attributes:
+    """What only some instructions have."""
+    found: dict[str, object] = {}
+    for field, value in proto.ListFields():  # only those that are set: most instructions have none
+        read = _READERS.get(field.name)
+        if read is not None:
+            name, convert = read
+            if converted := convert(value):
+                found[name] = converted
+    if "convolution" in found:
+        # Old compilers write 0 for "no groups".
+        found["feature_groups"] = max(proto.feature_group_count, 1)
+        found["batch_groups"] = max(proto.batch_group_count, 1)
+    if "places" in found and proto.HasField("gather_dimension_numbers"):
+        sizes = tuple(proto.gather_slice_sizes)
+        found["places"] = (*_gather(proto.gather_dimension_numbers), ("slice_sizes", sizes))
+    if proto.opcode == "fft":
+        found["fft"] = (pb.FftType.Name(proto.fft_type), tuple(proto.fft_length))
+    if proto.opcode == "constant":
+        found["literal"] = _literal(proto.literal)
+    return Attributes(**found) if found else NO_ATTRIBUTES  # type: ignore[arg-type]
+
+
+def _slices(
+    protos: Iterable[pb.HloInstructionProto.SliceDimensions],
+) -> tuple[tuple[int, int, int], ...]:
+    return tuple((one.start, one.limit, one.stride) for one in protos)
+
+
+def _padding(proto: pb.PaddingConfig) -> tuple[tuple[int, int, int], ...]:
+    return tuple(
+        (one.edge_padding_low, one.edge_padding_high, one.interior_padding)
+        for one in proto.dimensions
+    )
+
+
+def _pairs(protos: Iterable[pb.SourceTarget]) -> tuple[tuple[int, int], ...]:
+    return tuple((one.source, one.target) for one in protos)
+
+
+def _frontend(proto: pb.FrontendAttributes) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(proto.map.items()))
+
+
+def _window(proto: pb.Window) -> tuple[WindowDimension, ...]:
+    return tuple(
+        WindowDimension(
+            one.size,
+            one.stride,
+            one.padding_low,
+            one.padding_high,
+            max(one.window_dilation, 1),
+            max(one.base_dilation, 1),
+            one.window_reversal,
+        )
+        for one in proto.dimensions
+    )
+
+
+def dot_of(proto: pb.DotDimensionNumbers) -> DotDimensions:
+    """The dimensions of a product."""
+    return DotDimensions(
+        tuple(proto.lhs_contracting_dimensions),
+        tuple(proto.rhs_contracting_dimensions),
+        tuple(proto.lhs_batch_dimensions),
+        tuple(proto.rhs_batch_dimensions),
+    )
+
+
+def _convolution(proto: pb.ConvolutionDimensionNumbers) -> ConvolutionDimensions:
+    return ConvolutionDimensions(
+        proto.input_batch_dimension,
+        proto.input_feature_dimension,
+        tuple(proto.input_spatial_dimensions),
+        proto.kernel_input_feature_dimension,
+        proto.kernel_output_feature_dimension,
+        tuple(proto.kernel_spatial_dimensions),
+        proto.output_batch_dimension,
+        proto.output_feature_dimension,
+        tuple(proto.output_spatial_dimensions),
+    )
+
+
+def _gather(numbers: pb.GatherDimensionNumbers) -> Places:
+    places: Places = (
+        ("offset_dims", tuple(numbers.offset_dims)),
+        ("collapsed_slice_dims", tuple(numbers.collapsed_slice_dims)),
+        ("start_index_map", tuple(numbers.start_index_map)),
+    )
+    if numbers.operand_batching_dims:
+        indices = tuple(numbers.start_indices_batching_dims)
+        places += (("operand_batching_dims", tuple(numbers.operand_batching_dims)),)
+        places += (("start_indices_batching_dims", indices),)
+    return (*places, ("index_vector_dim", numbers.index_vector_dim))
+
+
+def _scatter(numbers: pb.ScatterDimensionNumbers) -> Places:
+    places: Places = (
+        ("update_window_dims", tuple(numbers.update_window_dims)),
+        ("inserted_window_dims", tuple(numbers.inserted_window_dims)),
+        ("scatter_dims_to_operand_dims", tuple(numbers.scatter_dims_to_operand_dims)),
+    )
+    if numbers.input_batching_dims:
+        places += (("input_batching_dims", tuple(numbers.input_batching_dims)),)
+        indices = tuple(numbers.scatter_indices_batching_dims)
+        places += (("scatter_indices_batching_dims", indices),)
+    return (*places, ("index_vector_dim", numbers.index_vector_dim))
+
+
+def _groups(groups: Iterable[pb.ReplicaGroup]) -> str:
+    """As XLA writes them."""
+    listed = ("{" + ",".join(map(str, group.replica_ids)) + "}" for group in groups)
+    return "{" + ",".join(listed) + "}"
+
+
+def _devices(proto: pb.CollectiveDeviceListProto) -> str:
+    if proto.HasField("iota_replica_group_list"):
+        return _iota(proto.iota_replica_group_list)
+    return _groups(proto.replica_groups)
+
+
+def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
+    sizes = ",".join(map(str, proto.iota_reshape_dims))
+    order = ",".join(map(str, proto.iota_transpose_perm))
+    made = f"[{proto.num_replica_groups},{proto.num_devices_per_group}]<=[{sizes}]"
+    in_order = list(proto.iota_transpose_perm) == list(range(len(proto.iota_transpose_perm)))
+    return made if in_order else f"{made}T({order})"
+
+
+def _itself(value: object) -> object:
+    return value
+
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[Any], object]]]] = {
+    "dimensions": ("dimensions", tuple),
+    "comparison_direction": ("direction", _itself),
+    "custom_call_target": ("custom_call_target", _itself),
+    "fusion_kind": ("fusion_kind", _itself),
+    "backend_config": ("backend_config", _itself),
+    "channel_id": ("channel", _itself),
+    "use_global_device_ids": ("global_devices", _itself),
+    "replica_groups": ("replica_groups", _groups),
+    "collective_device_list": ("replica_groups", _devices),
+    "iota_collective_device_list": ("replica_groups", _iota),
+    "source_target_pairs": ("pairs", _pairs),
+    "frontend_attributes": ("frontend", _frontend),
+    "slice_dimensions": ("slices", _slices),
+    "padding_config": ("padding", _padding),
+    "window": ("window", _window),
+    "dot_dimension_numbers": ("dot", dot_of),
+    "convolution_dimension_numbers": ("convolution", _convolution),
+    "gather_dimension_numbers": ("places", _gather),
+    "scatter_dimension_numbers": ("places", _scatter),
+}
+"""Field of the message → attribute, and what makes it."""
+
+
+def _literal(proto: pb.LiteralProto) -> str:
+    """A constant of one number as text, else ``{...}``, as XLA shows large ones."""
+    for values in (
+        proto.f32s, proto.s32s, proto.preds, proto.s64s, proto.u32s, proto.u64s, proto.f64s,
+    ):  # fmt: skip
+        if len(values) == 1 and not proto.shape.dimensions:
+            value = values[0]
+            if isinstance(value, bool):
+                return "true" if value else "false"
+            return f"{value:.9g}" if isinstance(value, float) else str(value)
+    return "{...}"

@@ -1,0 +1,183 @@
+"""XSpace → ``tfprof.captures.model.xspace.XSpace``, plane by plane, in parallel and without messages."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.captures.model.xspace import Plane, XSpace
+from tfprof.captures.read.xspace_damage import Damage
+from tfprof.captures.read.xspace_plane import PlaneReader
+from tfprof.columns.remarks import Notice
+from tfprof.errors import MalformedProfileError, UsageError
+from tfprof.files.compression import decompressed
+from tfprof.files.disk import read_file
+from tfprof.files.open import LoadedFile, parse_text
+from tfprof.files.sniff import Format, check_expected, packed_format
+from tfprof.files.threads import number_of_threads
+from tfprof.wire import messages as pb
+from tfprof.wire.xspace_lines import Elements, elements
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+MAX_PLANES = 2_000
+"""Real captures hold some dozens. Every plane costs some kilobytes, and a third of a millisecond in
+the reader alone, however small it is."""
+
+_SMALL = 1 << 20
+"""Bytes below which threads cost more than they bring."""
+
+_ARGUMENT = "xspace"
+_PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
+
+
+def read_xspace(source: Source, *, threads: int | None = None, strict: bool = False) -> XSpace:
+    """Read what the TensorFlow 2 profiler captured on one host.
+
+    A file may be of any size that there is memory for: its content is copied, so that nothing
+    that happens to it later is seen. Beside this copy, an ordinary file takes about one and a half
+    times its size of memory, less where many of its bytes are texts.
+
+    Args:
+        source: An XSpace as message, bytes or file (``.xplane.pb``, also compressed).
+        threads: How many to read with; by default ``TFPROF_THREADS``, or one for each core up
+            to four. The result does not depend on it.
+        strict: Refuse what is damaged. By default what can be read is returned, with a notice.
+
+    Raises:
+        UsageError: The source is of no type that could be opened, or ``threads`` below 1.
+        InputError: The file can not be read, or was written to meanwhile.
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is damaged and ``strict`` is set, or compressed and damaged, or
+            its bytes changed meanwhile.
+    """
+    n_threads = number_of_threads(threads)
+    data, label = _open(source)
+    damage = Damage()
+    top = elements(data, 0, len(data))
+    is_text = np.frombuffer(data, np.uint8)[top.tag] & 7 == 2 if len(data) else np.zeros(0, bool)
+    places = np.flatnonzero((top.number == _PLANES) & is_text)
+    if len(places) > MAX_PLANES:
+        first = int(top.tag[places[MAX_PLANES]])
+        damage.add(first, f"planes[{MAX_PLANES}], one too many", len(data) - first)
+        places = places[:MAX_PLANES]
+    readers = [
+        PlaneReader(data, int(top.start[place]), int(top.stop[place]), number)
+        for number, place in enumerate(places.tolist())
+    ]
+    if top.end < len(data):
+        if len(places) and top.tag[places[-1]] == top.end:
+            readers[-1].is_cut = True  # and knows better where
+        else:
+            damage.add(top.end, "", len(data) - top.end)
+    n_threads = 1 if len(data) < _SMALL else n_threads
+    for one in readers:
+        one.is_alone = n_threads == 1
+    _read_planes(readers, n_threads)
+    if any(reader.has_changed for reader in readers):
+        raise MalformedProfileError(
+            f"{label}: was written to while it was read; read it when it is complete"
+        )
+    planes = tuple([reader.plane() for reader in readers])
+    for reader in readers:
+        damage.extend(reader.damage)
+    texts = {number: _texts(data, top, is_text, number) for number in (2, 3, 4)}
+    notices = _judge(damage, planes, len(data), label, strict=strict)
+    return XSpace(planes, texts[_ERRORS], texts[_WARNINGS], texts[_HOSTNAMES], notices)
+
+
+def _read_planes(readers: Sequence[PlaneReader], n_threads: int) -> None:
+    """Each step of all planes together, so that one large plane keeps all threads busy."""
+    if n_threads == 1:
+        _in_steps(readers, _one_by_one)
+    else:
+        with ThreadPoolExecutor(n_threads, "tfprof") as pool:
+            _in_steps(readers, lambda tasks: deque(pool.map(_call, tasks), 0))
+
+
+def _one_by_one(tasks: Iterable[Callable[[], None]]) -> None:
+    for task in tasks:
+        task()
+
+
+def _in_steps(
+    readers: Sequence[PlaneReader], run: Callable[[Iterable[Callable[[], None]]], object]
+) -> None:
+    run([reader.outline for reader in readers])
+    run([task for reader in readers for task in reader.counting()])
+    waiting = list(readers)
+    while waiting:
+        run([task for reader in waiting for task in reader.reading()])
+        waiting = [reader for reader in waiting if not reader.fits()]
+
+
+def _call(task: Callable[[], None]) -> None:
+    task()
+
+
+def _texts(data: memoryview, top: Elements, is_text: Any, number: int) -> tuple[str, ...]:
+    """The texts of a repeated field; one that is cut off ends early."""
+    places = np.flatnonzero((top.number == number) & is_text)
+    bounds = zip(top.start[places].tolist(), top.stop[places].tolist(), strict=True)
+    return tuple([str(data[start:stop], "utf-8", "replace") for start, stop in bounds])
+
+
+def _judge(
+    damage: Damage, planes: Sequence[Plane], size: int, label: str, *, strict: bool
+) -> tuple[Notice, ...]:
+    """What is said of damage.
+
+    Raises:
+        MalformedProfileError: There is some, and it is not tolerated.
+    """
+    first = damage.first()
+    if first is None:
+        return ()
+    offset, where = first
+    place = f"byte {offset} of {size}" + (f", in {where}" if where else "")
+    lost = min(damage.lost, size)
+    if strict:
+        raise MalformedProfileError(
+            f"{label}: truncated or damaged XSpace message: it breaks at {place}; {lost} bytes "
+            "can not be read. Copy or record the file again, or read it without strict"
+        )
+    n_events = sum(len(plane.events) for plane in planes)
+    text = (
+        f"{label} is truncated or damaged: it breaks at {place}; {lost} bytes can not be read. "
+        f"{len(planes)} planes with {n_events} events were read. Copy or record the file again"
+    )
+    return (Notice("damaged-xspace", text, damage.count),)
+
+
+def _open(source: Source) -> tuple[memoryview, str]:
+    """The serialized message, and what to call it."""
+    name = getattr(getattr(source, "DESCRIPTOR", None), "full_name", "")
+    if name:
+        if name != pb.XSpace.DESCRIPTOR.full_name:
+            raise UsageError(f"xspace must be an XSpace message; got a {name}")
+        message: Any = source
+        return memoryview(message.SerializePartialToString()), _ARGUMENT
+    if isinstance(source, LoadedFile):
+        return _binary(memoryview(source.data), source.path), source.path
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _binary(memoryview(bytes(source)), _ARGUMENT), _ARGUMENT
+    if isinstance(source, (str, os.PathLike)):
+        return _binary(memoryview(read_file(source)), os.fspath(source)), os.fspath(source)
+    raise UsageError(
+        f"xspace must be an XSpace message, its bytes or a path; got {type(source).__name__}"
+    )
+
+
+def _binary(data: memoryview, label: str) -> memoryview:
+    """The message unpacked, and if it is text, serialized."""
+    if packed_format(data) is not None:
+        data = memoryview(decompressed(bytes(data), label))
+    if not check_expected(data, Format.XSPACE, label):
+        return data
+    return memoryview(parse_text(pb.XSpace, bytes(data), label).SerializeToString())

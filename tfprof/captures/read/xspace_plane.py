@@ -1,0 +1,275 @@
+"""One plane of an XSpace: its lines are cut into chunks, their events counted, then read."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.model.xspace import Plane
+from tfprof.captures.model.xspace_events import Events, Lines
+from tfprof.captures.model.xspace_stats import DecodedTexts, StatTable
+from tfprof.captures.read.xspace_damage import Damage
+from tfprof.captures.read.xspace_metadata import MetadataReader, width_of
+from tfprof.wire.compiled import is_native
+from tfprof.wire.scan import Texts as WireTexts
+from tfprof.wire.text_index import TextIndex
+from tfprof.wire.xspace_lines import ALL_OFFSETS, CHANGED, HEADER, MISFIT, elements, walks
+
+if TYPE_CHECKING:
+    from tfprof.columns.columns import Int64Array
+
+_CHUNK = 1 << 20
+"""Bytes after which a chunk of a line ends."""
+
+_TASK = 4 << 20
+"""Bytes of the chunks that one task takes; to hand out smaller ones takes a tenth of the time."""
+
+_TASKS = 32
+"""A small plane is cut into so many tasks, of a chunk at least, to keep all threads busy."""
+
+_ALL = 1 << 62
+"""The same where nothing is gained by chunks."""
+
+_LINES = 3
+_OFFSET = 2
+
+
+class PlaneReader:
+    """Reads one plane, in steps whose tasks may run in any order and in several threads.
+
+    Args:
+        data: Holds the plane.
+        start: Its first byte.
+        stop: One past its last byte.
+        number: Which plane of the space it is.
+
+    Attributes:
+        damage: What could not be read.
+        is_cut: The plane should be longer.
+        is_alone: One thread reads all.
+        has_changed: The data are not those that were counted.
+    """
+
+    def __init__(self, data: memoryview, start: int, stop: int, number: int) -> None:
+        self.damage = Damage()
+        self.is_cut = False
+        self.is_alone = False
+        self.has_changed = False
+        self._data, self._start, self._stop = data, start, stop
+        self._path = f"planes[{number}]"
+        self._walks = walks()
+        self._results: list[tuple[int, int, int]] = []
+        self._columns: _EventColumns | None = None
+
+    def outline(self) -> None:
+        """Read what is not an event, and find out where the events are."""
+        found = elements(self._data, self._start, self._stop)
+        octets = np.frombuffer(self._data, np.uint8)
+        kinds = octets[found.tag] & 7 if len(octets) else octets
+        is_line = (found.number == _LINES) & (kinds == 2)
+        self._metadata = MetadataReader(self._data, found, self._path, self.damage)
+        starts = np.ascontiguousarray(found.start[is_line])
+        self._stops = np.ascontiguousarray(found.stop[is_line])
+        self._split(starts)
+        self._is_last_cut = False
+        if self.is_cut or found.end < self._stop:
+            if len(found.tag) and is_line[-1] and found.tag[-1] == found.end:
+                self._is_last_cut = True  # the last line
+            else:
+                self.damage.add(found.end, self._path, self._stop - found.end)
+
+    def _split(self, starts: Int64Array) -> None:
+        """Cut the lines' events into chunks."""
+        n_lines = len(starts)
+        most = _ALL if self.is_alone and is_native() else _CHUNK
+        self._headers = np.zeros(n_lines * HEADER, np.int64)
+        self._ends = np.zeros(n_lines, np.int64)
+        room = n_lines + int((self._stops - starts).sum()) // most
+        chunks = np.empty(3 * room, np.int64)
+        n_chunks = self._walks.split(
+            self._data, starts, self._stops, most, self._headers, self._ends, chunks
+        )
+        self._chunks = chunks[: 3 * n_chunks].copy()
+        self._n_lines = n_lines
+        self._n_events = np.zeros(n_chunks, np.int64)
+        self._n_stats = np.zeros(n_chunks, np.int64)
+
+    def counting(self) -> Iterator[Callable[[], None]]:
+        """Tasks that count events and stats."""
+        self._results = []
+        for first, last in self._ranges():
+            yield functools.partial(self._count, first, last)
+
+    def _count(self, first: int, last: int) -> None:
+        self._results.append(
+            self._walks.count(
+                self._data,
+                self._chunks,
+                first,
+                last,
+                self._headers,
+                self._ends,
+                self._n_events,
+                self._n_stats,
+            )
+        )
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Chunks that make up a task."""
+        of_chunk = self._chunks.reshape(-1, 3)
+        behind = np.cumsum(of_chunk[:, 2] - of_chunk[:, 1])
+        if not len(behind):
+            return
+        size = min(_TASK, max(_CHUNK, int(behind[-1]) // _TASKS))
+        marks = np.arange(size, behind[-1] + size, size)
+        last = np.unique(np.minimum(np.searchsorted(behind, marks) + 1, len(behind))).tolist()
+        yield from zip([0, *last[:-1]], last, strict=True)
+
+    def reading(self) -> Iterator[Callable[[], None]]:
+        """Tasks that read events and stats, after all are counted."""
+        if self._columns is None:
+            self._note_ends()
+            self._note_broken("event")
+            self._has_offsets = all(flags & ALL_OFFSETS for flags, _, _ in self._results)
+            self._before = _running_total(self._n_events), _running_total(self._n_stats)
+            self._allocate(
+                width_of(self._metadata.events.keys, 2), width_of(self._metadata.stats.keys, 1)
+            )
+        self._results = []
+        for first, last in self._ranges():
+            yield functools.partial(self._read, first, last)
+
+    def _allocate(self, event_width: int, stat_width: int) -> None:
+        n_events, n_stats = int(self._before[0][-1]), int(self._before[1][-1])
+        first_type = np.int32 if n_stats < 1 << 31 else np.int64
+        self._columns = _EventColumns(
+            np.empty(n_events, f"i{event_width}"),
+            np.empty(n_events, np.int64),
+            np.empty(0 if self._has_offsets else n_events, np.uint8),
+            np.empty(n_events, np.int64),
+            np.empty(n_events + 1, first_type),
+            np.empty(n_stats, f"i{stat_width}"),
+            np.empty(n_stats, np.uint8),
+            np.empty(n_stats, np.int64),
+        )
+        self._columns.first_stats[-1] = n_stats
+
+    def _read(self, first: int, last: int) -> None:
+        found = self._columns
+        assert found is not None
+        self._results.append(
+            self._walks.read(
+                self._data,
+                self._chunks,
+                first,
+                last,
+                *self._before,
+                found.metadata_ids.view(np.uint8),
+                found.values,
+                found.which,
+                found.durations,
+                found.first_stats[:-1].view(np.uint8),
+                found.stat_ids.view(np.uint8),
+                found.stat_kinds,
+                found.stat_values,
+            )
+        )
+
+    def fits(self) -> bool:
+        """Whether all ids fit into their columns; if not, they are to be read into larger ones."""
+        flags = [flag for flag, _, _ in self._results]
+        if any(flag & CHANGED for flag in flags):
+            self.has_changed = True
+            return True
+        if any(flag & MISFIT for flag in flags):
+            self._allocate(8, 8)
+            return False
+        self._note_broken("stat")
+        return True
+
+    def _note_ends(self) -> None:
+        """Lines that break, or should be longer."""
+        is_broken = self._ends < self._stops
+        if self._is_last_cut:
+            is_broken[-1] = True
+        for line in np.flatnonzero(is_broken).tolist():
+            end = int(self._ends[line])
+            self.damage.add(end, f"{self._path}.lines[{line}]", int(self._stops[line]) - end)
+
+    def _note_broken(self, what: str) -> None:
+        """Parts of lines that were left out; how the lines were cut does not matter."""
+        n_broken = sum(number for _, number, _ in self._results)
+        if not n_broken:
+            return
+        offset = min(place for _, number, place in self._results if number)
+        chunk = int(np.searchsorted(self._chunks[1::3], offset, side="right")) - 1
+        line = int(self._chunks[3 * chunk])
+        where = f"{self._path}.lines[{line}], {n_broken} broken {what}s in this plane"
+        self.damage.add(offset, where, n_broken, n_broken)
+
+    def plane(self) -> Plane:
+        """What was read."""
+        found = self._columns
+        assert found is not None
+        which = found.which
+        if self._has_offsets:
+            which = np.broadcast_to(np.uint8(_OFFSET), len(found.values))
+        of_line = np.searchsorted(self._chunks[::3], np.arange(self._n_lines + 1))
+        stats = StatTable(
+            found.first_stats, found.stat_ids, found.stat_kinds, found.stat_values, self._data
+        )
+        events = Events(
+            self._before[0][of_line],
+            found.metadata_ids,
+            found.values,
+            which,
+            found.durations,
+            stats,
+        )
+        return Plane(
+            self._metadata.id,
+            self._metadata.name,
+            self._lines(),
+            events,
+            self._metadata.events,
+            self._metadata.stats,
+            self._metadata.own,
+            _number_texts,
+        )
+
+    def _lines(self) -> Lines:
+        ids, stamps, durations, display_ids, *texts = self._headers.reshape(-1, HEADER).T
+        names = DecodedTexts(self._data, *texts[:2])
+        return Lines(
+            ids, names, DecodedTexts(self._data, *texts[2:]), display_ids, stamps, durations
+        )
+
+
+class _EventColumns(NamedTuple):
+    """Columns that are being filled."""
+
+    metadata_ids: Any
+    values: Any
+    which: Any
+    durations: Any
+    first_stats: Any
+    stat_ids: Any
+    stat_kinds: Any
+    stat_values: Any
+
+
+def _number_texts(
+    data: bytes | memoryview, start: Int64Array, length: Int64Array
+) -> tuple[Int64Array, list[bytes]]:
+    index = TextIndex()
+    numbers = index.intern(WireTexts(data, start, length))
+    return numbers, [index[number] for number in range(len(index))]
+
+
+def _running_total(counts: Int64Array) -> Int64Array:
+    total = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=total[1:])
+    return total

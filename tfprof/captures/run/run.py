@@ -1,0 +1,260 @@
+"""A captured run: the files of all its hosts, and what is worked out of them, once for all tools.
+
+>>> from tfprof.captures.run.run import open_run
+>>> run = open_run("logs")                                             # doctest: +SKIP
+>>> [host.name for host in run.hosts], len(run.hosts[0].groups())      # doctest: +SKIP
+(['worker0'], 12)
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tfprof.captures.events.steps.eager import ran_eagerly
+from tfprof.captures.events.steps.grouping import Forest, Groups, build_forest, find_groups
+from tfprof.captures.events.timeline.build_timeline import build_timeline
+from tfprof.captures.events.timeline.clocks import time_axis
+from tfprof.captures.events.timeline.names import is_known_plane
+from tfprof.captures.events.timeline.threadpool import Regions, with_regions
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.result import Note, listed
+from tfprof.columns.columns import BoolArray
+from tfprof.errors import EmptyProfileError, TfprofError, UsageError
+from tfprof.files.disk import is_folder
+from tfprof.files.run_folder import host_name, run_files
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+T = TypeVar("T")
+
+_MOST_NAMED = 5
+
+_ADDRESS = re.compile(r"(.+)_\d{1,5}")
+"""Files of ``client.trace`` are named ``address_port``."""
+
+
+class Memo:
+    """Answers that are worked out once, also when several threads ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._answers: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The answer of a key."""
+        with self._lock:
+            if key not in self._answers:
+                self._answers[key] = make()
+            answer: T = self._answers[key]
+            return answer
+
+
+class Host:
+    """What one host has captured.
+
+    Args:
+        name: Name of its file, up to ``.xplane.pb``; unique in a run.
+        space: Its events.
+
+    Attributes:
+        name: The same.
+        space: The same.
+        memo: What tools have worked out of it.
+    """
+
+    def __init__(self, name: str, space: XSpace) -> None:
+        self.name, self.space = name, space
+        self.memo = Memo()
+
+    @property
+    def machine(self) -> str:
+        """Name of the machine; workers on one machine have the same."""
+        return self.space.hostnames[0] if self.space.hostnames else "localhost"
+
+    @property
+    def address(self) -> str:
+        """The address of the profiler's service that its file is named after; empty for none."""
+        found = _ADDRESS.fullmatch(self.name)
+        return found[1] if found else ""
+
+    @property
+    def timeline(self) -> Timeline:
+        """Its events in order of time, regions of thread pools among them."""
+        return self._with_regions()[0]
+
+    def forest(self, *, classic: bool = False) -> Forest:
+        """Its events with what encloses and what leads to them.
+
+        Args:
+            classic: Leave regions of thread pools alone, as the reference does.
+        """
+        timeline, regions = self._with_regions()
+        linked = None if classic else regions
+        return self.memo.once(("forest", classic), lambda: build_forest(timeline, linked))
+
+    def groups(self, *, classic: bool = False) -> Groups:
+        """Its steps."""
+        forest = self.forest(classic=classic)
+        return self.memo.once(("groups", classic), lambda: find_groups(forest, classic=classic))
+
+    def eager(self, *, classic: bool = False) -> BoolArray:
+        """Which of its events ran eagerly, shape (n events,)."""
+        forest = self.forest(classic=classic)
+        return self.memo.once(("eager", classic), lambda: ran_eagerly(forest))
+
+    def _with_regions(self) -> tuple[Timeline, Regions]:
+        return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The hosts of a run.
+
+    Attributes:
+        name: Folder of the run; empty for files and bytes.
+        hosts: In the order of their names.
+        notes: What could not be read, and what was chosen.
+        memo: What tools have worked out of all hosts together.
+    """
+
+    name: str
+    hosts: tuple[Host, ...]
+    notes: tuple[Note, ...]
+    memo: Memo
+
+    def chosen(self, host: str | None) -> tuple[Host, ...]:
+        """One host by the name of its file or machine; all for None.
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        if host is None:
+            return self.hosts
+        found = tuple(h for h in self.hosts if h.name == host)
+        found = found or tuple(h for h in self.hosts if h.machine == host)
+        if not found:
+            names = listed([h.name for h in self.hosts])
+            raise UsageError(f"no host {host!r} in this run; it has: {names}")
+        return found
+
+
+def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Run:
+    """Open what the TensorFlow 2 profiler has captured.
+
+    Files are read at once; what tools need of them is worked out when the first one asks.
+
+    Args:
+        source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
+            or message of an XSpace; or a list of files.
+        run: Which run of a log folder; by default the latest.
+
+    Raises:
+        InputError: A path can not be read.
+        EmptyProfileError: There is no capture in a folder.
+        UsageError: There is no such run; or there are several paths, and one is a folder.
+        MalformedProfileError: None of the files can be read.
+    """
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not sources:
+        raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
+    notes: list[Note] = []
+    name, files = "", sources
+    folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
+    if folders and len(sources) > 1:
+        raise UsageError(
+            f"{folders[0]}: a folder among several paths; give one folder alone, or the files of "
+            "one run"
+        )
+    if folders:
+        name, found, others = run_files(Path(folders[0]), run)
+        files = list(found)
+        if others:
+            notes.append(Note("info", _others(others)))
+    elif run is not None:
+        raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
+    hosts, damage = _hosts(files)
+    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+
+
+def _others(runs: Sequence[str]) -> str:
+    """That there are other runs in a folder, and the latest of them."""
+    count = "another run is" if len(runs) == 1 else f"{len(runs)} other runs are"
+    latest = ", the latest" if len(runs) > _MOST_NAMED else ""
+    return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
+
+
+def _remarks(host: Host) -> list[Note]:
+    """What a capture tells of itself, and what of it makes no sense."""
+    space, axis = host.space, time_axis(host.space)
+    notes = [Note("error", text, host.name) for text in dict.fromkeys(space.errors)]
+    notes += [Note("warning", text, host.name) for text in dict.fromkeys(space.warnings)]
+    notes += [Note("warning", notice.text, host.name) for notice in space.notices]
+    dropped = [plane.own_stats().get("dropped_traces") for plane in space.planes]
+    lost = sum(number for number in dropped if isinstance(number, int))
+    if lost > 0:
+        notes.append(
+            Note("warning", f"the profiler dropped {lost:,} events, because there were too many: "
+                 "times are too short. Capture less at once", host.name)
+        )  # fmt: skip
+    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
+        notes.append(
+            Note("warning", "holds no events: was the profiler stopped before the program ran, or "
+                 "started with every tracer off?", host.name)
+        )  # fmt: skip
+    unknown = [
+        f"{plane.name} ({len(plane.events):,} event{'' if len(plane.events) == 1 else 's'})"
+        for plane in space.planes
+        if len(plane.events) and not is_known_plane(plane.name)
+    ]
+    if unknown:
+        notes.append(
+            Note("info", f"holds planes of an unknown kind: {listed(unknown)}. They are in the "
+                 "trace, and in no number", host.name)
+        )  # fmt: skip
+    if axis.n_impossible:
+        notes.append(
+            Note("warning", f"{axis.n_impossible:,} events are left out: they took less than no "
+                 "time, or weeks. The file is damaged, or its recorder is wrong", host.name)
+        )  # fmt: skip
+    if axis.far_lines:
+        shown = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
+        notes.append(
+            Note("warning", f"the clock of {shown} is weeks away from that of the other lines: "
+                 "what is there is shown at the beginning of the capture", host.name)
+        )  # fmt: skip
+    return notes
+
+
+def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
+    """The hosts that can be read, and what is said of the others."""
+    hosts: list[Host] = []
+    notes: list[Note] = []
+    errors: list[TfprofError] = []
+    names: set[str] = set()
+    for number, file in enumerate(files):
+        label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
+        try:
+            space = read_xspace(file)
+        except TfprofError as error:
+            errors.append(error)
+            notes.append(Note("warning", f"not read, and in no number: {error}", label))
+            continue
+        name, again = label, 2
+        while name in names:
+            name, again = f"{label} ({again})", again + 1
+        names.add(name)
+        hosts.append(Host(name, space))
+        if name != label:
+            notes.append(Note("info", f"another file is called {label!r}, too", name))
+        notes += _remarks(hosts[-1])
+    if not hosts:
+        raise errors[0]
+    return hosts, notes

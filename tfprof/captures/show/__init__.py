@@ -1,0 +1,1 @@
+"""Answers of tools as text and files."""

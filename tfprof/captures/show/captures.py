@@ -1,0 +1,103 @@
+"""What a captured run holds, for people: its hosts and devices, and which tools have data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from tfprof.captures.run.contents import ToolData
+from tfprof.text.metrics import BLUE
+from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+
+
+@dataclass(frozen=True, slots=True)
+class HostFigures:
+    """What one host has captured.
+
+    Attributes:
+        name: Name of its file.
+        machine: Name of the machine.
+        devices: Names of devices that have events.
+        lines: Threads and streams with events.
+        events: Events of all planes.
+    """
+
+    name: str
+    machine: str
+    devices: tuple[str, ...]
+    lines: int
+    events: int
+
+
+@dataclass(frozen=True)
+class CaptureText:
+    """A captured run as a rich renderable.
+
+    Attributes:
+        run: Its name; empty for files.
+        runs: All runs of the folder; empty for files.
+        hosts: Its hosts.
+        tools: Which tools have data.
+        path: What to write into the command to type next.
+        glyphs: What to draw with.
+    """
+
+    run: str
+    runs: Sequence[str]
+    hosts: Sequence[HostFigures]
+    tools: Sequence[ToolData]
+    path: str
+    glyphs: Glyphs = UNICODE
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        what = f"run {self.run}" if self.run else "files"
+        n_hosts = len(self.hosts)
+        yield _line(
+            f"XSpace capture of the TensorFlow 2 profiler: {escaped(what)}, "
+            f"{n_hosts:,} host{'s' if n_hosts != 1 else ''}",
+            "bold",
+        )
+        if len(self.runs) > 1:
+            for line in wrap(f"runs: {', '.join(map(escaped, self.runs))}", width):
+                yield _line(line)
+        yield Text()
+        yield self._host_grid()
+        yield Text()
+        yield self._tool_grid()
+        yield Text()
+        first = next((data.tool for data in self.tools if not data.missing), "")
+        if first:
+            yield _line(f"Try next: tfprof {first} {escaped(self.path)}", "dim")
+
+    def _host_grid(self) -> Grid:
+        hosts = self.hosts
+        columns = [
+            Column("host", "name", [escaped(host.name) for host in hosts]),
+            Column("machine", "text", [escaped(host.machine) for host in hosts], leave_out=1),
+            Column("devices", "text", [_devices(host.devices) for host in hosts]),
+            Column("lines", "number", [f"{host.lines:,}" for host in hosts], leave_out=2),
+            Column("events", "number", [f"{host.events:,}" for host in hosts], header_style=BLUE),
+        ]
+        return Grid(columns, self.glyphs)
+
+    def _tool_grid(self) -> Grid:
+        names = [data.tool for data in self.tools]
+        words = [data.missing or "yes" for data in self.tools]
+        return Grid([Column("tool", "name", names), Column("has data", "text", words)], self.glyphs)
+
+
+def _devices(names: Sequence[str]) -> str:
+    """``GPU:0, GPU:1``; only the first of many."""
+    short = [escaped(name.removeprefix("/device:")) for name in names]
+    if len(short) > 4:
+        short[3:] = [f"{len(short) - 3:,} more"]
+    return ", ".join(short) or "none"
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ignore")

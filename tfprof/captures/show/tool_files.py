@@ -1,0 +1,102 @@
+"""Answers of tools as files: JSON, CSV, the reference's JSON, and traces."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.table import Table
+
+_CHUNK_EVENTS: Final = 10_000
+_PACKED: Final = (".gz", ".xz", ".zst")
+
+
+def result_json(result: ToolResult) -> str:
+    """``to_dict`` as JSON, one row of a table a line; what is no number is null."""
+    data = result.to_dict()
+    tables = data.pop("tables")
+    parts = [f"{_json(key)}: {_json(value)}" for key, value in data.items()]
+    written = ",\n".join(f"{_json(name)}: {_table(table)}" for name, table in tables.items())
+    place = next((n for n, key in enumerate(data) if key == "charts"), len(parts))
+    parts.insert(place, f'"tables": {{{written}}}')
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def table_json(table: Table) -> str:
+    """One table as JSON, one row a line."""
+    return f"{_table(table.to_dict())}\n"
+
+
+def table_csv(table: Table) -> str:
+    """A header of column ids and one line for each row; None is an empty cell."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([column.id for column in table.columns])
+    writer.writerows(table.rows)
+    return stream.getvalue()
+
+
+def table_paths(path: Path, tables: Iterable[str]) -> dict[str, Path]:
+    """A file for each table beside a path.
+
+    >>> table_paths(Path("out.csv"), ["steps"])
+    {'steps': PosixPath('out.steps.csv')}
+    """
+    packed = next((ending for ending in _PACKED if path.name.endswith(ending)), "")
+    plain = Path(path.name.removesuffix(packed))
+    return {name: path.with_name(f"{plain.stem}.{name}{plain.suffix}{packed}") for name in tables}
+
+
+def gviz_json(data: Any) -> str:
+    """The reference's JSON."""
+    return f"{_json(data)}\n"
+
+
+def trace_chunks(trace: Mapping[str, Any]) -> Iterator[bytes]:
+    """A trace of Chrome's format as the content of a file, one event a line."""
+    head = {key: value for key, value in trace.items() if key != "traceEvents"}
+    start = _json(head)[:-1]
+    yield f'{start}{", " if head else ""}"traceEvents": [\n'.encode()
+    lines: list[str] = []
+    is_first = True
+    for event in trace["traceEvents"]:
+        lines.append(("" if is_first else ",\n") + _json(event))
+        is_first = False
+        if len(lines) == _CHUNK_EVENTS:
+            yield "".join(lines).encode()
+            lines.clear()
+    yield "".join([*lines, "\n]}\n"]).encode()
+
+
+def _table(table: Mapping[str, Any]) -> str:
+    rows = ",\n".join(_json(row) for row in table["rows"])
+    parts = [f'"columns": {_json(table["columns"])}', f'"rows": [\n{rows}\n]']
+    if "properties" in table:
+        parts.append(f'"properties": {_json(table["properties"])}')
+    return "{" + ", ".join(parts) + "}"
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+    except ValueError:  # JSON has neither NaN nor infinities
+        return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of NumPy, and what else is no type of JSON."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,293 @@
+"""Tables of tools as grids for a terminal.
+
+Columns that say the same in each row are told below the grid instead of in it, if they say
+anything; how many there is no room for is told there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.cells import cell_len
+
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.show.tool_values import cell_text, header_of
+from tfprof.text import tables as grids
+from tfprof.text.folding import fitted
+from tfprof.text.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
+from tfprof.text.tables import GAP, UNICODE, Glyphs, Grid, escaped
+
+_SHARES: Final = ("fraction", "percent")
+_COLOURS: Final = {
+    "us": BLUE, "ms": BLUE, "ns": BLUE, "ps": BLUE, "s": BLUE, "bytes": ORANGE,
+    "gflops_per_s": PINK, "gib_per_s": ORANGE,
+}  # fmt: skip
+_GROUPS: Final = (("host_or_device",), ("allocator", "host"))
+"""Columns that divide a table into lists of their own, each with its own first rows."""
+
+_NAMES: Final = (
+    "operation", "opName", "kernel_name", "hlo_op_name", "name", "op_name", "op", "iterator",
+    "what",
+)  # fmt: skip
+"""What rows are about; else it is the text that differs most."""
+
+_DEPTHS: Final = ("depth", "level")
+"""Columns that tell how deep a row is in a tree in preorder."""
+
+_HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
+"""The order of the rows, their indentation, and the advice below the tables say as much."""
+
+_FIRST: Final = {
+    "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
+    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
+    "roofline_efficiency",
+}  # fmt: skip
+"""What stays longest."""
+
+_DETAILS: Final = {
+    "avg_self_time", "avg_time", "avg_duration_us", "cumulative_total_self_time_percent",
+    "cumulativeTimePercent",
+    "device_cumulative_total_self_time_percent", "Host_cumulative_total_self_time_percent",
+    "host_cumulative_total_self_time_percent", "hlo_op_expression", "expression", "description",
+    "source_info", "min_duration_us", "max_duration_us", "hlo_module_id", "program_id",
+    "tf_op_name", "provenance", "infeedPercentMin", "infeedPercentMax", "chip", "node",
+    "timeInPercent", "address", "block_dim", "grid_dim", "registers_per_thread", "shmem_bytes",
+    "occupancy_pct", "allocations", "deallocations", "stack_bytes",
+    "fragmentation", "include_infeed_outfeed",
+}  # fmt: skip
+"""What goes first where there is little room."""
+
+_STEPS: Final = ("step", "stepnum", "stepNum", "stepname")
+"""A table of nothing but these tells nothing."""
+
+_NOTHING: Final = ("Unknown", "unknown", "Total")
+
+_WISHED: Final = {"name": 38, "text": 20, "bar": 8}
+"""Cells that columns should have before others are added."""
+
+
+@dataclass(frozen=True)
+class ToolGrid:
+    """A part of a table, ready to be drawn.
+
+    Attributes:
+        title: What tells it from the other parts; empty if there are none.
+        grid: The cells; None if there are no rows.
+        remarks: What the grid does not show.
+    """
+
+    title: str
+    grid: Grid | None
+    remarks: tuple[str, ...] = ()
+
+
+def tool_grids(
+    table: Table, top: int, width: int, glyphs: Glyphs = UNICODE, *, whole: bool = False
+) -> list[ToolGrid]:
+    """The first rows of a table; of a table with lists of their own, such as hosts, of each list.
+
+    Args:
+        table: The table.
+        top: Rows to show; 0 is all.
+        width: Cells there are.
+        glyphs: What to draw with.
+        whole: Also show what tells nothing: no rows, or numbers of steps and nothing of them.
+    """
+    if not len(table):
+        return [ToolGrid("", None, ("no rows",))] if whole else []
+    groups = _groups(table)
+    if len(groups) < 2 or len(groups) == len(table):
+        groups = {"": list(table.rows)}
+    found = [
+        _tool_grid(escaped(title), replace(table, rows=rows), top, width, glyphs, whole=whole)
+        for title, rows in groups.items()
+    ]
+    return [grid for grid in found if grid is not None]
+
+
+def _groups(table: Table) -> dict[str, list[tuple[Cell, ...]]]:
+    """The rows by what divides them."""
+    ids = [column.id for column in table.columns]
+    dividing = next((group for group in _GROUPS if group[0] in ids), ())
+    places = [ids.index(name) for name in dividing if name in ids]
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        groups.setdefault(" on ".join(str(row[place]) for place in places), []).append(row)
+    return groups
+
+
+def _tool_grid(
+    title: str, table: Table, top: int, width: int, glyphs: Glyphs, *, whole: bool
+) -> ToolGrid | None:
+    n_rows = min(top, len(table)) if top else len(table)
+    places = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.role != "tooltip" and column.id not in _HIDDEN
+    ]
+    alike = _alike(table, places)
+    shown = [place for place in places if place not in alike] or places
+    if alike and not whole and all(table.columns[place].id in _STEPS for place in shown):
+        return None
+    if title:
+        dividing = {name for group in _GROUPS for name in group}
+        alike = {p: value for p, value in alike.items() if table.columns[p].id not in dividing}
+    shown = _name_first(table, shown)
+    columns, left_out = _fitting(list(_columns(table, n_rows, shown, glyphs)), width, glyphs)
+    if left_out and len(table) == 1:
+        return _pairs(title, table, shown, glyphs)
+    remarks = tuple(_remarks(table, n_rows, alike, left_out))
+    return ToolGrid(title, Grid(columns, glyphs), remarks)
+
+
+def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> ToolGrid:
+    """The only row of a table that is too wide: a line for each column that says something."""
+    known: list[tuple[str, str]] = []
+    for place in places:
+        column, cell = table.columns[place], table.rows[0][place]
+        text = cell_text(cell, column)
+        if _tells(cell, column):
+            header = glyphs.text(header_of(column))
+            known.append((header, text if column.type == "string" else glyphs.text(text)))
+    names, values = zip(*known, strict=True) if known else ((), ())
+    columns = [grids.Column("what", "name", names), grids.Column("value", "text", values)]
+    return ToolGrid(title, Grid(columns, glyphs) if known else None)
+
+
+def _tells(cell: Cell, column: Column) -> bool:
+    """Whether a cell is worth a line of its own: nothing, "no" and "unknown" are not."""
+    return bool(cell) and cell_text(cell, column) not in (NOT_AVAILABLE, *_NOTHING)
+
+
+def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
+    """Columns whose cells are all the same, and what they are; not of a single row."""
+    if len(table) < 2:
+        return {}
+    first = table.rows[0]
+    found = {
+        place: first[place]
+        for place in places
+        if all(row[place] == first[place] for row in table.rows)
+    }
+    return found if len(found) < len(places) else {}
+
+
+def _name_first(table: Table, places: Sequence[int]) -> list[int]:
+    """What the rows are about comes first."""
+    by_id = {table.columns[place].id: place for place in places}
+    named = next((by_id[name] for name in _NAMES if name in by_id), None)
+    if named is None:
+        return list(places)
+    return [named, *(place for place in places if place != named)]
+
+
+def _columns(
+    table: Table, n_rows: int, places: Sequence[int], glyphs: Glyphs
+) -> Iterator[grids.Column]:
+    barred = _barred(table, places)
+    rows = range(n_rows)
+    for order, place in enumerate(places):
+        column = table.columns[place]
+        cells = [cell_text(table.rows[row][place], column) for row in rows]
+        header, colour = glyphs.text(header_of(column)), _COLOURS.get(column.unit, "")
+        leave_out = 0 if order == 0 else _rank(column.id, order, is_barred=place == barred)
+        if column.type == "string":
+            guides = _guides(table, n_rows) if order == 0 else ()
+            kind: grids.Kind = "text" if order else "name"
+            yield grids.Column(header, kind, cells, guides=guides, leave_out=leave_out)
+        elif column.type == "boolean":
+            yield grids.Column(header, "text", cells, leave_out=leave_out)
+        else:
+            cells = [glyphs.text(cell) for cell in cells]
+            yield grids.Column(header, "number", cells, header_style=colour, leave_out=leave_out)
+        if place == barred:
+            yield _bar([table.rows[row][place] for row in rows], leave_out=20)
+
+
+def _rank(column_id: str, order: int, *, is_barred: bool) -> int:
+    """When a column is left out: the highest goes first."""
+    if is_barred or column_id in _FIRST:
+        return 1
+    return order + (100 if column_id in _DETAILS else 2)
+
+
+def _barred(table: Table, places: Sequence[int]) -> int | None:
+    """The first share that is no detail."""
+    for place in places:
+        column = table.columns[place]
+        if column.unit in _SHARES and column.id not in _DETAILS:
+            return place
+    return None
+
+
+def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
+    """Bars that compare values; the largest is full."""
+    numbers = [float(v) if isinstance(v, (int, float)) and v > 0 else 0.0 for v in values]
+    longest = max(numbers, default=0.0)
+    shares = [number / longest if number else None for number in numbers]
+    return grids.Column("", "bar", [""] * len(values), shares, style=BLUE, leave_out=leave_out)
+
+
+def _guides(table: Table, n_rows: int) -> Sequence[str]:
+    """The indentation of a table that is a tree."""
+    place = next((p for p, column in enumerate(table.columns) if column.id in _DEPTHS), None)
+    if place is None:
+        return ()
+    depths = [table.rows[row][place] for row in range(n_rows)]
+    return [
+        "  " * min(int(depth), 20) if isinstance(depth, (int, float)) else "" for depth in depths
+    ]
+
+
+def _fitting(
+    columns: Sequence[grids.Column], width: int, glyphs: Glyphs
+) -> tuple[list[grids.Column], list[str]]:
+    """Columns that have the room they should have, and the headers of the others."""
+    wishes = {id(column): _wish(column) + GAP for column in columns}
+    kept = list(columns)
+    while sum(wishes[id(column)] for column in kept) - GAP > width:
+        victim = max(reversed(kept), key=lambda column: column.leave_out)
+        if victim.leave_out == 0:
+            break
+        kept = [column for column in kept if column is not victim]
+    left_out = [column.header for column in columns if column not in kept and column.header]
+    others = sum(wishes[id(column)] for column in kept[1:])
+    return [_folded(kept[0], max(width - others, _WISHED["name"]), glyphs), *kept[1:]], left_out
+
+
+def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
+    """Names in the room that the other columns leave, so that they keep theirs."""
+    if names.kind != "name":
+        return names
+    guides = names.guides or [""] * len(names.cells)
+    rooms = [max(width - len(guide), 12) for guide in guides]
+    return replace(names, cells=fitted(names.cells, rooms, glyphs.ellipsis))
+
+
+def _wish(column: grids.Column) -> int:
+    guides = column.guides or [""] * len(column.cells)
+    widths = [len(guide) + cell_len(cell) for guide, cell in zip(guides, column.cells, strict=True)]
+    natural = max([cell_len(column.header), *widths])
+    if column.kind == "bar":
+        return _WISHED["bar"]
+    return min(natural, _WISHED.get(column.kind, natural))
+
+
+def _remarks(
+    table: Table, n_shown: int, alike: Mapping[int, Cell], left_out: Sequence[str]
+) -> Iterator[str]:
+    hidden = len(table) - n_shown
+    if hidden:
+        yield f"{hidden:,} more row{'s' if hidden > 1 else ''}; --top 0 shows all"
+    told = [
+        f"{header_of(column)} {cell_text(value, column)}"
+        for column, value in ((table.columns[place], value) for place, value in alike.items())
+        if _tells(value, column) and column.id not in _DETAILS
+    ]
+    if told:
+        yield f"all rows: {', '.join(told)}"
+    if left_out:
+        plural = "s" if len(left_out) > 1 else ""
+        yield f"{len(left_out)} more column{plural}: widen the terminal, or --format csv"

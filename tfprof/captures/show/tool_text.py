@@ -1,0 +1,149 @@
+"""Answers of tools for a terminal: the verdict in words, then pictures and tables, then advice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Final
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+from tfprof.captures.run.table import Table
+from tfprof.captures.show.tool_charts import chart_lines
+from tfprof.captures.show.tool_tables import tool_grids
+from tfprof.captures.show.tool_values import number_text
+from tfprof.text.metrics import BLUE, ORANGE
+from tfprof.text.tables import UNICODE, Glyphs, escaped, glued, unglued
+
+TOP: Final = 20
+"""Rows of each table that people are shown."""
+
+_RED: Final = "#d55e00"
+_STYLES: Final = {"error": _RED, "warning": ORANGE, "info": BLUE}
+_MAX_WIDTH: Final = 100
+"""Wider prose is hard to read."""
+
+
+@dataclass(frozen=True)
+class ToolText:
+    """The answer of a tool as a rich renderable.
+
+    Attributes:
+        result: The answer.
+        table: Show this table only; empty shows everything.
+        top: Rows of each table, and bars of each chart; 0 is all.
+        glyphs: What to draw with.
+    """
+
+    result: ToolResult
+    table: str = ""
+    top: int = TOP
+    glyphs: Glyphs = UNICODE
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        if self.table:
+            yield from self._table(self.result.table(self.table), width)
+            return
+        yield Text(escaped(self.result.title), style=f"bold {BLUE}")
+        for place, sentence in enumerate(self.result.verdict):
+            yield from self._prose(sentence, width, "bold" if place == 0 else "")
+        yield from self._notes([n for n in self.result.notes if n.severity != "info"], width)
+        for chart in self.result.charts:
+            yield from self._chart(chart, width)
+        variants = _variants(self.result.tables)
+        for name, table in self.result.tables.items():
+            if name not in variants and (shown := list(self._table(table, width))):
+                yield Text()
+                yield from shown
+        if variants:
+            yield Text()
+            yield from self._prose(f"--table also takes: {', '.join(variants)}", width, "dim")
+        if self.result.advice:
+            yield Text()
+            yield Text("What to do", style="bold")
+            for number, advice in enumerate(self.result.advice, 1):
+                yield from self._advice(number, advice, width)
+        yield from self._notes([n for n in self.result.notes if n.severity == "info"], width)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether there is one table to show, so that its emptiness is the answer."""
+        return bool(self.table) or len(self.result.tables) == 1
+
+    def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
+        if notes:
+            yield Text()
+        for note in notes:
+            where = f" [{note.host}]" if note.host else ""
+            kind = "note" if note.severity == "info" else note.severity
+            lines = self._wrapped(f"{kind}: {note.message}{where}", width)
+            for place, line in enumerate(lines):
+                text = _line(line, "dim" if note.severity == "info" else "")
+                if place == 0 and note.severity != "info":
+                    text.stylize(f"bold {_STYLES[note.severity]}", 0, len(kind) + 1)
+                yield text
+
+    def _chart(self, chart: Chart, width: int) -> RenderResult:
+        lines = list(chart_lines(chart, self.top, width, self.glyphs))
+        if lines:
+            yield Text()
+            yield Text(self._own(chart.title), style="bold")
+            yield from lines
+
+    def _table(self, table: Table, width: int) -> RenderResult:
+        title = self._own(table.title or table.name)
+        shown = tool_grids(table, self.top, width, self.glyphs, whole=self._is_alone)
+        for place, part in enumerate(shown):
+            if place:
+                yield Text()
+            yield Text(f"{title}: {part.title}" if part.title else title, style="bold")
+            if part.grid is not None:
+                yield part.grid
+            for remark in part.remarks:
+                yield from self._prose(remark, width, "dim")
+
+    def _advice(self, number: int, advice: Advice, width: int) -> Iterator[Text]:
+        head = f"{number:>2}. "
+        margin = " " * len(head)
+        for place, line in enumerate(self._wrapped(advice.message, width - len(head))):
+            yield _line((margin if place else head) + line)
+        if advice.gain_fraction is not None:
+            share = number_text(advice.gain_fraction, "fraction")
+            yield _line(f"{margin}gain: up to {share} of the step time", "dim")
+
+    def _prose(self, text: str, width: int, style: str = "") -> Iterator[Text]:
+        for line in self._wrapped(text, width):
+            yield _line(line, style)
+
+    def _wrapped(self, text: str, width: int) -> list[str]:
+        """Lines of our own words, with names from the profile in them; newlines stay."""
+        room = max(20, min(width, _MAX_WIDTH))
+        return [
+            line for paragraph in text.split("\n") for line in _filled(self._own(paragraph), room)
+        ]
+
+    def _own(self, text: str) -> str:
+        return self.glyphs.text(escaped(text))
+
+
+def _filled(text: str, width: int) -> list[str]:
+    """Lines that are not wider, but for single words such as paths."""
+    lines = wrap(glued(text), width, break_on_hyphens=False, break_long_words=False)
+    return [unglued(line) for line in lines] or [""]
+
+
+def _variants(tables: Collection[str]) -> list[str]:
+    """Tables that show another one once more, such as ``ops_with_idle`` beside ``ops``."""
+    return [
+        name
+        for name in tables
+        if any(name.startswith((f"{o}_with_", f"{o}_without_")) for o in tables)
+    ]
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ignore")

@@ -1,0 +1,1 @@
+"""The tools of captures, one module each."""

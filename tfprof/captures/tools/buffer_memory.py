@@ -1,0 +1,302 @@
+"""Memory viewer: what a compiled program needs memory for, as its compiler has planned it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfprof.captures.facts.hlo_programs import (
+    HostProgram,
+    all_programs,
+    chosen_program,
+    no_programs,
+    program_notes,
+)
+from tfprof.captures.hlo.buffers import BufferUse, MemoryUse, buffers_in, memory_use
+from tfprof.captures.model.hlo import HloModule
+from tfprof.captures.model.hlo_buffers import Allocation
+from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.text.units import human_memory
+
+TOOL = "memory-viewer"
+TITLE = "Memory viewer"
+
+_MIB = 1 << 20
+_SMALL_BYTES = 16 << 10
+"""Below that the reference adds values up."""
+
+PROGRAMS = (
+    Column("host", "Host", "string"),
+    Column("program_id", "Program", "string"),
+    Column("module", "Module", "string"),
+    Column("instructions", "Instructions"),
+    Column("total_bytes", "Memory reserved", unit="bytes"),
+    Column("peak_bytes", "Memory at the peak", unit="bytes"),
+)
+
+SUMMARY = (
+    Column("kind", "Kind", "string"),
+    Column("allocations", "Allocations"),
+    Column("size_bytes", "Size", unit="bytes"),
+    Column("peak_bytes", "In use at the peak", unit="bytes"),
+)
+
+BUFFERS = (
+    Column("instruction", "Instruction", "string"),
+    Column("kind", "Kind", "string"),
+    Column("size_bytes", "Size", unit="bytes"),
+    Column("unpadded_bytes", "Size without padding", unit="bytes"),
+    Column("shape", "Shape", "string"),
+    Column("opcode", "Operation", "string"),
+    Column("tf_op", "Framework op", "string"),
+    Column("source", "Source", "string"),
+    Column("allocation", "Allocation"),
+    Column("start", "From event"),
+    Column("end", "To event"),
+)
+
+_KINDS = ("parameter", "output", "constant", "temporary", "thread-local")
+
+
+def memory_viewer(
+    run: Run,
+    *,
+    host: str | None = None,
+    program: str | int | None = None,
+    memory_space: int = 0,
+    classic: bool = False,
+) -> ToolResult:
+    """What a compiled program needs memory for at the moment when it needs most.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        program: Id or name of a program; by default the one that needs most memory.
+        memory_space: Which memory of the device; 0 is the main one.
+        classic: The reference's numbers: temporary memory is left out where the compiler has not
+            written down when it is in use.
+
+    Raises:
+        UsageError: There is no such host, or no such program.
+    """
+    programs = all_programs(run, host)
+    uses = {
+        each: memory_use(each.program.module(), memory_space, classic=classic) for each in programs
+    }
+    programs.sort(key=lambda each: -uses[each].peak_bytes)
+    chosen = chosen_program(programs, program)
+    if chosen is None:
+        return no_programs(TOOL, TITLE, run)
+    module, use = chosen.program.module(), uses[chosen]
+    tables = (
+        Table(
+            "programs",
+            PROGRAMS,
+            [_program_row(each, uses[each]) for each in programs],
+            title="Programs",
+        ),
+        Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
+        Table("buffers", BUFFERS, _buffer_rows(module, use), title="In use at the peak"),
+    )
+    return ToolResult(
+        TOOL,
+        TITLE,
+        verdict=_verdict(chosen, use),
+        tables={table.name: table for table in tables},
+        charts=_timeline(use),
+        notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),
+        gviz=lambda: _reference(module, use),
+    )
+
+
+def _program_row(each: HostProgram, use: MemoryUse) -> tuple[Cell, ...]:
+    n_instructions = sum(1 for _ in each.program.module().instructions)
+    return (
+        each.host.name, str(each.program.id), each.program.name, n_instructions,
+        use.total_bytes, use.peak_bytes,
+    )  # fmt: skip
+
+
+def _summary_rows(use: MemoryUse) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for kind in _KINDS:
+        sizes = [each.size_bytes for each in use.allocations if each.kind == kind]
+        if not sizes:
+            continue
+        at_peak = sum(each.size_bytes for each in use.at_peak if each.allocation.kind == kind)
+        rows.append((kind, len(sizes), sum(sizes), at_peak))
+    return rows
+
+
+def _buffer_rows(module: HloModule, use: MemoryUse) -> list[tuple[Cell, ...]]:
+    in_order = sorted(use.at_peak, key=lambda each: (-each.size_bytes, each.buffer.id))
+    return [
+        (
+            each.name, each.allocation.kind, each.size_bytes, each.unpadded_bytes,
+            each.shape.text(with_layout=True),
+            each.instruction.opcode if each.instruction else "",
+            each.instruction.tf_op if each.instruction else "",
+            _source(module, each), each.allocation.index, each.start, each.end,
+        )
+        for each in in_order
+    ]  # fmt: skip
+
+
+def _source(module: HloModule, each: BufferUse) -> str:
+    file, line = module.source(each.instruction) if each.instruction else ("", 0)
+    return f"{file}:{line}" if file else ""
+
+
+def _timeline(use: MemoryUse) -> tuple[Chart, ...]:
+    if not use.sizes_bytes:
+        return ()
+    x = tuple(range(len(use.sizes_bytes)))
+    series = {"with padding": use.sizes_bytes, "without padding": use.unpadded_bytes}
+    return (
+        Chart(
+            "memory", "line", "Memory in the order of the program", "event of the plan", "bytes", x,
+            {name: tuple(map(float, values)) for name, values in series.items()},
+        ),
+    )  # fmt: skip
+
+
+def _verdict(chosen: HostProgram, use: MemoryUse) -> tuple[str, ...]:
+    if not use.allocations:
+        return ()
+    texts = [
+        f"{chosen.program.title} needs {human_memory(use.peak_bytes)} at its peak, and reserves "
+        f"{human_memory(use.total_bytes)}."
+    ]
+    if use.at_peak:
+        largest = max(use.at_peak, key=lambda each: each.size_bytes)
+        texts.append(
+            f"The largest value then is {largest.name} with {human_memory(largest.size_bytes)}."
+        )
+    padding = use.peak_bytes - use.peak_unpadded_bytes
+    if padding > 0:
+        texts.append(f"{human_memory(padding)} of the peak is padding.")
+    return tuple(texts)
+
+
+def _notes(chosen: HostProgram, use: MemoryUse) -> list[Note]:
+    host, title = chosen.host.name, chosen.program.title
+    notes = [Note("warning", f"{title}: {problem}", host) for problem in use.problems]
+    module = chosen.program.module()
+    if module.buffers is None:
+        text = f"{title}: the capture does not say where values lie in memory"
+        notes.append(Note("error", text, host))
+    elif not use.allocations:
+        spaces = ", ".join(map(str, module.buffers.memory_spaces)) or "none"
+        text = f"{title} has nothing in memory space {use.memory_space}; it uses: {spaces}"
+        notes.append(Note("warning", text, host))
+    elif use.sizes_bytes and not use.is_planned:
+        text = (
+            f"{title}: the compiler has not written down when values come and go; that is worked "
+            "out from which instructions use them"
+        )
+        notes.append(Note("info", text, host))
+    return notes
+
+
+def _mib(n_bytes: int) -> float:
+    return n_bytes / _MIB
+
+
+def _reference(module: HloModule, use: MemoryUse) -> dict[str, Any]:
+    """The answer as the reference writes it, without what it draws."""
+    heap = [_heap_object(module, each) for each in use.at_peak if each.size_bytes >= _SMALL_BYTES]
+    small = sum(each.size_bytes for each in use.at_peak if each.size_bytes < _SMALL_BYTES)
+    if small:
+        heap.append(
+            {
+                "label": f"small (<{_SMALL_BYTES} bytes)", "logicalBufferId": -1,
+                "logicalBufferSizeMib": _mib(small), "unpaddedShapeMib": 0.0,
+            }
+        )  # fmt: skip
+    heap = [{"numbered": number, **each} for number, each in enumerate(heap)]
+    by_size = sorted(range(len(heap)), key=lambda place: -heap[place]["logicalBufferSizeMib"])
+    places = {place: rank for rank, place in enumerate(by_size)}
+    allocations = [each for each in use.allocations if not each.is_thread_local]
+    fixed = [each for each in use.allocations if each.is_tuple or each.is_thread_local]
+    return {
+        "moduleName": module.name,
+        "entryComputationName": module.entry.name if module.entry else "",
+        "heapSizes": [_mib(size) for size in use.sizes_bytes],
+        "unpaddedHeapSizes": [_mib(size) for size in use.unpadded_bytes],
+        "hloInstructionNames": list(use.instructions),
+        "maxHeap": heap,
+        "maxHeapBySize": [heap[place] for place in by_size],
+        "maxHeapToBySize": [places[place] for place in range(len(heap))],
+        "bySizeToMaxHeap": by_size,
+        "logicalBufferSpans": {
+            str(number): {"start": start, "limit": end}
+            for number, (start, end) in use.spans.items()
+        },
+        "peakHeapMib": _mib(use.peak_bytes),
+        "peakUnpaddedHeapMib": _mib(use.peak_unpadded_bytes),
+        "peakHeapSizePosition": use.peak_position,
+        "entryComputationParametersMib": _total(allocations, "is_parameter"),
+        "maybeLiveOutMib": _total(allocations, "maybe_live_out"),
+        "nonReusableMib": _mib(sum(each.size_bytes for each in fixed)),
+        "totalBufferAllocationMib": _mib(use.total_bytes),
+        "indefiniteBufferAllocationMib": _mib(use.constant_bytes),
+        "indefiniteLifetimes": [
+            _lasting(module, each) for each in allocations if each.is_indefinite
+        ],
+    }
+
+
+def _total(allocations: Sequence[Any], which: str) -> float:
+    return _mib(sum(each.size_bytes for each in allocations if getattr(each, which)))
+
+
+def _lasting(module: HloModule, allocation: Allocation) -> dict[str, Any]:
+    flags = {
+        "entry computation parameter": allocation.is_parameter,
+        "may-be live out": allocation.maybe_live_out,
+        "reusable": not allocation.is_tuple,
+    }
+    buffers = [
+        {
+            "id": str(each.buffer.id),
+            "shape": each.shape.text(with_layout=True),
+            "sizeMib": _mib(each.size_bytes),
+            "hloName": each.instruction.name if each.instruction else each.buffer.instruction_name,
+            "shapeIndex": [str(place) for place in each.buffer.index],
+        }
+        for each in buffers_in(module, allocation)
+    ]
+    shapes = {each["shape"] for each in buffers}
+    return {
+        "id": str(allocation.index),
+        "sizeMib": _mib(allocation.size_bytes),
+        "attributes": [name for name, is_set in flags.items() if is_set],
+        "logicalBuffers": buffers,
+        "commonShape": shapes.pop() if len(shapes) == 1 else "",
+    }
+
+
+def _heap_object(module: HloModule, each: BufferUse) -> dict[str, Any]:
+    instruction = each.instruction
+    shape = each.shape.text(with_layout=True)
+    op_name = instruction.op_name if instruction else ""
+    name = instruction.name if instruction else each.buffer.instruction_name
+    found: dict[str, Any] = {
+        "label": f"{name}: {shape} # {op_name}",
+        "logicalBufferId": each.buffer.id,
+        "logicalBufferSizeMib": _mib(each.size_bytes),
+        "unpaddedShapeMib": _mib(each.unpadded_bytes),
+        "instructionName": each.name,
+        "shapeString": shape,
+        "tfOpName": op_name,
+        "groupName": each.allocation.kind.capitalize(),
+        "opCode": instruction.opcode if instruction else "",
+    }
+    file, line = module.source(instruction) if instruction else ("", 0)
+    if instruction is not None and file:
+        frames = module.stack(instruction)
+        stack = "\n".join(f"{frame.file}:{frame.line}:{frame.column}" for frame in frames)
+        found["sourceInfo"] = {"fileName": file, "lineNumber": line, "stackFrame": stack}
+    return found

@@ -1,0 +1,175 @@
+"""GPU kernel stats: every kernel with its launch shape, tensor cores, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfprof.captures.events.ops.executions import op_of_instruction
+from tfprof.captures.events.ops.gpu_kernels import (
+    KernelTimes,
+    gpu_kernels,
+    merged_kernels,
+    sorted_kernels,
+)
+from tfprof.captures.events.timeline.programs import HloKey
+from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Column, Table
+from tfprof.text.short_names import short_name
+
+TOOL = "kernel-stats"
+
+_MOST_CLASSIC = 1000
+_CHARTED = 10
+
+COLUMNS = (
+    Column("rank", "Rank"),
+    Column("kernel_name", "Kernel Name", "string"),
+    Column("registers_per_thread", "Registers per thread"),
+    Column("shmem_bytes", "Shared Mem bytes", unit="bytes"),
+    Column("block_dim", "Block dim", "string"),
+    Column("grid_dim", "Grid dim", "string"),
+    Column("occupancy_pct", "Theoretical Occupancy %", unit="percent"),
+    Column("is_op_tensor_core_eligible", "Op is TensorCore eligible", "boolean"),
+    Column("is_kernel_using_tensor_core", "Kernel uses TensorCore", "boolean"),
+    Column("op_name", "Op Name", "string"),
+    Column("occurrences", "Occurrences"),
+    Column("total_duration_us", "Total Duration (μs)", unit="us"),
+    Column("avg_duration_us", "Avg Duration (μs)", unit="us"),
+    Column("min_duration_us", "Min Duration (μs)", unit="us"),
+    Column("max_duration_us", "Max Duration (μs)", unit="us"),
+)
+
+
+def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
+    """The kernels of a host, worked out once."""
+
+    def op_of_hlo(key: HloKey) -> str | None:
+        known = known_programs(host).instruction(key)
+        if known is None:
+            return None if classic else op_of_instruction(key).name
+        name = known.instruction.op_name
+        return name if name or classic else op_of_instruction(key).name
+
+    return host.memo.once(
+        ("kernels", classic), lambda: gpu_kernels(host.timeline, op_of_hlo, classic=classic)
+    )
+
+
+def kernel_stats(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """The kernels of all GPUs, those with the most time first.
+
+    Args:
+        run: The run.
+        host: Only of one host.
+        step: Only what belongs to one step, by its number.
+        classic: The reference's numbers: rows of several hosts stay apart, 1,000 are kept, and
+            newer tensor cores are not known.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    run = of_step(run, step, classic=classic)
+    reports = [host_kernels(one, classic=classic) for one in run.chosen(host)]
+    if classic:
+        kernels = sorted_kernels([times for report in reports for times in report])
+        kernels = kernels[:_MOST_CLASSIC]
+    else:
+        kernels = merged_kernels(reports)
+    table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
+    notes = [*run.notes, *_without_op(kernels)]
+    if not kernels:
+        notes.append(
+            Note("warning", "no GPU kernels in this capture: it has no GPU, or CUPTI could not "
+                 "record; tfprof doctor says which")
+        )  # fmt: skip
+    return ToolResult(
+        TOOL,
+        "GPU kernel stats",
+        verdict=_verdict(kernels),
+        tables={"kernels": table},
+        charts=_charts(kernels),
+        notes=tuple(notes),
+        gviz=table.to_gviz,
+    )
+
+
+def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
+    """How much of the time belongs to no op."""
+    total = sum(times.total_ns for times in kernels)
+    lost = sum(times.total_ns for times in kernels if not times.kernel.op_name)
+    if not lost:
+        return []
+    return [
+        Note("info", f"{lost / 1e6:,.3f} ms of kernels ({lost / total:.1%} of the time of all) "
+             "belong to no op that the capture names; they have none in the table")
+    ]  # fmt: skip
+
+
+def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:
+    """Cells of the table."""
+    return [
+        (
+            rank,
+            times.kernel.name,
+            times.kernel.registers,
+            times.kernel.static_shared_bytes + times.kernel.dynamic_shared_bytes,
+            ",".join(map(str, times.kernel.block)),
+            ",".join(map(str, times.kernel.grid)),
+            times.occupancy_percent,
+            times.kernel.is_eligible,
+            times.kernel.uses_tensor_cores,
+            times.kernel.op_name,
+            times.occurrences,
+            times.total_ns / 1000,
+            times.total_ns // times.occurrences / 1000,
+            times.min_ns / 1000,
+            times.max_ns / 1000,
+        )
+        for rank, times in enumerate(kernels, 1)
+    ]
+
+
+def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
+    total = sum(times.total_ns for times in kernels)
+    if not total:
+        return ()
+    top = kernels[0]
+    said = [
+        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, "
+        f"{short_name(top.kernel.name)}, took {top.total_ns / total:.1%} of it."
+    ]
+    eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)
+    if eligible:
+        used = sum(
+            times.total_ns
+            for times in kernels
+            if times.kernel.is_eligible and times.kernel.uses_tensor_cores
+        )
+        said.append(
+            f"{eligible / total:.1%} of the time went to ops that could use tensor cores; "
+            f"{used / eligible:.1%} of that time did."
+        )
+    return tuple(said)
+
+
+def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
+    if not kernels:
+        return ()
+    sums: dict[str, int] = {}
+    for times in kernels:
+        sums[times.kernel.name] = sums.get(times.kernel.name, 0) + times.total_ns
+    ranked = sorted(sums, key=lambda name: -sums[name])
+    names = ranked[:_CHARTED]
+    values = [sums[name] / 1000 for name in names]
+    rest = sum(sums[name] for name in ranked[_CHARTED:]) / 1000
+    if rest:
+        names.append("others")
+        values.append(rest)
+    time = {"time": tuple(values)}
+    chart = Chart("top_kernels", "pie", "Time by kernel", "kernel", "µs", tuple(names), time)
+    return (chart,)

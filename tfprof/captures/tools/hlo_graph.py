@@ -1,0 +1,169 @@
+"""Graph viewer: the instructions around one, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfprof.captures.facts.hlo_programs import (
+    HostProgram,
+    all_programs,
+    chosen_program,
+    no_programs,
+    program_notes,
+)
+from tfprof.captures.hlo.cost import Cost, costs_of
+from tfprof.captures.hlo.graph import GraphNode, Neighbourhood, neighbourhood
+from tfprof.captures.hlo.opcodes import category_of
+from tfprof.captures.hlo.text import expression
+from tfprof.captures.model.hlo import HloModule, Instruction
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.errors import UsageError
+
+TOOL = "graph-viewer"
+TITLE = "Graph viewer"
+
+NODES = (
+    Column("instruction", "Instruction", "string"),
+    Column("opcode", "Operation", "string"),
+    Column("category", "Category", "string"),
+    Column("distance", "Steps away"),
+    Column("computation", "Computation", "string"),
+    Column("shape", "Shape", "string"),
+    Column("flops", "FLOPs"),
+    Column("bytes_accessed", "Bytes accessed", unit="bytes"),
+    Column("tf_op", "Framework op", "string"),
+    Column("source", "Source", "string"),
+    Column("expression", "Text", "string"),
+)
+
+EDGES = (
+    Column("tail", "From", "string"),
+    Column("head", "To", "string"),
+    Column("kind", "Kind", "string"),
+    Column("shape", "Shape", "string"),
+    Column("size_bytes", "Size", unit="bytes"),
+)
+
+
+def graph_viewer(
+    run: Run,
+    *,
+    host: str | None = None,
+    program: str | int | None = None,
+    node: str | None = None,
+    width: int = 3,
+    expand_fusions: bool = False,
+    classic: bool = False,
+) -> ToolResult:
+    """The instructions around one of a compiled program.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        program: Id or name of a program; by default the first that has the node.
+        node: Name of an instruction, also as ``%name``; by default what the program returns.
+        width: How many steps to go from there.
+        expand_fusions: Show what is inside of fusions.
+        classic: Has no effect: the reference draws, and answers no data.
+
+    Raises:
+        UsageError: There is no such host, program or instruction, or ``width`` is negative.
+    """
+    del classic
+    if width < 0:
+        raise UsageError(f"width={width} steps make no sense; give 0 or more")
+    programs = all_programs(run, host)
+    if not programs:
+        return no_programs(TOOL, TITLE, run)
+    chosen, center = _center(programs, program, node)
+    module = chosen.program.module()
+    notes = (*program_notes(chosen), *run.notes)
+    if center is None:
+        text = f"{chosen.program.title} has no instructions"
+        return ToolResult(TOOL, TITLE, notes=(Note("error", text, chosen.host.name), *notes))
+    graph = neighbourhood(module, center, width, expand_fusions=expand_fusions)
+    if graph.is_cut:
+        text = f"only the nearest {len(graph.nodes)} instructions are shown; choose a smaller width"
+        notes = (Note("warning", text, chosen.host.name), *notes)
+    costs = costs_of(module)
+    rows = [_node_row(module, each, costs[each.instruction]) for each in graph.nodes]
+    tables = {
+        "nodes": Table("nodes", NODES, rows, title="Instructions"),
+        "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
+    }
+    data = _data(chosen, center, graph, rows)
+    return ToolResult(TOOL, TITLE, (_verdict(graph),), tables, notes=notes, data=data)
+
+
+def _center(
+    programs: list[HostProgram], program: str | int | None, node: str | None
+) -> tuple[HostProgram, Instruction | None]:
+    """The program and the instruction that are asked for.
+
+    Raises:
+        UsageError: There are none.
+    """
+    if program is not None or node is None:
+        chosen = chosen_program(programs, program)
+        assert chosen is not None
+        candidates = [chosen]
+    else:
+        candidates = programs
+    if node is None:
+        entry = candidates[0].program.module().entry
+        return candidates[0], entry.root if entry else None
+    for each in candidates:
+        found = each.program.module().find(node)
+        if found is not None:
+            return each, found
+    names = ", ".join(each.program.title for each in candidates)
+    raise UsageError(f"no instruction {node!r} in {names}; events name it in their stat hlo_op")
+
+
+def _verdict(graph: Neighbourhood) -> str:
+    center = graph.nodes[0].instruction
+    inputs = ", ".join(operand.name for operand in center.operands) or "nothing"
+    return f"{center.name} is a {center.opcode} of {inputs}; {len(graph.nodes)} instructions."
+
+
+def _node_row(module: HloModule, each: GraphNode, cost: Cost) -> tuple[Cell, ...]:
+    one = each.instruction
+    file, line = module.source(one)
+    return (
+        one.name, one.opcode, category_of(one), each.distance, each.computation.name,
+        one.shape.text(), cost.flops if cost.is_known else None, cost.bytes_accessed, one.tf_op,
+        f"{file}:{line}" if file else "", expression(one),
+    )  # fmt: skip
+
+
+def _edges(graph: Neighbourhood) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for edge in graph.edges:
+        tail, head = graph.nodes[edge.tail].instruction, graph.nodes[edge.head].instruction
+        size = sum(leaf.n_bytes for leaf in tail.shape.leaves)
+        rows.append((tail.name, head.name, edge.kind, tail.shape.text(), size))
+    return rows
+
+
+def _data(
+    chosen: HostProgram, center: Instruction, graph: Neighbourhood, rows: list[tuple[Cell, ...]]
+) -> dict[str, Any]:
+    """Nodes by number, for drawings."""
+    ids = [column.id for column in NODES]
+    nodes = [
+        dict(zip(ids, row, strict=True))
+        | {"owner": each.owner.name if each.owner else "", "hidden": each.n_hidden}
+        for each, row in zip(graph.nodes, rows, strict=True)
+    ]
+    sizes = [row[-1] for row in _edges(graph)]
+    return {
+        "program": chosen.program.title,
+        "center": center.name,
+        "nodes": nodes,
+        "edges": [
+            {"tail": edge.tail, "head": edge.head, "kind": edge.kind, "size_bytes": size}
+            for edge, size in zip(graph.edges, sizes, strict=True)
+        ],
+    }

@@ -1,0 +1,188 @@
+"""HLO stats: every instruction of compiled programs with time, rates and limits."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from tfprof.captures.events.ops.device_ops import DeviceOp
+from tfprof.captures.events.ops.op_tree import shown_ops
+from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.facts.bound_by import bound_by, run_peaks
+from tfprof.captures.facts.device_op_db import device_notes
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.hlo.memory_breakdown import CMEM
+from tfprof.captures.run.result import Chart, ToolResult
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.op_profile_tree import run_device_ops
+from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
+from tfprof.text.short_names import folded
+
+TOOL = "hlo-stats"
+
+COLUMNS = (
+    Column("rank", "Rank"),
+    Column("program_id", "Program id", "string"),
+    Column("category", "HLO op category", "string"),
+    Column("hlo_op_name", "HLO op name", "string"),
+    Column("hlo_op_expression", "HLO op text", "string"),
+    Column("tf_op_name", "Framework op name", "string"),
+    Column("occurrences", "#Occurrences"),
+    Column("total_time", "Total time (us)", unit="us"),
+    Column("avg_time", "Avg. time (us)", unit="us"),
+    Column("total_self_time", "Total self time (us)", unit="us"),
+    Column("avg_self_time", "Avg. self time (us)", unit="us"),
+    Column("total_self_time_percent", "Total self time (%)", unit="percent"),
+    Column("cumulative_total_self_time_percent", "Cumulative total self time (%)", unit="percent"),
+    Column("dma_stall_percent", "%time stalled by DMA", unit="percent"),
+    Column("model_flop_rate", "Model GFLOP/s", unit="gflops_per_s"),
+    Column("normalized_flop_rate", "Normalized GFLOP/s", unit="gflops_per_s"),
+    Column("measured_memory_bw", "Measured memory BW (GiB/s)", unit="gib_per_s"),
+    Column("hbm_bw", "HBM BW (GiB/s)", unit="gib_per_s"),
+    Column("cmem_read_bw", "CMEM Read BW (GiB/s)", unit="gib_per_s"),
+    Column("cmem_write_bw", "CMEM Write BW (GiB/s)", unit="gib_per_s"),
+    Column("operational_intensity", "Operational intensity (FLOPS/Byte)", unit="flops_per_byte"),
+    Column("bound_by", "Bound by", "string"),
+    Column("hlo_rematerialization", "Rematerialization", "string"),
+    Column("outside_compilation", "Outside Compilation", "string"),
+    Column("autotuned", "Autotuned", "string"),
+    Column("source_info", "Source Info", "string"),
+    Column("core_type", "TPU core type", "string"),
+    Column("parent_op_name", "Parent op name", "string"),
+    Column("vdd_energy", "VDD Energy (J)", unit="joules"),
+)
+
+
+def hlo_stats(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """The instructions of compiled programs, those with the most time of their own first.
+
+    On GPUs the framework's ops that no program holds are listed, too, kernel by kernel.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Only what belongs to one step, by its number.
+        classic: The reference's numbers; see ``op_profile``. Shares are of the capture, idle time
+            included, on a CPU of none.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    run = of_step(run, step, classic=classic)
+    hosts = run.chosen(host)
+    ops = run_device_ops(run, hosts, classic=classic)
+    peaks, hardware = run_peaks(run), environment(run).hardware
+    core = "TensorCore" if hardware == "TPU" else ""
+    rows: list[tuple[Cell, ...]] = []
+    so_far, base = 0.0, ops.total_ps if classic else ops.self_ps
+    for rank, op in enumerate(shown_ops(ops), 1):
+        share = 100.0 * op.self_ps / base if base else 0.0
+        so_far += share
+        rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
+    title = "Instructions" if classic else "Instructions, shares of the time of all"
+    table = Table("instructions", COLUMNS, rows, title=title)
+    by_name = [column.id for column in COLUMNS].index("source_info")
+    html_rows = [
+        (*row[:by_name], source_html(op), *row[by_name + 1 :])
+        for row, op in zip(rows, shown_ops(ops), strict=True)
+    ]
+    notes = [*run.notes, *device_notes(hosts, ops)]
+    return ToolResult(
+        TOOL,
+        "HLO stats",
+        verdict=_verdict(rows, "the capture" if classic else "the time of all"),
+        tables={"instructions": table},
+        charts=_charts(shown_ops(ops)),
+        notes=tuple(notes),
+        gviz=Table("instructions", COLUMNS, html_rows).to_gviz,
+    )
+
+
+def _row(
+    rank: int,
+    op: DeviceOp,
+    share: float,
+    so_far: float,
+    peaks: Peaks,
+    core: str,
+    *,
+    classic: bool,
+) -> tuple[Cell, ...]:
+    spaces = {space: (read, written) for space, read, written in op.traffic.by_space}
+    cmem = spaces.get(CMEM, (0, 0))
+    time = op.time_ps
+    rates: tuple[Cell, ...] = (
+        gflops_per_s(op.model_flops, time), gflops_per_s(op.flops, op.normalized_ps),
+        gib_per_s(op.traffic.all_bytes, time), gib_per_s(op.traffic.hbm_bytes, time),
+        gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
+        op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+    )  # fmt: skip
+    if not (classic or op.has_known_cost):
+        rates = (None,) * len(rates)
+    program = op.key.program_id
+    program_id = None if program is None and not classic else str(program or 0)
+    not_told = 0.0 if classic else None  # stalls and energy, of which no capture tells anything
+    return (
+        rank, program_id, op.category, op.key.name, op.expression or op.key.name,
+        op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
+        _each(op.self_ps, op), share, so_far, not_told, *rates,
+        bound_by(op.flops, op.traffic, time, peaks),
+        _yes(".remat" in op.key.name or "rematted_computation" in op.provenance),
+        _yes(op.is_outside_compilation), "No", source_text(op), core, "", not_told,
+    )  # fmt: skip
+
+
+def _each(time_ps: int, op: DeviceOp) -> float:
+    return time_ps / 1e6 / op.occurrences if op.occurrences else 0.0
+
+
+def _yes(value: bool) -> str:
+    return "Yes" if value else "No"
+
+
+def source_text(op: DeviceOp) -> str:
+    """File and line of what made an op; empty if unknown."""
+    file, line, _ = op.source
+    return f"{file}:{line}" if file else ""
+
+
+def source_html(op: DeviceOp) -> str:
+    """The same as the reference shows it, with the call stack."""
+    text = source_text(op)
+    if not text:
+        return ""
+    stack = html.escape(op.source[2], quote=True)
+    return f"<span title='{stack}'>{html.escape(text)}</span>"
+
+
+def _verdict(rows: list[tuple[Cell, ...]], of_what: str) -> tuple[str, ...]:
+    if not rows:
+        return ("There are no ops of devices to look at.",)
+    first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
+    return (
+        f"{folded(str(first['hlo_op_name']))} ({first['category']}) took the most time: "
+        f"{first['total_self_time_percent']:.1f}% of {of_what}{_bound(str(first['bound_by']))}.",
+    )
+
+
+def _bound(resource: str) -> str:
+    return f"; bound by {resource}" if resource != "Unknown" else ""
+
+
+def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:
+    sums: dict[str, int] = {}
+    for op in ops:
+        sums[op.category] = sums.get(op.category, 0) + op.self_ps
+    if not any(sums.values()):
+        return ()
+    order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    names = tuple(name for name, _ in order)
+    values = tuple(value / 1e6 for _, value in order)
+    chart = Chart(
+        "by_category", "pie", "Self time by category", "category", "µs", names, {"self": values}
+    )
+    return (chart,)

@@ -1,0 +1,364 @@
+"""Input pipeline analyzer: is the program held up by its input, and by which part of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tfprof.captures.events.ops.input_ops import InputBreakdown, InputOp, break_down, input_ops
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.bottleneck import Bottleneck, reference_bottleneck
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.statistics import one_digit, summary
+from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
+from tfprof.captures.facts.tpu_steps import (
+    TpuRunSteps,
+    max_infeed_table,
+    tpu_averages,
+    tpu_run_steps,
+    tpu_step_table,
+    waiting_cores_table,
+)
+from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds_of
+from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+
+TOOL = "input-pipeline"
+
+STEP_COLUMNS = (
+    Column("stepnum", "Step number", "string"),
+    *(Column(category.column, category.name, unit="ms") for category in CATEGORIES),
+    Column("tooltip", "tooltip", "string", role="tooltip"),
+    Column("stepTimeMs", "Step time", unit="ms"),
+)
+
+INPUT_COLUMNS = (
+    Column("opName", "Input Op", "string"),
+    Column("count", "Count"),
+    Column("timeInMs", "Total Time (in ms)", unit="ms"),
+    Column("timeInPercent", "Total Time (as % of total input-processing time)", unit="fraction"),
+    Column("selfTimeInMs", "Total Self Time (in ms)", unit="ms"),
+    Column(
+        "selfTimeInPercent", "Total Self Time (as % of total input-processing time)",
+        unit="fraction",
+    ),
+    Column("category", "Category", "string"),
+)  # fmt: skip
+
+_TIPS = (
+    ("enqueue", "Enqueuing data: put small pieces together into fewer, larger ones."),
+    (
+        "preprocessing",
+        "Preprocessing: raise num_parallel_calls of map, or preprocess the data once and for all.",
+    ),
+    (
+        "advanced_read",
+        "Reading ahead: tune the size of prefetch, the cycle length of interleave and the "
+        "buffer of the reader.",
+    ),
+    (
+        "demanded_read",
+        "Reading on demand: read ahead instead, with prefetch, interleave and a reader's buffer.",
+    ),
+    ("unclassified", "Anything else: build the input with tf.data."),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class InputAnalysis:
+    """What the analyzer finds; the overview shows parts of it.
+
+    Attributes:
+        steps: The steps that count.
+        bottleneck: What they are held up by.
+        ops: The input ops.
+        breakdown: Their time by work, ps.
+        tpu: The steps of TPU cores together, if there are any.
+        typical_tpu: The same without those that are cut or unusual.
+    """
+
+    steps: RunSteps
+    bottleneck: Bottleneck
+    ops: list[InputOp]
+    breakdown: InputBreakdown
+    tpu: TpuRunSteps | None = None
+    typical_tpu: TpuRunSteps | None = None
+
+
+def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
+    """Judge the steps of a run and the input ops of some hosts."""
+    steps = run_steps(run, classic=classic, inner_only=classic)
+    times = [host_ops(host, classic=classic) for host in hosts]
+    ops = input_ops(times, classic=classic)
+    took, distance = (sum(one.infeed_ps[side] for one in times) for side in (0, 1))
+    typical = steps.typical
+    ratio = took / distance if distance else typical.share(typical.spent(Spent.HOST_TO_DEVICE))
+    uses_tf_data = any(op.self_ps for op in ops)
+    tpu = tpu_run_steps(run, steps, classic=classic)
+    of_typical = None if tpu is None else tpu_run_steps(run, typical, classic=classic)
+    if of_typical is not None:
+        judged = find_tpu_bottleneck(of_typical, words_for(run.hosts))
+    elif classic:
+        judged = reference_bottleneck(steps, uses_tf_data=uses_tf_data)
+    else:
+        judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
+    breakdown = break_down(ops, ratio, classic=classic)
+    return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical)
+
+
+def input_pipeline(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """Judge how much steps wait for input, and what the input's time goes to.
+
+    Args:
+        run: The run.
+        host: Input ops of one host only.
+        step: Only one step in the tables, by its number.
+        classic: The reference's numbers: with GPUs the host's part of steps is left out, the
+            first and the last of more than five steps are, and only the first host's are shown.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    found = analyze_input(run, run.chosen(host), classic=classic)
+    steps = step_table(run, found, classic=classic, step=step)
+    inputs = _input_table(found)
+    notes = (*run.notes, *found.steps.notes)
+    tables = {"steps": steps, "input_ops": inputs}
+    waiting: dict[str, Any] = {"cols": [], "rows": []}
+    remarks: tuple[str, ...] = ()
+    if found.tpu is not None:
+        remarks = found.bottleneck.remarks
+        tables["waiting_cores"] = waiting_cores_table(found.tpu)
+        waiting = max_infeed_table(found.tpu, classic=classic).to_gviz()
+    return ToolResult(
+        TOOL,
+        "Input pipeline analyzer",
+        verdict=(
+            found.bottleneck.statement,
+            *about_step_time(found.steps, found.typical_tpu),
+            *remarks,
+            *_shares(found),
+        ),
+        tables=tables,
+        charts=_charts(found, classic=classic),
+        advice=tuple(_advice(found)),
+        notes=notes,
+        gviz=lambda: [
+            waiting,
+            steps.to_gviz(),
+            inputs.to_gviz(),
+            _tips(),
+            diagnostics(notes, classic=classic),
+        ],
+    )
+
+
+def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | None = None) -> Table:
+    """Steps by category; of all hosts, in the reference's way of the first one. TPU cores are put
+    together.
+
+    Raises:
+        UsageError: There is no such step.
+    """
+    places = found.steps.places(step)
+    if found.tpu is not None and found.typical_tpu is not None:
+        said = {
+            "input_conclusion": found.bottleneck.statement,
+            "output_conclusion": found.bottleneck.output[1],
+            "summary_nextstep": _next_step(found),
+        }
+        return tpu_step_table(
+            found.tpu, tpu_averages(found.typical_tpu) | said, places, classic=classic
+        )
+    steps = found.steps
+    hosts = steps.hosts[:1] if classic else steps.hosts
+    rows: list[tuple[Cell, ...]] = []
+    columns = {one: [one.of(c, classic=classic) for c in CATEGORIES] for one in hosts}
+    for place in places:
+        for one in hosts:
+            amounts = [float(column[place]) / 1e9 for column in columns[one]]
+            duration = float(one.times.duration_ps[place]) / 1e9
+            name = steps.shown(place, one.names[place])
+            if not classic and len(hosts) > 1:
+                name = f"{name} ({one.host.name})"
+            rows.append((name, *amounts, _tooltip(name, duration, amounts), duration))
+    properties = _properties(run, found, classic=classic)
+    return Table("steps", STEP_COLUMNS, rows, properties, title="Steps")
+
+
+def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
+    parts = [
+        f"{category.name} {amount:.2f} ms"
+        for category, amount in zip(CATEGORIES, amounts_ms, strict=True)
+        if amount
+    ]
+    return f"{name}: {duration_ms:.2f} ms" + "".join(f"\n{part}" for part in parts)
+
+
+def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, str]:
+    steps, judged = found.steps.typical, found.bottleneck
+    slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
+    whole = summary(slowest)
+    properties = {
+        "hardware_type": environment(run, classic=classic).hardware,
+        "steptime_ms_average": one_digit(whole.average),
+        "steptime_ms_standard_deviation": one_digit(whole.deviation),
+        "steptime_ms_minimum": one_digit(whole.minimum),
+        "steptime_ms_maximum": one_digit(whole.maximum),
+        "input_conclusion": judged.statement,
+        "summary_nextstep": _next_step(found),
+        "step_time_graph_column_ids": ",".join(
+            ["stepnum", *(category.column for category in CATEGORIES), " tooltip"]
+        ),
+    }
+    of_reference = steps.hosts[0] if classic and steps.hosts else None
+    for category in CATEGORIES:
+        amounts = (
+            steps.of(category) if of_reference is None else of_reference.of(category, classic=True)
+        )
+        of_category = summary((amounts / 1e9).tolist())
+        properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
+        properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
+    for key, (level, statement) in (
+        ("kernel_launch", judged.kernel_launch),
+        ("all_other", judged.all_other),
+        ("device_collectives", judged.device_collectives),
+    ):
+        properties[f"{key}_statement"] = statement
+        # The reference of today writes the statement here, too; the one before had the level.
+        properties[f"{key}_bottleneck"] = statement if classic else level
+    return properties
+
+
+def _next_step(found: InputAnalysis) -> str:
+    if found.bottleneck.kind not in ("host", "both"):
+        return "The input does not hold up the program; nothing below needs a look."
+    breakdown = found.breakdown
+    if not (breakdown.demanded_read or breakdown.advanced_read or breakdown.preprocessing):
+        return "No tf.data activity was seen: build the input with tf.data to see its parts."
+    return "See what the input's time goes to on the host, below."
+
+
+def _shares(found: InputAnalysis) -> list[str]:
+    """What the input's time goes to, in words."""
+    amounts = found.breakdown._asdict()
+    total = sum(amounts.values())
+    if not total:
+        return []
+    parts = [
+        f"{name.replace('_', ' ')} {amount / total:.1%}"
+        for name, amount in sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
+        if amount
+    ]
+    return [f"The input's own time on the host: {', '.join(parts)}."]
+
+
+def _input_table(found: InputAnalysis) -> Table:
+    total = sum(op.self_ps for op in found.ops)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            op.name,
+            op.n_runs,
+            op.time_ps / 1e9,
+            op.time_ps / total if total else 0.0,
+            op.self_ps / 1e9,
+            op.self_ps / total if total else 0.0,
+            str(op.work),
+        )
+        for op in found.ops
+    ]
+    amounts = found.breakdown
+    properties = {
+        "enqueue_us": amounts.enqueue,
+        "demanded_file_read_us": amounts.demanded_read,
+        "advanced_file_read_us": amounts.advanced_read,
+        "preprocessing_us": amounts.preprocessing,
+        "unclassified_nonequeue_us": amounts.unclassified,
+    }
+    texts = {name: f"{amount / 1e6:.3f}" for name, amount in properties.items()}
+    return Table("input_ops", INPUT_COLUMNS, rows, texts, title="Input ops on the host")
+
+
+def _advice(found: InputAnalysis) -> list[Advice]:
+    """Tips for what takes the most of the input's time, if the input is a bottleneck."""
+    if found.bottleneck.kind not in ("host", "both"):
+        return []
+    amounts = found.breakdown._asdict()
+    total = sum(amounts.values())
+    gain = found.bottleneck.input_percent / 100.0
+    advice = []
+    for key, text in sorted(_TIPS, key=lambda tip: -amounts[tip[0]]):
+        if not total or amounts[key] < 0.1 * total:
+            continue
+        worst = next((op for op in found.ops if _key_of(op) == key), None)
+        evidence: dict[str, Any] = {
+            "share_of_input_time": round(amounts[key] / total, 4),
+            "input_share_of_step": round(gain, 4),
+        }
+        if worst is not None:
+            evidence |= {"op": worst.name, "op_self_ms": worst.self_ps / 1e9}
+        advice.append(Advice(f"input-pipeline/{key.replace('_', '-')}", text, evidence, gain))
+    return advice
+
+
+_KEYS = {
+    "Enqueue": "enqueue",
+    "Demanded file read": "demanded_read",
+    "Advanced file read": "advanced_read",
+    "Preprocessing": "preprocessing",
+    "Unknown": "unclassified",
+}
+
+
+def _key_of(op: InputOp) -> str:
+    return _KEYS[str(op.work)]
+
+
+def _charts(found: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
+    steps = found.steps
+    charts = []
+    if steps.n_steps:
+        one = steps.hosts[0]
+        series = {
+            category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
+            for category in CATEGORIES
+        }
+        charts.append(
+            Chart("step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
+                  tuple(steps.shown_names), series)
+        )  # fmt: skip
+    amounts = found.breakdown._asdict()
+    if any(amounts.values()):
+        names = tuple(name.replace("_", " ") for name in amounts)
+        values = tuple(amount / 1e6 for amount in amounts.values())
+        charts.append(
+            Chart("input_time", "pie", "Input time on the host", "work", "µs", names,
+                  {"time": values})
+        )  # fmt: skip
+    return tuple(charts)
+
+
+def _tips() -> dict[str, Any]:
+    table = Table("tips", (Column("link", "link", "string"),), [(text,) for _, text in _TIPS])
+    return table.to_gviz()
+
+
+DIAGNOSTICS = (Column("severity", "Severity", "string"), Column("message", "Message", "string"))
+
+
+def diagnostics(notes: Sequence[Note], *, classic: bool) -> dict[str, Any]:
+    """Notes as the reference's table of diagnostics."""
+    rows: list[tuple[Cell, ...]] = [
+        (note.severity.upper(), note.message)
+        for note in notes
+        if not (classic and note.severity == "info")
+    ]
+    return Table("diagnostics", DIAGNOSTICS, rows).to_gviz()

@@ -1,0 +1,111 @@
+"""What helps when an iterator of tf.data holds up a pipeline."""
+
+from __future__ import annotations
+
+from tfprof.captures.events.timeline.op_names import plain_iterator_type
+
+_SOURCES = frozenset(
+    ("TFRecord", "SSTable", "RecordIO", "Spanner", "TFColumn", "SleepwalkRemoteDataset",
+     "TextLine", "StitchedTimelineDataset", "DateKeyDataset", "CapacitorProto", "LMDB",
+     "ExternalDataset", "PearModel", "FixedLengthRecord", "FromTensor", "TensorSlice",
+     "SyntheticDatasetOp", "ArrayRecord", "Csv", "Sql")
+)  # fmt: skip
+_REMOTE = frozenset(
+    ("GuzzlerDataGuzzlerRemoteDataset", "ReverbDataset", "DatasetSampleGame", "Courier",
+     "ReverbEpisodeDataset")
+)  # fmt: skip
+_PARALLEL = frozenset(
+    ("ParallelMap", "ParallelInterleave", "LegacyParallelInterleave", "ParallelBatch")
+)  # fmt: skip
+_SEQUENTIAL = frozenset(("Filter", "Batch", "Unbatch", "PaddedBatch", "FlatMap", "Take", "Zip"))
+
+_CACHE = "Put cache() behind it if its output fits into memory and nothing before it is random"
+
+
+_ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
+    (
+        frozenset(("Generator",)),
+        "python-source",
+        "Python makes one element at a time, and holds its lock meanwhile. Write the data to "
+        "TFRecord files instead.",
+    ),
+    (
+        _SOURCES,
+        "slow-source",
+        "reading is what takes the time. Keep the data near the host, in few large files, and "
+        "read several at once with interleave(num_parallel_calls=tf.data.AUTOTUNE).",
+    ),
+    (
+        frozenset(("DataService",)),
+        "data-service",
+        "elements come from a tf.data service. Capture its workers, and give it more of them.",
+    ),
+    (_REMOTE, "remote", "elements come from another machine. Capture that one."),
+    (
+        frozenset(("Map", "Interleave")),
+        "sequential-function",
+        "it calls its function for one element at a time. Set num_parallel_calls="
+        f"tf.data.AUTOTUNE, and let map work on whole batches. {_CACHE}.",
+    ),
+    (
+        frozenset(("MapAndBatch",)),
+        "map-and-batch",
+        "tf.data has joined map and batch into one. Set num_parallel_calls=tf.data.AUTOTUNE in "
+        f"map if it is not set, and make its function cheaper if the CPUs are busy. {_CACHE}.",
+    ),
+    (
+        _PARALLEL,
+        "parallel-function",
+        "it is parallel already. If its threads and the CPUs are not busy all the time, raise "
+        "num_parallel_calls or the cycle length; if they are, make the function cheaper or move "
+        f"it to other machines with a tf.data service. {_CACHE}.",
+    ),
+    (
+        frozenset(("Prefetch",)),
+        "prefetch",
+        "its buffer was empty: what comes before it is too slow on average. Look at the "
+        "iterators below it that took the most time, and let AUTOTUNE size the buffer.",
+    ),
+    (
+        frozenset(("Shuffle", "ShuffleAndRepeat")),
+        "shuffle-buffer",
+        "it fills its buffer before the first element. That is paid once if only the first call "
+        "is slow; a smaller buffer, or shuffling files instead of elements, is cheaper.",
+    ),
+    (
+        _SEQUENTIAL,
+        "sequential",
+        "it works on one element after the other. Run several copies over shards of the data "
+        f"and combine them with interleave, or make elements larger. {_CACHE}.",
+    ),
+)
+
+_OTHER = (
+    "there is no special advice for it; the performance guide of tf.data lists what makes "
+    "pipelines fast: prefetch, parallel map and interleave, cache, batch first."
+)
+
+
+_SECOND_STAGE = "Iterator::Prefetch::Generator"
+"""What a pipeline to a device is called: its generator takes elements from the host's pipeline."""
+
+_OF_HOST = (
+    "it takes elements from the pipeline on the host that it is the second part of. Look at that "
+    "one, and at what else keeps its threads busy."
+)
+
+
+def suggestion(iterator: str, long_name: str = "") -> tuple[str, str]:
+    """A rule's name and what to do.
+
+    Args:
+        iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
+        long_name: With those that it makes elements for: ``Iterator::Root::ParallelMapV2``.
+    """
+    if long_name == _SECOND_STAGE:
+        return "host-stage", _OF_HOST
+    plain = plain_iterator_type(iterator)
+    for iterators, rule, text in _ADVICE:
+        if plain in iterators:
+            return rule, text
+    return "other", _OTHER

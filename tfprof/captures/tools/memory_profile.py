@@ -1,0 +1,378 @@
+"""Memory profile: what allocators held over time, and what it was at the peak."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.ops.memory import (
+    ALLOCATION,
+    DEALLOCATION,
+    LiveMemory,
+    MemoryEvents,
+    Peak,
+    dtype_name,
+    live_at,
+    memory_events,
+    peak_of,
+    sampled,
+)
+from tfprof.captures.events.timeline.names import TENSOR_CORE
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.one_step import groups_at
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.errors import UsageError
+from tfprof.text.units import human_memory, human_share
+
+TOOL = "memory"
+
+_NO_DTYPE = "INVALID"
+_PREALLOCATED = "unused preallocated device memory"
+
+SUMMARY = (
+    Column("host", "Host", "string"),
+    Column("allocator", "Allocator", "string"),
+    Column("allocations", "Allocations"),
+    Column("deallocations", "Deallocations"),
+    Column("capacity_bytes", "Capacity", unit="bytes"),
+    Column("peak_lifetime_bytes", "Peak since start of the program", unit="bytes"),
+    Column("peak_bytes", "Peak in the capture", unit="bytes"),
+    Column("peak_time_ms", "Time of the peak", unit="ms"),
+    Column("stack_bytes", "Stack at the peak", unit="bytes"),
+    Column("heap_bytes", "Heap at the peak", unit="bytes"),
+    Column("free_bytes", "Free at the peak", unit="bytes"),
+    Column("fragmentation", "Fragmentation at the peak", unit="fraction"),
+)
+
+BREAKDOWN = (
+    Column("host", "Host", "string"),
+    Column("allocator", "Allocator", "string"),
+    Column("op", "Op", "string"),
+    Column("allocation_bytes", "Allocated", unit="bytes"),
+    Column("requested_bytes", "Requested", unit="bytes"),
+    Column("occurrences", "Occurrences"),
+    Column("region", "Region", "string"),
+    Column("dtype", "Data type", "string"),
+    Column("shape", "Shape", "string"),
+)
+
+
+class _Allocator(NamedTuple):
+    host: Host
+    name: str
+    events: MemoryEvents
+    peak: Peak
+    live: LiveMemory
+    whole: MemoryEvents
+    """What it did in the whole capture: rows of ``live`` are places in it."""
+    step: int
+    """Group of the peak; in classic mode that of the last of equal ones, as in the reference."""
+
+
+def memory(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """What each allocator held over time, and what was in use at its peak, the fullest first.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Only what happened in one step, by its number; what was allocated before and is in
+            use at its peak is named all the same.
+        classic: The reference's numbers: at the peak only what the peak's own step allocated is
+            named, and times count from the beginning of each thread.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    hosts = run.chosen(host)
+    found = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
+    if step is not None:
+        steps = run_steps(run, classic=classic)
+        wanted = groups_at(steps, steps.places(step))
+        found = [
+            within
+            for allocator in found
+            for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
+        ]
+    if not classic:
+        found.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
+    notes = list(run.notes)
+    if not found:
+        notes.append(
+            Note("warning", "no allocations in this capture: only GPU and TPU allocators tell "
+                 "them, and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
+        )  # fmt: skip
+    return ToolResult(
+        TOOL,
+        "Memory profile",
+        verdict=tuple(_sentence(allocator) for allocator in found),
+        tables={
+            "summary": Table("summary", SUMMARY, list(map(_summary, found)), title="Allocators"),
+            "peak": Table(
+                "peak", BREAKDOWN, [row for allocator in found for row in _rows(allocator)],
+                title="In use at the peak",
+            ),
+        },
+        charts=tuple(map(_chart, found)),
+        notes=tuple(notes),
+        gviz=lambda: _reference_json(run, hosts, found, classic=classic),
+    )  # fmt: skip
+
+
+def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
+    """The allocators of a host, worked out once."""
+    return host.memo.once(("memory", classic), lambda: _found_allocators(host, classic))
+
+
+def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
+    found: list[_Allocator] = []
+    if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
+        return found  # which saves finding the steps
+    groups = host.groups(classic=classic)
+    for name, events in memory_events(host.timeline, groups, classic=classic).items():
+        peak = peak_of(events, classic=classic)
+        highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
+        step = int(events.step[highest[-1]])
+        live = live_at(events, peak.place, only_step=step if classic else None)
+        found.append(_Allocator(host, name, events, peak, live, events, step))
+    return found
+
+
+def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Allocator]:
+    """What an allocator did in some steps of its host, if it did something."""
+    rows = np.flatnonzero(np.isin(allocator.events.step, list(groups)))
+    if not len(rows):
+        return
+    events = allocator.events.take(rows)
+    peak = peak_of(events)
+    live = live_at(allocator.events, int(rows[peak.place]))
+    at_peak = int(events.step[peak.place])
+    yield allocator._replace(
+        events=events, peak=peak, live=live, whole=allocator.events, step=at_peak
+    )
+
+
+def _sentence(allocator: _Allocator) -> str:
+    events, peak = allocator.events, allocator.peak
+    used = int(events.used_bytes[peak.place])
+    said = f"{allocator.name} on {allocator.host.name} held at most {human_memory(used)}"
+    if peak.capacity_bytes:
+        share = human_share(used, peak.capacity_bytes)
+        said += f", {share} of its {human_memory(peak.capacity_bytes)}"
+    return f"{said}, at {events.time_ps[peak.place] / 1e9:,.3f} ms."
+
+
+def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
+    events, peak = allocator.events, allocator.peak
+    at = peak.place
+    n_allocations = int(events.is_allocation.sum())
+    fragmentation = float(events.fragmentation[at])
+    return (
+        allocator.host.name, allocator.name, n_allocations, len(events) - n_allocations,
+        peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
+        float(events.time_ps[at] / 1e9), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
+        int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
+    )  # fmt: skip
+
+
+class _Entry(NamedTuple):
+    """What is in use at the peak, in the order in which it is shown."""
+
+    allocation_bytes: int
+    requested_bytes: int
+    op: str
+    region: str
+    dtype: str
+    shape: str
+    place: int
+    """The allocation; -1 and -2 for what no allocation of the capture is."""
+
+    def key(self) -> tuple[int, int, str, str, str, str]:
+        return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
+
+
+def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
+    """What is in use at the peak, equal things together with their number."""
+    events, stack = allocator.whole, int(allocator.events.stack_bytes[allocator.peak.place])
+    entries = []
+    for row in allocator.live.rows.tolist():
+        op, region, shape = (events.texts[place] for place in events.text[row].tolist())
+        entries.append(
+            _Entry(
+                int(events.allocated_bytes[row]), int(events.requested_bytes[row]), op, region,
+                dtype_name(int(events.dtype[row])), shape, row,
+            )
+        )  # fmt: skip
+    rest, special = allocator.live.unknown_bytes, -1
+    if rest > 0:
+        entries.append(
+            _Entry(rest, rest, _PREALLOCATED, "persist/dynamic", _NO_DTYPE, "unknown", special)
+        )
+        special -= 1
+    if stack > 0:
+        entries.append(_Entry(stack, stack, "stack", "stack", _NO_DTYPE, "unknown", special))
+    entries.sort(key=_Entry.key)
+    merged: list[tuple[_Entry, int]] = []
+    for entry in entries:
+        if merged and merged[-1][0].key() == entry.key():
+            merged[-1] = (merged[-1][0], merged[-1][1] + 1)
+        else:
+            merged.append((entry, 1))
+    return merged
+
+
+def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:
+    names = {_PREALLOCATED: "(allocated before the capture began)", "stack": "(stack)"}
+    return [
+        (
+            allocator.host.name, allocator.name,
+            names.get(entry.op, entry.op) if entry.place < 0 else entry.op or "(unknown op)",
+            entry.allocation_bytes, entry.requested_bytes, number,
+            entry.region, "" if entry.dtype == _NO_DTYPE else entry.dtype, entry.shape,
+        )
+        for entry, number in _entries(allocator)
+    ]  # fmt: skip
+
+
+def _chart(allocator: _Allocator) -> Chart:
+    events = allocator.events
+    rows = sampled(events.used_bytes)
+    return Chart(
+        f"timeline {allocator.host.name} {allocator.name}",
+        "stacked_area",
+        f"Memory of {allocator.name} on {allocator.host.name}",
+        "time, ms",
+        "bytes",
+        tuple((events.time_ps[rows] / 1e9).tolist()),
+        {
+            "stack": tuple(events.stack_bytes[rows].astype(float).tolist()),
+            "heap": tuple(events.heap_bytes[rows].astype(float).tolist()),
+            "free": tuple(events.free_bytes[rows].astype(float).tolist()),
+        },
+    )
+
+
+def _reference_json(
+    run: Run, hosts: Sequence[Host], found: Sequence[_Allocator], *, classic: bool
+) -> dict[str, Any]:
+    """The reference's answer, which is about one host."""
+    if len(hosts) > 1:
+        names = ", ".join(host.name for host in hosts)
+        raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
+    return {
+        "memoryProfilePerAllocator": {
+            allocator.name: _allocator_json(allocator) for allocator in found
+        },
+        "numHosts": 1 if classic else environment(run).n_machines,
+        "memoryIds": [allocator.name for allocator in found],
+        "version": 1,
+        "hloModules": _modules(hosts[0]),
+    }
+
+
+def _allocator_json(allocator: _Allocator) -> dict[str, Any]:
+    events, peak = allocator.events, allocator.peak
+    at = peak.place
+    entries = _entries(allocator)
+    kept = [entry for entry, _ in entries if entry.place >= 0]
+    stats = _aggregation(events, at)
+    stats["peakBytesInUse"] = str(int(events.used_bytes[at]))
+    special = [entry for entry, _ in entries if entry.place < 0]
+    special.sort(key=lambda entry: -entry.place)
+    index = {entry.place: number for number, entry in enumerate(kept)}
+    step = str(allocator.step)
+    return {
+        "profileSummary": {
+            "memoryCapacity": str(peak.capacity_bytes),
+            "peakBytesUsageLifetime": str(peak.lifetime_bytes),
+            "peakStats": stats,
+            "peakStatsTimePs": str(int(events.time_ps[at])),
+        },
+        "memoryProfileSnapshots": [_snapshot(allocator.whole, entry.place) for entry in kept],
+        "activeAllocations": [
+            {
+                "snapshotIndex": str(index.get(entry.place, entry.place)),
+                "specialIndex": str(-1 - entry.place if entry.place < 0 else -1),
+                "numOccurrences": str(number),
+            }
+            for entry, number in entries
+        ],
+        "specialAllocations": [
+            {
+                "address": "0", "allocationBytes": str(entry.allocation_bytes),
+                "dataType": entry.dtype, "memoryActivity": "ALLOCATION",
+                "regionType": entry.region, "requestedBytes": str(entry.requested_bytes),
+                "stepId": step, "tensorShape": entry.shape, "tfOpName": entry.op,
+            }
+            for entry in special
+        ],
+        "sampledTimelineSnapshots": [
+            _snapshot(events, row) for row in sampled(events.used_bytes).tolist()
+        ],
+    }  # fmt: skip
+
+
+def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
+    return {
+        "stackReservedBytes": str(int(events.stack_bytes[row])),
+        "heapAllocatedBytes": str(int(events.heap_bytes[row])),
+        "freeMemoryBytes": str(int(events.free_bytes[row])),
+        "fragmentation": _json_number(float(events.fragmentation[row])),
+        "peakBytesInUse": str(int(events.peak_bytes[row])),
+    }
+
+
+def _json_number(value: float) -> float | str:
+    """As protobuf writes it into JSON."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
+    op, region, shape = (events.texts[place] for place in events.text[row].tolist())
+    activity = "ALLOCATION" if events.is_allocation[row] else "DEALLOCATION"
+    return {
+        "timeOffsetPs": str(int(events.time_ps[row])),
+        "aggregationStats": _aggregation(events, row),
+        "activityMetadata": {
+            "memoryActivity": activity,
+            "requestedBytes": str(int(events.requested_bytes[row])),
+            "allocationBytes": str(int(events.allocated_bytes[row])),
+            "address": str(int(events.address[row]) % 2**64),
+            "tfOpName": op,
+            "stepId": str(int(events.step[row])),
+            "regionType": region,
+            "dataType": dtype_name(int(events.dtype[row])),
+            "tensorShape": shape,
+        },
+    }
+
+
+def _modules(host: Host) -> list[dict[str, str]]:
+    """Every run of a program on a TPU."""
+    timeline = host.timeline
+    found: list[dict[str, str]] = []
+    for number, line in enumerate(timeline.lines):
+        plane = timeline.space.planes[line.plane].name
+        if line.name != "XLA Modules" or not TENSOR_CORE.fullmatch(plane):
+            continue
+        events = range(timeline.events_of(number).start, timeline.events_of(number).stop)
+        found += [
+            {
+                "id": str(place),
+                "name": timeline.name(event),
+                "planeName": plane.removeprefix("/device:"),
+                "startTimePs": str(int(timeline.starts_ps[event])),
+                "endTimePs": str(int(timeline.ends_of(event))),
+            }
+            for place, event in enumerate(events, len(found))
+        ]
+    return found

@@ -1,0 +1,197 @@
+"""Monitor: the figures that the TPU profiler prints while a program runs, of a capture.
+
+They are those of ``capture_tpu_profile --monitoring_level=2``: how well the matrix units are
+used, how long devices idle, how long steps take, and how much of them is waiting for input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import device_events
+from tfprof.captures.events.steps.step_times import union_lengths
+from tfprof.captures.events.timeline.device_peaks import device_peaks
+from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.captures.facts.device_op_db import device_ops
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.statistics import Summary, summary
+from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.facts.tpu_use import tpu_use
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+
+TOOL = "monitor"
+
+_COLUMNS = (
+    Column("device_type", "Device type", "string"),
+    Column("cores", "Device cores"),
+    Column("matrix_unit_percent", "Matrix units used", unit="percent"),
+    Column("idle_percent", "Devices idle", unit="percent"),
+    Column("steps", "Steps"),
+    Column("step_ms_average", "Step time", unit="ms"),
+    Column("step_ms_minimum", "Shortest step", unit="ms"),
+    Column("step_ms_maximum", "Longest step", unit="ms"),
+    Column("infeed_percent_average", "Waiting for input", unit="percent"),
+    Column("infeed_percent_minimum", "Least of a step", unit="percent"),
+    Column("infeed_percent_maximum", "Most of a step", unit="percent"),
+)
+
+_CONTAINERS = frozenset(("while", "call", "conditional"))
+"""Their floating point operations are those of what is inside."""
+
+_COUNTER = "matrix_unit_utilization_percent"
+
+
+class _StepFigures(NamedTuple):
+    n_steps: int
+    step_ms: Summary
+    infeed_percent: Summary
+
+
+def monitor(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """How a run does, in a few figures.
+
+    Figures that a capture does not tell are None: how well matrix units are used and how long
+    devices idle without any device, everything about steps without any.
+
+    Args:
+        run: The run.
+        host: Devices of one host only; steps are those of all.
+        step: Only one step: its number.
+        classic: With GPUs the host's part of steps is left out, as in the reference.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    hosts = run.chosen(host)
+    steps = run_steps(run, classic=classic)
+    known = environment(run, classic=classic)
+    used, notes = _matrix_units(hosts, classic=classic)
+    idle = _idle(hosts, classic=classic)
+    shown = steps.typical if step is None else steps
+    figures = _step_figures(run, shown, step, classic=classic)
+    cells: tuple[Cell, ...] = (
+        known.device_type, known.n_cores, used, idle, figures.n_steps,
+        *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, figures.n_steps),
+    )  # fmt: skip
+    return ToolResult(
+        TOOL,
+        "Monitor",
+        verdict=_verdict(known.device_type, used, idle, figures),
+        tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
+        notes=(*run.notes, *steps.notes, *notes),
+    )
+
+
+def _three(found: Summary, n_steps: int) -> tuple[Cell, ...]:
+    return (found.average, found.minimum, found.maximum) if n_steps else (None, None, None)
+
+
+def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool) -> _StepFigures:
+    """Of each step the worker that takes the longest."""
+    tpu = tpu_run_steps(run, steps, classic=classic)
+    chosen = steps.places(step)
+    if not chosen:
+        nothing = summary([])
+        return _StepFigures(0, nothing, nothing)
+    if tpu is not None:
+        took, waiting = tpu.breakdown.total[chosen], tpu.breakdown.waiting[chosen]
+    else:
+        infeed = next(category for category in CATEGORIES if category.key == "infeed")
+        took = steps.slowest_ps()[chosen].astype(np.float64)
+        waiting = steps.of(infeed)[chosen].astype(np.float64)
+    percent = summary((100.0 * waiting / np.maximum(took, 1)).tolist())
+    # The average is that of all their time: long steps count for more.
+    whole = 100.0 * float(waiting.sum()) / max(float(took.sum()), 1.0)
+    return _StepFigures(
+        len(chosen), summary((took / 1e9).tolist()), percent._replace(average=whole)
+    )
+
+
+def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:
+    """Percentage of what devices can compute at most; None if nothing tells."""
+    told = [_told(host) for host in hosts]
+    counted = [value for value in told if value]
+    if counted:
+        return summary(counted).average, []
+    able = 0.0
+    done = 0
+    for host in hosts:
+        ops = device_ops(host, classic=classic)
+        peaks = [
+            device_peaks(plane).gflops
+            for plane in host.space.planes
+            if TENSOR_CORE.fullmatch(plane.name) or plane.name.startswith(GPU_PREFIX)
+        ]
+        if peaks:
+            # 1e9 operations per second are 1e-3 in a picosecond.
+            able += summary(peaks).average * 1e-3 * ops.total_ps
+        done += sum(op.flops for op in ops.ops if op.category not in _CONTAINERS)
+    if not able or not done:
+        return None, []
+    note = Note(
+        "info", "the capture has no counters of matrix units: their use is the floating point "
+        "operations of XLA's ops as part of what the devices can do at most",
+    )  # fmt: skip
+    return 100.0 * done / able, [note]
+
+
+def _told(host: Host) -> float:
+    values = [
+        plane.own_stats().get(_COUNTER) for plane in host.space.planes if plane.name == "/host:CPU"
+    ]
+    return next((float(value) for value in values if isinstance(value, (int, float))), 0.0)
+
+
+def _idle(hosts: Sequence[Host], *, classic: bool) -> float | None:
+    """Percentage of the time of devices in which they do nothing; None without devices."""
+    use = tpu_use(hosts, classic=classic)
+    if use.duty.busy_ps or use.duty.idle_ps:
+        return 100.0 * (1.0 - use.duty.share)
+    busy = total = 0
+    for host in hosts:
+        for number, plane in enumerate(host.space.planes):
+            if plane.name.startswith(GPU_PREFIX):
+                of_device = _busy(host, number)
+                busy, total = busy + of_device[0], total + of_device[1]
+    return 100.0 * (1.0 - busy / total) if total else None
+
+
+def _busy(host: Host, plane: int) -> tuple[int, int]:
+    """How long a GPU did something, and the time from the first event to the last, ps."""
+    timeline = host.timeline
+    events = device_events(timeline, plane)
+    if not len(events):
+        return 0, 0
+    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+    span = np.array([[starts.min(), ends.max()]], np.int64)
+    covered = union_lengths(np.zeros(len(events), np.int64), starts, ends, span)
+    return int(covered[0]), int(span[0, 1] - span[0, 0])
+
+
+def _verdict(
+    device_type: str, used: float | None, idle: float | None, figures: _StepFigures
+) -> tuple[str, ...]:
+    said = [f"Device type: {device_type}."]
+    if used is not None:
+        said.append(f"Matrix units used (higher is better): {used:.1f}%.")
+    if idle is not None:
+        said.append(f"Devices idle (lower is better): {idle:.1f}%.")
+    if not figures.n_steps:
+        return (*said, "No steps, so no step time.")
+    step, infeed = figures.step_ms, figures.infeed_percent
+    return (
+        *said,
+        f"Step time: {step.average:,.3f} ms on average, {step.minimum:,.3f} to "
+        f"{step.maximum:,.3f} ms ({figures.n_steps} steps).",
+        f"Waiting for input (lower is better): {infeed.average:.1f}% of a step on average, "
+        f"{infeed.minimum:.1f} to {infeed.maximum:.1f}%.",
+    )

@@ -1,0 +1,340 @@
+"""TensorFlow stats: the framework's ops on host and device, by time of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic, merged
+from tfprof.captures.events.ops.framework_ops import FrameworkOp, framework_ops
+from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
+from tfprof.captures.events.ops.host_ops import IDLE, OpTimes
+from tfprof.captures.facts.bound_by import bound_by, run_peaks
+from tfprof.captures.facts.device_op_db import device_ops
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.host_devices import mixed_devices
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.training import is_backward, programs_train
+from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.gpu_kernels import host_kernels
+
+TOOL = "op-stats"
+
+MOST_CLASSIC = 500
+_CHARTED = 10
+
+TIME_COLUMNS = (
+    Column("rank", "Rank"),
+    Column("host_or_device", "Host/device", "string"),
+    Column("type", "Operation Type", "string"),
+    Column("operation", "Operation Name", "string"),
+    Column("occurrences", "#Occurrences"),
+    Column("total_time", "Total time (us)", unit="us"),
+    Column("avg_time", "Avg. time (us)", unit="us"),
+    Column("total_self_time", "Total self-time (us)", unit="us"),
+    Column("avg_self_time", "Avg. self-time (us)", unit="us"),
+    Column("device_total_self_time_percent", "Total self-time on Device (%)", unit="fraction"),
+    Column(
+        "device_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Device (%)",
+        unit="fraction",
+    ),
+    Column("host_total_self_time_percent", "Total self-time on Host (%)", unit="fraction"),
+    Column(
+        "Host_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Host (%)",
+        unit="fraction",
+    ),
+)
+"""What ran, how often and for how long; the results of old versions have them, too."""
+
+COLUMNS = (
+    *TIME_COLUMNS,
+    Column("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", unit="gflops_per_s"),
+    Column("model_flop_rate", "Model FLOP Rate (GFLOP/s)", unit="gflops_per_s"),
+    Column("measured_memory_bw", "Measured Memory BW (GBytes/Sec)", unit="gib_per_s"),
+    Column("operational_intensity", "Operational Intensity (FLOPs/Byte)", unit="flops_per_byte"),
+    Column("gpu_tensorcore_utilization", "GPU TensorCore utilization", unit="fraction"),
+    Column("bound_by", "Bound by", "string"),
+    Column("eager", "Execution mode", "string"),
+)  # fmt: skip
+
+_TENSOR_CORES = "gpu_tensorcore_utilization"
+
+
+class Op(NamedTuple):
+    """A row before it is put in order."""
+
+    on_device: bool
+    name: str
+    type: str
+    occurrences: int
+    time_ps: int
+    self_ps: int
+    is_eager: bool
+    flops: int = 0
+    model_flops: int = 0
+    traffic: Traffic = Traffic()
+    program: str = ""
+
+
+def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
+    """Ops of several hosts together, ``IDLE`` for the time without any at the end."""
+    found: dict[tuple[str, str, bool], Op] = {}
+    for times in hosts:
+        columns = zip(
+            times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
+            times.is_eager.tolist(), strict=True,
+        )  # fmt: skip
+        for op, count, time, own, eager in columns:
+            key = op.identity
+            known = found.get(key)
+            more = Op(False, op.name, op.type, count, time, own, eager, program=op.program)
+            found[key] = more if known is None else _added(known, more)
+    idle = sum(times.idle_ps for times in hosts)
+    return [*found.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
+
+
+def _added(one: Op, other: Op) -> Op:
+    return one._replace(
+        occurrences=one.occurrences + other.occurrences,
+        time_ps=one.time_ps + other.time_ps,
+        self_ps=one.self_ps + other.self_ps,
+        is_eager=one.is_eager or other.is_eager,
+    )
+
+
+def all_device_ops(hosts: Iterable[Host], *, classic: bool) -> tuple[list[Op], int]:
+    """Ops of the devices of several hosts, ``IDLE`` at the end; and the time of all devices, ps."""
+    whole = merged(device_ops(host, classic=classic) for host in hosts)
+    rows = [_device_op(op) for op in framework_ops(whole.ops, classic=classic)]
+    if whole.total_ps:
+        rows.append(Op(True, IDLE, IDLE, 0, whole.idle_ps, whole.idle_ps, is_eager=False))
+    return rows, whole.total_ps
+
+
+def _device_op(op: FrameworkOp) -> Op:
+    return Op(
+        True, op.name, op.type or "Unknown", op.occurrences, op.time_ps, op.self_ps, op.is_eager,
+        op.flops, op.model_flops, op.traffic, op.program,
+    )  # fmt: skip
+
+
+def in_order(ops: Iterable[Op]) -> list[Op]:
+    """The most time of its own first; of equal ones by name."""
+    return sorted(ops, key=lambda op: (-op.self_ps, op.name))
+
+
+def op_stats(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """The framework's ops on host and device.
+
+    Args:
+        run: The run.
+        host: Only of one host.
+        step: Only what belongs to one step, by its number.
+        classic: The reference's numbers: 500 rows each of host and device, and what ends
+            together with the op that it lies in is lost.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    run = of_step(run, step, classic=classic)
+    hosts = run.chosen(host)
+    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
+    on_device, device_total = all_device_ops(hosts, classic=classic)
+    make = _TableMaker(run, hosts, on_host, on_device, device_total, classic=classic)
+    with_idle, without_idle = make.table(idle=True), make.table(idle=False)
+    notes = list(run.notes)
+    if len(on_host) == 1 and not on_device:
+        notes.append(Note("warning", "no ops of TensorFlow or JAX are in this capture"))
+    if not on_device:
+        notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
+    notes += mixed_devices(hosts)
+    notes += without_op_note(on_device)
+    return ToolResult(
+        TOOL,
+        "TensorFlow stats",
+        verdict=_verdict(on_host, on_device),
+        tables={"ops": without_idle, "ops_with_idle": with_idle},
+        charts=tuple(_charts(on_host, on_device)),
+        notes=tuple(notes),
+        gviz=lambda: [with_idle.to_gviz(), without_idle.to_gviz()],
+    )
+
+
+class _TableMaker:
+    def __init__(
+        self,
+        run: Run,
+        hosts: Sequence[Host],
+        on_host: Sequence[Op],
+        on_device: Sequence[Op],
+        device_total_ps: int,
+        *,
+        classic: bool,
+    ) -> None:
+        self._sides = (on_device, on_host)
+        self._totals = (device_total_ps, sum(op.self_ps for op in on_host))
+        self._classic = classic
+        self._hardware = environment(run).hardware
+        self._peaks = run_peaks(run)
+        trains = any(is_backward(op.name, op.type) for side in self._sides for op in side)
+        trains = trains or (not classic and programs_train(hosts))
+        self._guesses = {
+            "task_type": "Training" if trains else "Inference",
+            "architecture_type": "Unknown",
+        }
+        self._on_cores = tensor_core_share(
+            times for host in hosts for times in host_kernels(host, classic=classic)
+        )
+
+    def table(self, *, idle: bool) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        programs: list[str] = []
+        for side, total in zip(self._sides, self._totals, strict=True):
+            ops = in_order(side)
+            base = total if idle else sum(op.self_ps for op in ops if op.type != IDLE)
+            if self._classic:
+                ops = ops[:MOST_CLASSIC]
+            if not idle:
+                ops = [op for op in ops if op.type != IDLE]
+            so_far = 0.0
+            for op in ops:
+                share = op.self_ps / base if base else 0.0
+                so_far += share
+                rows.append(self._row(len(rows) + 1, op, share, so_far))
+                programs.append(op.program)
+        columns: Sequence[Column] = COLUMNS
+        if self._hardware != "GPU":
+            place = [column.id for column in COLUMNS].index(_TENSOR_CORES)
+            columns = (*COLUMNS[:place], *COLUMNS[place + 1 :])
+            rows = [(*row[:place], *row[place + 1 :]) for row in rows]
+        name = "ops_with_idle" if idle else "ops"
+        title = "Ops, idle time included" if idle else "Ops"
+        if not self._classic:
+            columns, rows = _with_programs(columns, rows, programs)
+            title += f", shares of the time of {'devices and threads' if idle else 'all ops'}"
+        return Table(name, tuple(columns), rows, self._guesses, title=title)
+
+    def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
+        on_cores, kernel_time = self._on_cores.get(op.name, (0, 0)) if op.on_device else (0, 0)
+        shares = (share, so_far, 0.0, 0.0) if op.on_device else (0.0, 0.0, share, so_far)
+        rates: tuple[Cell, ...] = (
+            gflops_per_s(op.flops, op.time_ps), gflops_per_s(op.model_flops, op.time_ps),
+            gib_per_s(op.traffic.all_bytes, op.time_ps),
+            op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+        )  # fmt: skip
+        if not (self._classic or has_known_cost(op)):
+            rates = (None,) * len(rates)
+        return (
+            rank, "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
+            op.time_ps / 1e6, _each(op.time_ps, op.occurrences),
+            op.self_ps / 1e6, _each(op.self_ps, op.occurrences), *shares,
+            *rates,
+            on_cores / kernel_time if kernel_time else 0.0,
+            bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
+            "Eager" if op.is_eager else "Function",
+        )  # fmt: skip
+
+
+_PROGRAM = Column("program", "Program", "string")
+_BEFORE_PROGRAM = [column.id for column in COLUMNS].index("operation") + 1
+
+
+def _with_programs(
+    columns: Sequence[Column], rows: list[tuple[Cell, ...]], programs: Sequence[str]
+) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
+    """The table with the programs that ops are in, if any is in one."""
+    if not any(programs):
+        return columns, rows
+    place = _BEFORE_PROGRAM
+    with_program = [
+        (*row[:place], program, *row[place:]) for row, program in zip(rows, programs, strict=True)
+    ]
+    return (*columns[:place], _PROGRAM, *columns[place:]), with_program
+
+
+def without_op_note(on_device: Sequence[Op]) -> list[Note]:
+    """That kernels ran which the capture gives to no op."""
+    lost = sum(op.self_ps for op in on_device if op.name == WITHOUT_OP)
+    total = sum(op.self_ps for op in on_device if op.type != IDLE)
+    if not lost:
+        return []
+    return [
+        Note("warning", f"{lost / 1e9:,.3f} ms of kernels ({lost / total:.1%} of the time of all "
+             f"on the devices) belong to no op that the capture names: the row {WITHOUT_OP}. "
+             "tfprof kernel-stats lists them")
+    ]  # fmt: skip
+
+
+def has_known_cost(op: Op) -> bool:
+    """Whether anything tells what an op computes or moves: programs of XLA and TPUs do."""
+    return bool(op.flops or op.model_flops or op.traffic.all_bytes)
+
+
+def _each(time_ps: int, occurrences: int) -> float:
+    return time_ps / 1e6 / occurrences if occurrences else 0.0
+
+
+def gflops_per_s(flops: int, time_ps: int) -> float:
+    """Float operations in some time, 10^9 per second."""
+    return flops / (time_ps / 1000.0) if time_ps else 0.0
+
+
+def gib_per_s(size: int, time_ps: int) -> float:
+    """Bytes in some time, 2^30 per second."""
+    return size / 2**30 / (time_ps / 1e12) if time_ps else 0.0
+
+
+def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
+    said = []
+    for words, of_what, ops in (
+        ("device", "of the time of the devices", on_device),
+        ("host", "of the time of its threads", on_host),
+    ):
+        running = in_order(op for op in ops if op.type != IDLE)
+        total = sum(op.self_ps for op in running)
+        if not total:
+            continue
+        top = running[0]
+        idle = sum(op.self_ps for op in ops if op.type == IDLE)
+        said.append(
+            f"On the {words}, {len(running)} ops took {total / 1e9:,.3f} ms; {top.name} "
+            f"({top.type}) took {top.self_ps / total:.1%} of it. No op ran for "
+            f"{idle / (idle + total):.1%} {of_what}."
+        )
+    return tuple(said)
+
+
+def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
+    """Time of their own by type and by op, on host and device."""
+    charts = []
+    keys: tuple[tuple[str, Callable[[Op], str]], ...] = (
+        ("type", lambda op: op.type),
+        ("op", lambda op: op.name),
+    )
+    for side, ops in (("device", on_device), ("host", on_host)):
+        for what, key in keys:
+            sums: dict[str, int] = {}
+            for op in ops:
+                if op.type != IDLE:
+                    sums[key(op)] = sums.get(key(op), 0) + op.self_ps
+            if not any(sums.values()):
+                continue
+            order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+            shown, rest = order[:_CHARTED], sum(value for _, value in order[_CHARTED:])
+            if rest:
+                shown.append(("others", rest))
+            charts.append(
+                Chart(
+                    f"{side}_by_{what}", "pie", f"Self time on the {side} by {what}", what, "µs",
+                    tuple(name for name, _ in shown),
+                    {"self time": tuple(value / 1e6 for _, value in shown)},
+                )
+            )  # fmt: skip
+    return charts

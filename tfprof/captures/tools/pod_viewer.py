@@ -1,0 +1,200 @@
+"""Pod viewer: what each worker spent each step on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps
+from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.tpu_pod import TpuPod
+
+TOOL = "pod"
+
+_PS_PER_US = 1e6
+
+COLUMNS = (
+    Column("step", "Step", "string"),
+    Column("host", "Host", "string"),
+    Column("core", "Core"),
+    Column("total_us", "Step time", unit="us"),
+    *(Column(f"{category.key}_us", category.name, unit="us") for category in CATEGORIES),
+    Column("bottleneck", "Bottleneck", "string"),
+)
+
+
+def pod(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """What each worker spent each step on.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Only one step, by its number.
+        classic: The reference's numbers.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    steps = run_steps(run, classic=classic)
+    chosen = {one.name for one in run.chosen(host)}
+    shown = [one for one in steps.hosts if one.host.name in chosen]
+    places = steps.places(step)
+    amounts = {one: _amounts_us(one, classic=classic) for one in shown}
+    rows = [_row(steps, one, place, amounts[one][place]) for place in places for one in shown]
+    table = Table("workers", COLUMNS, rows, title="Steps of all workers")
+    tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
+    tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
+    return ToolResult(
+        TOOL,
+        "Pod viewer",
+        verdict=_verdict(steps.typical, classic=classic),
+        tables=tables,
+        charts=_charts(steps.typical, classic=classic),
+        notes=(*run.notes, *steps.notes),
+        gviz=lambda: _reference_json(run, steps, tpu, classic=classic),
+    )
+
+
+def _amounts_us(steps: HostSteps, *, classic: bool) -> list[list[float]]:
+    """Time of each step by category."""
+    columns = [steps.of(category, classic=classic) / _PS_PER_US for category in CATEGORIES]
+    amounts: list[list[float]] = np.stack(columns, axis=1).tolist()
+    return amounts
+
+
+def _bottleneck(amounts: list[float]) -> str:
+    """Name of the largest category; of equal ones the last by name."""
+    names = [category.name for category in CATEGORIES]
+    return max(zip(amounts, names, strict=True))[1]
+
+
+def _row(steps: RunSteps, one: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
+    duration = float(one.times.duration_ps[place]) / _PS_PER_US
+    name = steps.shown(place, one.names[place])
+    return (
+        name, one.host.name, one.core_id, duration, *amounts,
+        _bottleneck(amounts),
+    )  # fmt: skip
+
+
+_MOST_NAMED = 8
+"""Workers that the verdict names, the slowest first if there are more; the table has all."""
+
+_ALIKE = 1.05
+"""Workers whose steps differ by less are none faster than others."""
+
+
+def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
+    if not steps.n_steps:
+        return ("No steps, so nothing to compare.",)
+    means = [float(one.times.duration_ps.mean()) / 1e9 for one in steps.hosts]
+    said = []
+    shown = list(zip(steps.hosts, means, strict=True))
+    if len(shown) > _MOST_NAMED:
+        shown = sorted(shown, key=lambda pair: -pair[1])[:_MOST_NAMED]
+    for one, mean in shown:
+        amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
+        largest = CATEGORIES[int(np.argmax(amounts))].name
+        share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
+        said.append(f"{one.label}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
+    if len(means) > len(shown):
+        said.append(f"{len(means) - len(shown)} more workers are not slower than these.")
+    slow = int(np.argmax(means))
+    ratio = means[slow] / max(min(means), 1e-12)
+    if len(means) > 1 and ratio < _ALIKE:
+        said.insert(0, "All workers take about as long.")
+    elif len(means) > 1:
+        said.insert(
+            0, f"{steps.hosts[slow].label} is the slowest worker: its steps take "
+            f"{ratio:.2f} times as long as those of the fastest."
+        )  # fmt: skip
+    return tuple(said)
+
+
+def _charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+    """The average step of each worker."""
+    if not steps.n_steps:
+        return ()
+    series = {
+        category.name: tuple(
+            float(one.of(category, classic=classic).mean()) / 1e9 for one in steps.hosts
+        )
+        for category in CATEGORIES
+    }
+    hosts = tuple(one.label for one in steps.hosts)
+    chart = Chart("workers", "stacked_bar", "Average step", "worker", "ms", hosts, series)
+    return (chart,)
+
+
+def _reference_json(
+    run: Run, steps: RunSteps, tpu: TpuPod | None, *, classic: bool
+) -> dict[str, Any]:
+    known = environment(run, classic=classic)
+    amounts = {one: _amounts_us(one, classic=classic) for one in steps.hosts}
+    return {
+        "deviceType": known.device_type,
+        "podStatsSequence": {
+            "podStatsMap": [
+                {
+                    "stepNum": _step_number(steps, place),
+                    "podStatsPerCore": {
+                        str(one.core_id): _core(
+                            one, steps, place, amounts[one][place], classic=classic
+                        )
+                        for one in steps.hosts
+                    },
+                    "channelDb": [] if tpu is None else tpu.channel_db(place),
+                    "coreIdToReplicaIdMap": {}
+                    if tpu is None
+                    else {str(core): replica for core, replica in tpu.replicas.items()},
+                    "allReduceOpDb": [] if tpu is None else tpu.all_reduce_db(place),
+                }
+                for place in range(steps.n_steps)
+            ]
+        },
+        "stepBreakdownEvents": [
+            {"id": category.id, "name": category.name} for category in CATEGORIES
+        ],
+        "diagnostics": diagnostics_json((*run.notes, *steps.notes), classic=classic),
+    }
+
+
+def _step_number(steps: RunSteps, place: int) -> int:
+    """The group of the step; steps of several hosts are counted from 0."""
+    return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
+
+
+def _core(
+    one: HostSteps, steps: RunSteps, place: int, amounts: list[float], *, classic: bool
+) -> dict[str, Any]:
+    core = None if classic or one.core is None else one.core.core
+    return {
+        "hostName": one.host.machine if classic else one.host.name,
+        "chipId": 0 if core is None else core.chip,
+        "nodeId": 0 if core is None else core.core,
+        "stepNum": _step_number(steps, place),
+        "totalDurationUs": float(one.times.duration_ps[place]) / _PS_PER_US,
+        "stepBreakdownUs": {
+            str(category.id): amount for category, amount in zip(CATEGORIES, amounts, strict=True)
+        },
+        "bottleneck": _bottleneck(amounts),
+    }
+
+
+def diagnostics_json(notes: tuple[Note, ...], *, classic: bool) -> dict[str, list[str]]:
+    """Notes as the reference sorts them; in its way there are no remarks."""
+    return {
+        key: [
+            note.message
+            for note in notes
+            if note.severity == severity and not (classic and severity == "info")
+        ]
+        for key, severity in (("errors", "error"), ("warnings", "warning"), ("info", "info"))
+    }

@@ -1,0 +1,109 @@
+"""The device of a roofline model, and its roofs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tfprof.captures.events.ops.device_ops import DeviceOps
+from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.events.timeline.names import TENSOR_CORE
+from tfprof.captures.facts.bound_by import run_peaks
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.run.run import Run
+
+GIB_OF_GB = 1e9 / 2**30
+
+_NO_VENDOR = "GPU"
+"""Type of a GPU whose vendor is not told, in captures of old releases, which knew NVIDIA's only."""
+
+
+class Device(NamedTuple):
+    """What the ops ran on.
+
+    Attributes:
+        hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
+        name: Of the device; empty without one.
+        n_cores: Devices of all hosts.
+        peaks: What counts as a roof.
+        megacore: Whether two cores of a TPU act as one.
+        merged_vmem: Whether the VMEM of a TPU counts.
+    """
+
+    hardware: str
+    name: str
+    n_cores: int
+    peaks: Peaks
+    megacore: bool
+    merged_vmem: bool
+
+    @property
+    def has_cmem(self) -> bool:
+        """Whether a TPU has CMEM."""
+        return bool(self.peaks.cmem_read_gb or self.peaks.cmem_write_gb)
+
+
+def device_of(run: Run, *, classic: bool) -> Device:
+    """The devices of a run, which are all of one kind.
+
+    Args:
+        run: The run.
+        classic: As the reference, which knows no limits of a GPU whose vendor is not told.
+    """
+    known, peaks = environment(run), run_peaks(run)
+    if classic and known.device_type == _NO_VENDOR:
+        peaks = Peaks(hbm_gb=peaks.hbm_gb)
+    stats: Mapping[str, Any] = next(
+        (plane.own_stats() for host in run.hosts for plane in host.space.planes
+         if TENSOR_CORE.fullmatch(plane.name)),
+        {},
+    )  # fmt: skip
+    merged_vmem = bool(stats.get("has_merged_vmem"))
+    if peaks.cmem_read_gb or peaks.cmem_write_gb or not merged_vmem:
+        peaks = peaks._replace(vmem_read_gb=0.0, vmem_write_gb=0.0)
+    name = "" if known.hardware == "CPU_ONLY" else known.device_type
+    megacore = bool(stats.get("has_megacore"))
+    return Device(known.hardware, name, known.n_cores, peaks, megacore, merged_vmem)
+
+
+def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
+    """Roofs and ridge points as the reference writes them."""
+    peaks = device.peaks
+    found: dict[str, str] = {"device_type": device.name, "peak_flop_rate": _text(peaks.gflops)}
+    roofs = [("hbm", peaks.hbm_gb)]
+    if device.hardware == "GPU":
+        roofs.append(("vmem_write", peaks.sram_write_gb))
+    else:
+        roofs += [
+            ("cmem_read", peaks.cmem_read_gb), ("cmem_write", peaks.cmem_write_gb),
+            ("vmem_read", peaks.vmem_read_gb), ("vmem_write", peaks.vmem_write_gb),
+        ]  # fmt: skip
+        time = sum(op.time_ps for op in ops.ops)
+        scale = sum(op.normalized_ps for op in ops.ops) / time if time else 0.0
+        found["time_scale_multiplier"] = _text(scale if device.hardware == "TPU" else 0.0)
+        for name, value in (
+            ("has_cmem", device.has_cmem), ("has_merged_vmem", device.merged_vmem),
+            ("megacore", device.megacore),
+        ):  # fmt: skip
+            found[name] = _text(value)
+    for name, limit in roofs:
+        found[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
+        found[f"{name}_ridge_point"] = _text(peaks.gflops / limit if limit else 0.0)
+    return found
+
+
+def _text(value: float) -> str:
+    return f"{value:g}"
+
+
+def roofs_of(peaks: Peaks) -> dict[str, float]:
+    """The limits that are known: ``Compute`` in GFLOP/s, memories in GiB/s."""
+    limits = {
+        "Compute": peaks.gflops,
+        "HBM": peaks.hbm_gb * GIB_OF_GB,
+        "CMEM Read": peaks.cmem_read_gb * GIB_OF_GB,
+        "CMEM Write": peaks.cmem_write_gb * GIB_OF_GB,
+        "VMEM Read": peaks.vmem_read_gb * GIB_OF_GB,
+        "VMEM Write": peaks.vmem_write_gb * GIB_OF_GB,
+    }
+    return {name: limit for name, limit in limits.items() if limit}

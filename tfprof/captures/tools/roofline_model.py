@@ -1,0 +1,197 @@
+"""Roofline model: how fast ops are, what limits them, and how close to the limit they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps
+from tfprof.captures.events.ops.op_roofline import as_program, is_transfer, whole_program
+from tfprof.captures.events.ops.op_tree import shown_ops
+from tfprof.captures.events.ops.tpu_step_costs import StepCost, tpu_step_costs
+from tfprof.captures.facts.device_op_db import device_notes
+from tfprof.captures.facts.host_devices import has_tpu
+from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Table
+from tfprof.captures.tools.input_pipeline_analyzer import diagnostics
+from tfprof.captures.tools.op_profile_tree import run_device_ops
+from tfprof.captures.tools.roofline_device import Device, device_of, properties_of, roofs_of
+from tfprof.captures.tools.roofline_table import (
+    RANK,
+    WITH_TRANSFERS,
+    Part,
+    Row,
+    chosen_cells,
+    columns_of,
+    rows_of,
+    with_source_html,
+)
+from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
+
+TOOL = "roofline"
+
+_MOST_CLASSIC = 1000
+
+
+def roofline(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """How fast ops are, and which limit of the device they come closest to.
+
+    Args:
+        run: The run.
+        host: Only one host.
+        step: Only what belongs to one step, by its number; in classic mode its rows beside those
+            of the whole capture.
+        classic: The reference's numbers: none without devices, a row of zeros for each step on
+            GPUs, and not more than 1000 ops.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    run = of_step(run, None if classic else step, classic=classic)
+    hosts = run.chosen(host)
+    device = device_of(replace(run, hosts=hosts), classic=classic)
+    ops = run_device_ops(run, hosts, classic=classic)
+    steps = _step_costs(run, hosts, classic=classic)
+    remarks = _step_notes(run, device, bool(steps), classic=classic)
+    remarks += remarks_on(ops, device)
+    if ops.total_ps and not classic:
+        remarks.append(_of_the_capture(ops, device, has_steps=bool(steps)))
+    notes = [*run.notes, *device_notes(hosts, ops), *remarks]
+    rows = [
+        found
+        for part in _parts(run, ops, steps, device, classic=classic)
+        if step is None or part.label.rpartition(" ")[2] in ("Total", "Average", str(step))
+        for found in rows_of(part, device.peaks, device.n_cores, classic=classic)
+    ]
+    columns = columns_of(device.hardware)
+
+    def table(name: str, title: str, chosen: Sequence[Row]) -> Table:
+        return Table(name, columns, [chosen_cells(row, columns) for row in chosen], title=title)
+
+    def reference_json() -> list[dict[str, Any]]:
+        cells = [chosen_cells(with_source_html(op, row), columns) for op, row in rows]
+        told = [*run.notes, *remarks] if classic else notes
+        return [
+            Table("roofline", columns, cells, properties_of(device, ops)).to_gviz(),
+            diagnostics(told, classic=classic),
+        ]
+
+    return ToolResult(
+        TOOL,
+        "Roofline model",
+        verdict=verdict_of(ops, device),
+        tables={
+            "ops": table(
+                "ops",
+                "Ops" if classic else "Ops, shares of the time of all ops",
+                [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
+            ),
+            "programs": table("programs", "All ops together", [r for _, r in rows if not r[RANK]]),
+        },
+        charts=charts_of(ops, device),
+        notes=tuple(notes),
+        data={"device": device.name, "roofs": roofs_of(device.peaks)},
+        gviz=reference_json,
+    )
+
+
+def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, list[StepCost]]:
+    """Costs of each step on the hosts that have TPUs, by the name of the step."""
+    found: dict[str, list[StepCost]] = {}
+    for host in filter(has_tpu, hosts):
+        groups = host.groups(classic=classic)
+        names = {} if classic else groups.names | _names(run, host)
+        for cost in tpu_step_costs(host.timeline, groups.of_event):
+            name = names.get(cost.group, str(cost.group))
+            found.setdefault(name, []).append(cost)
+    return found
+
+
+def _names(run: Run, host: Host) -> dict[int, str]:
+    """What the steps of a host are called, by group."""
+    own = next((one for one in run_steps(run).hosts if one.host is host), None)
+    return {} if own is None else dict(zip(own.times.groups.tolist(), own.names, strict=True))
+
+
+def _parts(
+    run: Run,
+    ops: DeviceOps,
+    steps: Mapping[str, Sequence[StepCost]],
+    device: Device,
+    *,
+    classic: bool,
+) -> Iterator[Part]:
+    """Everything with infeeds and outfeeds, then, if there are some, without."""
+    if not ops.ops and (device.hardware == "CPU_ONLY" or not classic):
+        return
+    gpu_steps: Sequence[str] = ()
+    if classic and device.hardware == "GPU":
+        gpu_steps = run_steps(run, classic=True, inner_only=True).names
+    shown = _shown(ops, classic=classic)
+    has_transfers = any(is_transfer(op.category) for op in ops.ops)
+    for with_transfers in (True, False) if classic or has_transfers else (True,):
+        took_ps = ops.total_ps if classic else ops.self_ps
+        program = whole_program(ops.ops, took_ps, with_transfers=with_transfers)
+        kept = [op for op in shown if with_transfers or not is_transfer(op.category)]
+        yield Part("Total", program, 1, kept, with_transfers)
+        every = [cost for costs in steps.values() for cost in costs]
+        if steps or (classic and device.hardware == "TPU"):
+            average = _program_of(every, with_transfers=with_transfers)
+            yield Part("Average", average, max(len(steps), 1), (), with_transfers)
+        for name, costs in steps.items():
+            program = _program_of(costs, with_transfers=with_transfers)
+            yield Part(name, program, 1, (), with_transfers)
+        for name in gpu_steps:
+            yield Part(name, whole_program((), 0), 1, (), with_transfers)
+
+
+def _shown(ops: DeviceOps, *, classic: bool) -> Sequence[DeviceOp]:
+    shown = shown_ops(ops)
+    if not classic:
+        return shown
+    # The reference cuts before it takes out the entry of what no op covers.
+    is_idle_among = sum(op.self_ps >= ops.idle_ps for op in shown) < _MOST_CLASSIC
+    return shown[: _MOST_CLASSIC - is_idle_among]
+
+
+def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
+    """All ops of some steps as one, which takes the time of the steps."""
+    sums, total_ps = whole_program((), 0), 0
+    for cost in costs:
+        sums, total_ps = sums.plus(cost.useful), total_ps + cost.total_ps
+        if with_transfers:
+            sums = sums.plus(cost.transfers)
+        else:
+            total_ps -= cost.transfers.time_ps
+    return as_program(sums, total_ps)
+
+
+def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
+    """How much of the capture the time is that all rates and shares are of."""
+    where = "threads" if device.hardware == "CPU_ONLY" else "devices"
+    return Note(
+        "info",
+        f"rates and shares are of the time of ops, {ops.self_ps / 1e9:,.3f} ms: "
+        f"{ops.self_ps / ops.total_ps:.1%} of the time of the {where} from their first op to the "
+        f"last{'; those of steps are of the whole step' if has_steps else ''}",
+    )
+
+
+def _step_notes(run: Run, device: Device, has_steps: bool, *, classic: bool) -> list[Note]:
+    """Why rows of steps are missing."""
+    if device.hardware == "TPU" and not has_steps:
+        return [
+            Note("warning", "the TPUs tell no steps: there are only the sums of the whole capture")
+        ]
+    if device.hardware != "GPU":
+        return []
+    return [
+        *run_steps(run, classic=classic, inner_only=True).notes,
+        Note("info", "costs are those of whole ops: there are no rows of single steps on GPUs"),
+    ]

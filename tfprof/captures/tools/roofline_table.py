@@ -1,0 +1,197 @@
+"""The table of the roofline model: a row for each op, and for all of them together."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.device_ops import DeviceOp
+from tfprof.captures.events.ops.op_roofline import op_roofline
+from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.run.table import Cell, Column
+from tfprof.captures.tools.hlo_statistics import source_text
+
+_GFLOPS, _GIB, _INTENSITY = "gflops_per_s", "gib_per_s", "flops_per_byte"
+
+COLUMNS = (
+    Column("step", "Step", "string"),
+    Column("rank", "Rank"),
+    Column("category", "Category", "string"),
+    Column("operation", "Operation", "string"),
+    Column("occurrences", "# Occurrences"),
+    Column("total_time", "Total Time (us)", unit="us"),
+    Column("avg_time", "Avg. time (us)", unit="us"),
+    Column("total_self_time", "Total self time (us)", unit="us"),
+    Column("avg_self_time", "Avg. self time (us)", unit="us"),
+    Column("total_self_time_percent", "Total self time (%)", unit="fraction"),
+    Column("cumulative_total_self_time_percent", "Cumulative total self time (%)", unit="fraction"),
+    Column("dma_stall_percent", "%time stalled by DMA", unit="fraction"),
+    Column("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", unit=_GFLOPS),
+    Column("model_flop_rate", "Model FLOP Rate (GFLOP/s)", unit=_GFLOPS),
+    Column("measured_memory_bw", "Memory BW (GiB/s)", unit=_GIB),
+    Column("hbm_bw", "HBM BW (GiB/s)", unit=_GIB),
+    Column("cmem_read_bw", "CMEM Read BW (GiB/s)", unit=_GIB),
+    Column("cmem_write_bw", "CMEM Write BW (GiB/s)", unit=_GIB),
+    Column("vmem_read_bw", "VMEM Read BW (GiB/s)", unit=_GIB),
+    Column("vmem_write_bw", "VMEM Write BW (GiB/s)", unit=_GIB),
+    Column("operational_intensity", "Operational Intensity (FLOP/Byte)", unit=_INTENSITY),
+    Column("hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", unit=_INTENSITY),
+    Column(
+        "cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)",
+        unit=_INTENSITY,
+    ),
+    Column(
+        "cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)",
+        unit=_INTENSITY,
+    ),
+    Column(
+        "vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)",
+        unit=_INTENSITY,
+    ),
+    Column(
+        "vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)",
+        unit=_INTENSITY,
+    ),
+    Column(
+        "bottleneck_operational_intensity", "Bottleneck Operational Intensity (FLOP/Byte)",
+        unit=_INTENSITY,
+    ),
+    Column("bound_by", "Bound by", "string"),
+    Column("total_time_per_core", "Total Time per core (us)", unit="us"),
+    Column("total_time_in_percentage", "Total Time (%)", unit="fraction"),
+    Column("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", unit=_GFLOPS),
+    Column("roofline_efficiency", "Roofline efficiency (%)", unit="fraction"),
+    Column("compute_efficiency", "FLOP Rate / Peak (%)", unit="fraction"),
+    Column(
+        "max_mem_bw_utilization", "Max memory BW utilization (among supported memories) (%)",
+        unit="fraction",
+    ),
+    Column("include_infeed_outfeed", "Include Infeed/Outfeed", "boolean"),
+    Column("hlo_module_id", "Program ID", "string"),
+    Column("source_info", "Source Info", "string"),
+)  # fmt: skip
+"""Those of TPUs; GPUs have fewer."""
+
+_TPU_ONLY = frozenset((
+    "dma_stall_percent", "cmem_read_bw", "cmem_write_bw", "vmem_read_bw",
+    "cmem_read_operational_intensity", "cmem_write_operational_intensity",
+    "vmem_read_operational_intensity",
+))  # fmt: skip
+
+_GPU_LABELS = {
+    "vmem_write_bw": "SHM/L1 BW (GiB/s)",
+    "vmem_write_operational_intensity": "SHM/L1 Operational Intensity (FLOP/Byte)",
+}
+
+_PLACES = {column.id: place for place, column in enumerate(COLUMNS)}
+
+
+_NOT_TOLD = frozenset((_PLACES["dma_stall_percent"],))
+"""What no capture tells; the reference shows 0."""
+
+_PROGRAM = frozenset((_PLACES["hlo_module_id"],))
+
+_PER_CORE = frozenset((_PLACES["total_time_per_core"],))
+
+_OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
+    "bottleneck_operational_intensity", "optimal_flop_rate", "roofline_efficiency",
+    "compute_efficiency", "max_mem_bw_utilization",
+)))  # fmt: skip
+"""What follows from what the device can do."""
+
+_OF_COSTS = _OF_LIMITS | frozenset(
+    place for name, place in _PLACES.items() if name.endswith(("_rate", "_bw", "_intensity"))
+)
+"""What follows from the float operations and the bytes of an op."""
+
+RANK, WITH_TRANSFERS = (_PLACES[name] for name in ("rank", "include_infeed_outfeed"))
+
+Row = tuple[Cell, ...]
+
+
+class Part(NamedTuple):
+    """The whole capture, the average step, or a step.
+
+    Attributes:
+        label: What it is called: ``Total``, ``Average`` or the name of the step.
+        program: All ops as one.
+        n_steps: By how many steps times are divided.
+        ops: The ops, those that are shown, in order.
+        with_transfers: Whether infeeds and outfeeds count.
+    """
+
+    label: str
+    program: DeviceOp
+    n_steps: int
+    ops: Sequence[DeviceOp]
+    with_transfers: bool
+
+
+def columns_of(hardware: str) -> tuple[Column, ...]:
+    """The columns that make sense for ``GPU``, ``TPU`` or ``CPU_ONLY``."""
+    if hardware != "GPU":
+        return COLUMNS
+    return tuple(
+        Column(column.id, _GPU_LABELS.get(column.id, column.label), column.type, column.unit)
+        for column in COLUMNS
+        if column.id not in _TPU_ONLY
+    )
+
+
+def chosen_cells(row: Row, columns: Sequence[Column]) -> Row:
+    """The cells of some of the columns."""
+    return tuple([row[_PLACES[column.id]] for column in columns])
+
+
+def rows_of(
+    part: Part, peaks: Peaks, n_cores: int, *, classic: bool
+) -> Iterator[tuple[DeviceOp, Row]]:
+    """A row of all columns for the program, and one for each op.
+
+    What is not known is None; in classic mode 0, as in the reference.
+    """
+    total_ps, so_far = part.program.time_ps, 0.0
+    knows_some = not part.ops or any(op.has_known_cost for op in part.ops)
+    for rank, op in enumerate((part.program, *part.ops)):
+        share = op.self_ps / total_ps if rank and total_ps else 0.0
+        so_far += share
+        row = _row(part, op, (rank, share, so_far), peaks, n_cores)
+        if not classic:
+            left_out = _NOT_TOLD if any(peaks) else _NOT_TOLD | _OF_LIMITS
+            left_out |= set() if n_cores else _PER_CORE
+            left_out |= _PROGRAM if op.key.program_id is None else set()
+            if not (op.has_known_cost if rank else knows_some):
+                left_out |= _OF_COSTS
+            row = tuple([None if place in left_out else cell for place, cell in enumerate(row)])
+        yield op, row
+
+
+def _row(
+    part: Part, op: DeviceOp, order: tuple[int, float, float], peaks: Peaks, n_cores: int
+) -> Row:
+    rank, share, so_far = order
+    found, runs = op_roofline(op, peaks), op.occurrences
+    time, own = op.time_ps / 1e6, op.self_ps / 1e6
+    in_step = time / part.n_steps
+    return (
+        part.label, rank, op.category or "unknown", op.key.name, runs, in_step,
+        time / runs if runs else 0.0, own / part.n_steps, own / runs if runs else 0.0,
+        share, so_far, 0.0, found.gflops, found.model_gflops, *found.gib, *found.intensity,
+        found.bottleneck_intensity, found.bound_by, in_step / n_cores if n_cores else 0.0,
+        op.time_ps / part.program.time_ps if part.program.time_ps else 0.0,
+        found.optimal_gflops, found.efficiency, found.compute_share, found.memory_share,
+        part.with_transfers, str(op.key.program_id or 0), source_text(op),
+    )  # fmt: skip
+
+
+def with_source_html(op: DeviceOp, row: Row) -> Row:
+    """A row of all columns with the source as the reference shows it, with the call stack."""
+    text = source_text(op)
+    if text:
+        text = f"<div class='source-info-cell' title='{_safe(op.source[2])}'>{_safe(text)}</div>"
+    return (*row[:-1], text)
+
+
+def _safe(text: str) -> str:
+    return html.escape(text, quote=True).replace("&#x27;", "&#39;")

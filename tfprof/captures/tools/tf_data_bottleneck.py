@@ -1,0 +1,313 @@
+"""tf.data bottleneck analysis: which iterator makes the slowest calls of a pipeline slow."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData
+from tfprof.captures.facts.one_step import spans_at
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of
+from tfprof.captures.run.result import Advice, Note, ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.iterator_advice import suggestion
+
+TOOL = "tf-data"
+
+_PS_PER_US = 1_000_000
+
+GRAPH = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("rank", "Rank"),
+    Column("name", "Name", "string"),
+    Column("parent", "Parent", "string"),
+    Column("type", "Type"),
+)
+PIPELINES = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("min", "Min (us)", unit="us"),
+    Column("mean", "Avg (us)", unit="us"),
+    Column("max", "Max (us)", unit="us"),
+    Column("num_calls", "# calls"),
+    Column("num_slow_calls", "# slow calls"),
+)
+BOTTLENECKS = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string"),
+    Column("max_latency", "Max Latency (us)", unit="us"),
+    Column("bottleneck", "Bottleneck", "string"),
+    Column("suggestion", "Suggestion", "string"),
+)
+ITERATORS = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input pipeline", "string"),
+    Column("iterator", "Iterator", "string"),
+    Column("self_us", "Self time", unit="us"),
+    Column("total_us", "Total time", unit="us"),
+    Column("calls", "Calls"),
+    Column("role", "Role", "string"),
+    Column("long_name", "Long name", "string"),
+)
+
+_SLOW = (
+    "Some input pipelines took longer than 50 µs for an element. For each of them the iterator "
+    "that held it up is named, with what helps."
+)
+_FAST = (
+    "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
+    "the program is input-bound, other hosts may be the cause: capture them, too."
+)
+_NONE = "No tf.data activity is in this capture. If the program uses tf.data, capture longer."
+
+
+class _Slow(NamedTuple):
+    """A pipeline of a host, its slowest call, and what held up the slow ones."""
+
+    host: Host
+    data: TfData
+    pipeline: Pipeline
+    held: Held | None
+
+    @property
+    def call(self) -> Call:
+        return self.pipeline.calls[0]
+
+    @property
+    def bottleneck(self) -> int | None:
+        return self.call.bottleneck
+
+
+def tf_data(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> ToolResult:
+    """Find what makes input pipelines slow.
+
+    Args:
+        run: The run.
+        host: Only of one host.
+        step: Only calls that began in one step, by its number. What pipelines prepare ahead for it
+            was made in steps before.
+        classic: The reference's numbers: iterators whose ids are written as unsigned numbers
+            are one.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    hosts = run.chosen(host)
+    in_step = _calls_in(run, step, classic=classic)
+    found = [
+        _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline, step))
+        for one in hosts
+        for data in (pipelines_of(one, classic=classic),)
+        for pipeline in in_step(one, data)
+    ]
+    of_hosts = sorted(
+        (slow for slow in found if not (classic and slow.pipeline.feeds_device)),
+        key=lambda slow: -slow.pipeline.max_ps,
+    )
+    is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
+    message = _SLOW if is_bound else _FAST if found else _NONE
+    slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
+    properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
+    tables = {
+        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
+        "pipelines": _pipelines(found, classic=classic),
+        "iterators": _iterators(found),
+    }
+    notes = list(run.notes)
+    if not found:
+        notes.append(Note("warning", _NONE))
+    notes += [
+        Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
+             "were looked at: self times are too large. Is the file damaged?", one.host.name)
+        for one in found
+        if one.call.is_cut
+    ]  # fmt: skip
+    return ToolResult(
+        TOOL,
+        "tf.data bottleneck analysis",
+        verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
+        tables=tables,
+        advice=tuple(advice for one in slow for advice in _advice(one)),
+        notes=tuple(notes),
+        gviz=lambda: [
+            _graph_json(found, classic=classic),
+            _pipelines(found, classic=classic).to_gviz(),
+            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
+        ],
+    )
+
+
+def _calls_in(
+    run: Run, step: int | None, *, classic: bool
+) -> Callable[[Host, TfData], Sequence[Pipeline]]:
+    """What picks the pipelines of a host, with the calls that began in a step; all for None."""
+    if step is None:
+        return lambda host, data: data.pipelines
+    steps = run_steps(run, classic=classic)
+    spans = spans_at(steps, steps.places(step))
+
+    def chosen(host: Host, data: TfData) -> Sequence[Pipeline]:
+        own = spans.get(host.name, [])
+        found = []
+        for pipeline in data.pipelines:
+            calls = [
+                call
+                for call in pipeline.calls
+                if any(begin <= call.start_ps < end for begin, end in own)
+            ]
+            if calls:
+                found.append(replace(pipeline, calls=calls))
+        return found
+
+    return chosen
+
+
+def _micros(ps: int) -> int:
+    return ps // _PS_PER_US
+
+
+def _host_name(host: Host, classic: bool) -> str:
+    return host.machine if classic else host.name
+
+
+def _sentence(slow: _Slow, *, classic: bool) -> str:
+    pipeline = slow.pipeline
+    said = (
+        f"{pipeline.name} on {slow.host.name}: {pipeline.n_slow} of {len(pipeline.calls)} calls "
+        f"took longer than 50 µs, the slowest {_micros(pipeline.max_ps):,} µs."
+    )
+    if pipeline.is_first_slowest and not classic:
+        said += (
+            " That was the first, while buffers may still have been empty; of the others the "
+            f"slowest took {_micros(pipeline.calls[1].duration_ps):,} µs."
+        )
+    held = slow.held
+    if held is not None:
+        of_calls = "that call" if held.n_calls == 1 else f"these {held.n_calls} calls"
+        said += f" {held.iterator.type} took {held.share:.1%} of the time of {of_calls}."
+    return said
+
+
+def _advice(slow: _Slow) -> list[Advice]:
+    held = slow.held
+    if held is None:
+        return []
+    rule, text = suggestion(held.iterator.type, held.iterator.long_name)
+    evidence = {
+        "host": slow.host.name,
+        "pipeline": slow.pipeline.name,
+        "iterator": held.iterator.long_name,
+        "self_us": _micros(held.self_ps),
+        "calls_us": _micros(held.calls_ps),
+        "slow_calls": slow.pipeline.n_slow,
+    }
+    return [Advice(f"tf-data/{rule}", f"{held.iterator.type}: {text}", evidence)]
+
+
+def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _host_name(one.host, classic),
+            one.pipeline.name,
+            _micros(one.pipeline.min_ps),
+            _micros(one.pipeline.mean_ps),
+            _micros(one.pipeline.max_ps),
+            len(one.pipeline.calls),
+            one.pipeline.n_slow,
+        )
+        for one in found
+    ]
+    return Table("pipelines", PIPELINES, rows, title="Input pipelines")
+
+
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in slow:
+        iterator, held = one.bottleneck, one.held
+        cell, advised = "", ""
+        if held is not None:
+            found = held.iterator
+            cell = f"{found.type} ({found.long_name}), {held.share:.1%} of the slow calls"
+            advised = suggestion(found.type, found.long_name)[1]
+        elif iterator is not None:
+            found = one.data.iterators[iterator]
+            times = one.call.times[iterator]
+            cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"
+            advised = suggestion(found.type, found.long_name)[1]
+        host = _host_name(one.host, classic)
+        rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
+    return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
+
+
+def _iterators(found: Sequence[_Slow]) -> Table:
+    """The slowest call of each pipeline, iterator by iterator."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        order = sorted(one.call.times.items(), key=lambda item: (-item[1].self_ps, item[0]))
+        for iterator, times in order:
+            known = one.data.iterators.get(iterator)
+            role = "blocking" if times.is_blocking else ""
+            rows.append((
+                one.host.name,
+                one.pipeline.name,
+                known.type if known else str(iterator),
+                times.self_ps / _PS_PER_US,
+                times.duration_ps / _PS_PER_US,
+                times.n_calls,
+                "bottleneck" if iterator == one.bottleneck else role,
+                known.long_name if known else "",
+            ))  # fmt: skip
+    return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
+
+
+def _graph(slow: _Slow, *, classic: bool) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for rank, call in enumerate(slow.pipeline.calls):
+        worst = call.bottleneck
+        for iterator in sorted(call.times):
+            known = slow.data.iterators.get(iterator)
+            parent = known.parent_id if known else 0
+            kind = 2 if iterator == worst else int(call.times[iterator].is_blocking)
+            rows.append((
+                _host_name(slow.host, classic),
+                slow.pipeline.name,
+                rank,
+                _shown_id(iterator, classic),
+                _shown_id(parent, classic) if parent else "",
+                kind,
+            ))  # fmt: skip
+    return rows
+
+
+def _shown_id(iterator: int, classic: bool) -> str:
+    """An id as a number; the reference shows large ones as negative."""
+    return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
+
+
+def _graph_json(found: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
+    """What iterators took of every call, with a label for each."""
+    rows = [row for one in found for row in _graph(one, classic=classic)]
+    whole = Table("graph", GRAPH, rows).to_gviz()
+    places = [
+        (slow, call, iterator)
+        for slow in found
+        for call in slow.pipeline.calls
+        for iterator in sorted(call.times)
+    ]
+    for row, (slow, call, iterator) in zip(whole["rows"], places, strict=True):
+        times = call.times[iterator]
+        known = slow.data.iterators.get(iterator)
+        start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
+        row["c"][3]["f"] = (
+            f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
+            f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
+            f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
+        )
+    return whole

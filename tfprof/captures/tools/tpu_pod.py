@@ -1,0 +1,239 @@
+"""What the pod viewer of Cloud TPU showed: parts of steps on each core, channels between cores,
+all-reduce ops, and where the cores are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.events.tpu.breakdown import all_reduce_parts
+from tfprof.captures.events.tpu.categories import HIGH_FLOPS, OUTFEED, RECEIVE, SEND, SPARSE_OUTFEED
+from tfprof.captures.events.tpu.cores import Core
+from tfprof.captures.events.tpu.steps import CoreSteps
+from tfprof.captures.events.tpu.transfers import (
+    Channel,
+    Collective,
+    CoreTransfers,
+    channels,
+    collectives,
+    core_transfers,
+)
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.run import Run
+from tfprof.captures.run.table import Cell, Column, Table
+
+_PS_PER_US = 1e6
+_BYTES_PER_GIB = 1 << 30
+
+_CHANNELS = (
+    Column("step", "Step", "string"),
+    Column("channelId", "Channel", "string"),
+    Column("srcCoreId", "From core"),
+    Column("dstCoreId", "To core"),
+    Column("dataSize", "Size", unit="bytes"),
+    Column("durationUs", "Latency", unit="us"),
+    Column("bandwidth", "Bandwidth", unit="gib_per_s"),
+    Column("sendDelayUs", "Send delay", unit="us"),
+    Column("occurrences", "Occurrences"),
+    Column("hloNames", "HLO ops", "string"),
+)
+_ALL_REDUCES = (
+    Column("step", "Step", "string"),
+    Column("name", "All-reduce op", "string"),
+    Column("dataSize", "Size", unit="bytes"),
+    Column("durationUs", "Duration", unit="us"),
+    Column("startUs", "Begin in the capture", unit="us"),
+    Column("endUs", "End in the capture", unit="us"),
+    Column("occurrences", "Occurrences"),
+    Column("replicaGroups", "Replica groups", "string"),
+    Column("description", "HLO text", "string"),
+)
+_TOPOLOGY = (
+    Column("core", "Core"),
+    Column("host", "Host", "string"),
+    Column("device_ordinal", "Device of the host"),
+    Column("chip_id", "Chip"),
+    Column("node_id", "Core of the chip"),
+    Column("replica", "Replica"),
+    Column("kind", "Kind", "string"),
+)
+_PARTS = (
+    ("high_flops_compute_us", "High-flops compute"),
+    ("low_flops_compute_us", "Low-flops compute"),
+    ("infeed_us", "Infeed"),
+    ("outfeed_us", "Outfeed"),
+    ("all_reduce_compute_us", "All-reduce compute"),
+    ("all_reduce_sync_us", "All-reduce sync"),
+    ("send_us", "Send"),
+    ("receive_us", "Receive"),
+    ("sparse_infeed_transform_us", "SparseCore infeed transform"),
+    ("sparse_infeed_wait_us", "SparseCore infeed wait"),
+    ("sparse_outfeed_us", "SparseCore outfeed"),
+    ("idle_us", "Idle"),
+)
+"""Parts of a step; low-flops computation is what is left."""
+
+
+class TpuPod:
+    """What TPU cores tell of each other.
+
+    Attributes:
+        steps: Steps of the cores.
+        replicas: Of each core the replica of the program that it runs, where the file tells.
+    """
+
+    def __init__(self, run: Run, steps: RunSteps) -> None:
+        self.steps = steps
+        self._cores = [(one, one.core) for one in steps.hosts if one.core is not None]
+        self._transfers = run.memo.once("tpu_transfers", lambda: list(map(_transfers, self._cores)))
+        replicas = {one.core_id: _replica(one, core.core) for one, core in self._cores}
+        self.replicas = {core: found for core, found in replicas.items() if found is not None}
+        self._channels: dict[int, list[Channel]] = {}
+        for channel in channels(self._transfers):
+            self._channels.setdefault(channel.step, []).append(channel)
+        self._collectives: dict[int, list[Collective]] = {}
+        for collective in collectives(self._transfers):
+            self._collectives.setdefault(collective.step, []).append(collective)
+
+    def tables(self, places: Sequence[int]) -> dict[str, Table]:
+        """Some steps, by name of the table; without those that have no rows."""
+        found = (
+            self._core_table(places),
+            Table("channels", _CHANNELS, self._channel_rows(places),
+                  title="Channels of send and receive"),
+            Table("all_reduces", _ALL_REDUCES, self._all_reduce_rows(places),
+                  title="All-reduce and other collective ops"),
+            self._topology(),
+        )  # fmt: skip
+        return {table.name: table for table in found if len(table)}
+
+    def channel_db(self, place: int) -> list[dict[str, Any]]:
+        """Channels of a step as Cloud TPU wrote them."""
+        return [
+            {
+                "channelId": str(one.channel),
+                "dataSize": str(one.n_bytes),
+                "srcCoreId": one.source,
+                "dstCoreId": one.target,
+                "durationUs": one.latency_ps / _PS_PER_US,
+                "sendDelayUs": one.send_delay_ps / _PS_PER_US,
+                "occurrences": one.occurrences,
+                "hloNames": list(one.names),
+            }
+            for one in self._channels.get(place, ())
+        ]
+
+    def all_reduce_db(self, place: int) -> list[dict[str, Any]]:
+        """All-reduce ops of a step as Cloud TPU wrote them."""
+        return [
+            {
+                "name": one.instruction.name,
+                "description": one.instruction.text,
+                "dataSize": str(one.instruction.n_bytes),
+                "durationUs": one.duration_ps / _PS_PER_US,
+                "occurrences": one.occurrences,
+                "replicaGroups": one.instruction.replica_groups,
+            }
+            for one in self._collectives.get(place, ())
+        ]
+
+    def _core_table(self, places: Sequence[int]) -> Table:
+        columns = (
+            Column("step", "Step", "string"),
+            Column("core", "Core"),
+            Column("total_us", "Step time", unit="us"),
+            *(Column(name, label, unit="us") for name, label in _PARTS),
+        )
+        parts = self._parts_us()
+        rows: list[tuple[Cell, ...]] = [
+            (one.names[place], one.core_id, *amounts[place])
+            for place in places
+            for (one, _), amounts in zip(self._cores, parts, strict=True)
+        ]
+        return Table("cores", columns, rows, title="Parts of steps on TPU cores")
+
+    def _parts_us(self) -> list[list[list[float]]]:
+        """Length of each step of each core, and its parts in the order of the columns."""
+        tensor = [core for _, core in self._cores if not core.core.is_sparse]
+        compute, sync = all_reduce_parts(tensor)
+        found = []
+        for _, core in self._cores:
+            nothing = np.zeros(len(core.span_ps))
+            place = tensor.index(core) if not core.core.is_sparse else -1
+            known = [
+                core.of(HIGH_FLOPS),
+                core.infeed_ps,
+                core.of(OUTFEED),
+                compute[place] if place >= 0 else nothing,
+                sync[place] if place >= 0 else nothing,
+                core.of(SEND),
+                core.of(RECEIVE),
+                core.sparse_transform_ps,
+                core.sparse_wait_ps,
+                core.of((SPARSE_OUTFEED,)),
+                core.idle_ps,
+            ]
+            left = np.maximum(core.span_ps - np.sum(known, axis=0), 0)
+            columns = [core.span_ps, known[0], left, *known[1:]]
+            found.append((np.stack(columns, axis=1) / _PS_PER_US).tolist())
+        return found
+
+    def _channel_rows(self, places: Sequence[int]) -> list[tuple[Cell, ...]]:
+        return [self._channel_row(one) for place in places for one in self._channels.get(place, ())]
+
+    def _channel_row(self, one: Channel) -> tuple[Cell, ...]:
+        bandwidth = one.n_bytes / _BYTES_PER_GIB / (one.latency_ps / 1e12) if one.latency_ps else 0
+        return (
+            self.steps.names[one.step], str(one.channel), one.source, one.target, one.n_bytes,
+            one.latency_ps / _PS_PER_US, float(bandwidth), one.send_delay_ps / _PS_PER_US,
+            one.occurrences, ", ".join(one.names),
+        )  # fmt: skip
+
+    def _all_reduce_rows(self, places: Sequence[int]) -> list[tuple[Cell, ...]]:
+        everything = [one for group in self._collectives.values() for one in group]
+        begin = min((one.start_ps for one in everything), default=0)
+        return [
+            self._all_reduce_row(one, begin)
+            for place in places
+            for one in self._collectives.get(place, ())
+        ]
+
+    def _all_reduce_row(self, one: Collective, begin_ps: int) -> tuple[Cell, ...]:
+        known = one.instruction
+        return (
+            self.steps.names[one.step], known.name, known.n_bytes, one.duration_ps / _PS_PER_US,
+            (one.start_ps - begin_ps) / _PS_PER_US, (one.end_ps - begin_ps) / _PS_PER_US,
+            one.occurrences, known.replica_groups, known.text,
+        )  # fmt: skip
+
+    def _topology(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            (
+                one.core_id,
+                one.host.name,
+                core.core.ordinal,
+                core.core.chip,
+                core.core.core,
+                self.replicas.get(one.core_id),
+                "SparseCore" if core.core.is_sparse else "TensorCore",
+            )
+            for one, core in self._cores
+        ]
+        return Table("topology", _TOPOLOGY, rows, title="Where the cores are")
+
+
+def _transfers(pair: tuple[HostSteps, CoreSteps]) -> CoreTransfers:
+    one, core = pair
+    host = one.host
+    groups = host.groups()
+    return core_transfers(host.timeline, groups, core.core, one.times.groups, one.core_id)
+
+
+def _replica(one: HostSteps, core: Core) -> int | None:
+    timeline = one.host.timeline
+    stat = timeline.stat("replica_id")
+    on_core = timeline.of_lines(lambda line: line.plane == core.plane)
+    told = stat.only(stat.is_integer() & on_core[stat.events])
+    return int(told.values[0]) if len(told) else None

@@ -1,0 +1,1 @@
+"""The trace viewer: tracks, arguments, blocks of events, Chrome JSON."""

@@ -1,0 +1,209 @@
+"""Some thousand events of one thread, as columns and as JSON text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import Buffer, ByteArray, StatKind, StatValue, text_at
+from tfprof.columns.columns import Int64Array
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("trace")
+
+_PS_PER_US: Final = 10**6
+_EXACT: Final = 1 << 53
+"""Integers from here on are texts: JavaScript has no such numbers."""
+
+Int32Array = np.ndarray[Any, np.dtype[np.int32]]
+
+quoted: Callable[[str], str] = json.encoder.encode_basestring_ascii
+"""A text as JSON."""
+
+
+class Texts(NamedTuple):
+    """A text for each event.
+
+    Attributes:
+        numbers: Place of each event's text, -1 for none, shape (n,).
+        texts: The texts.
+    """
+
+    numbers: Int32Array
+    texts: list[str]
+
+
+def each(texts: Sequence[str]) -> Texts:
+    """A text of its own for each event."""
+    return Texts(np.arange(len(texts), dtype=np.int32), list(texts))
+
+
+class OwnStats(NamedTuple):
+    """Stats that events have themselves, those of one event after those of another.
+
+    Attributes:
+        ends: The place behind the last of each event, shape (n,).
+        heads: Names of stats: places in ``head_texts``, -1 for what is not shown,
+            shape (n stats,).
+        kinds: ``StatKind`` of each value.
+        values: As in ``StatTable``; of references, places in ``references``.
+        head_texts: Names, with the colon.
+        references: What references are to.
+        data: What texts are read from.
+    """
+
+    ends: Int64Array
+    heads: Int32Array
+    kinds: ByteArray
+    values: Int64Array
+    head_texts: list[str]
+    references: list[str]
+    data: Buffer
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Events of one thread.
+
+    Attributes:
+        place: Process and thread, as JSON.
+        starts_ps: In the time of the trace, shape (n,).
+        durations_ps: Those that take no time are instants.
+        names: Names of the events, none without.
+        args: Arguments, as JSON.
+        stats: Their own stats, which are arguments, too.
+        classic: All values are texts.
+    """
+
+    place: str
+    starts_ps: Int64Array
+    durations_ps: Int64Array
+    names: Texts
+    args: Sequence[Texts]
+    stats: OwnStats | None
+    classic: bool
+
+    def to_json(self) -> bytes:
+        """The events, with commas and line ends between them."""
+        if not (is_native() and _native is not None):
+            return self.to_json_pure()
+        data = self.stats.data if self.stats is not None else b""
+
+        def text(kind: int, value: int) -> str:
+            return stat_text(kind, value, data, classic=self.classic)
+
+        made: bytes = _native.events_text(
+            *self._heads(),
+            (np.ascontiguousarray(self.starts_ps), np.ascontiguousarray(self.durations_ps)),
+            [
+                (np.ascontiguousarray(column.numbers, np.int32), column.texts)
+                for column in (self.names, *self.args)
+            ],
+            None if self.stats is None else tuple(self.stats),
+            self.classic,
+            text,
+        )
+        return made
+
+    def to_json_pure(self) -> bytes:
+        """The same in Python."""
+        complete, instant = self._heads()
+        columns = [self._texts(column) for column in self.args]
+        if self.stats is not None:
+            columns.append(stat_texts(self.stats, classic=self.classic))
+        told = joined(columns, len(self.starts_ps))
+        rows = zip(
+            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names), told,
+            strict=True,
+        )  # fmt: skip
+        lines = [
+            (
+                f'{complete}{micros(start)},"dur":{micros(lasting)},"name":{name}'
+                if lasting
+                else f'{instant}{micros(start)},"name":{name}'
+            )
+            + (f',"args":{{{args}}}}}' if args else "}")
+            for start, lasting, name, args in rows
+        ]
+        return ",\n".join(lines).encode("ascii")
+
+    def _heads(self) -> tuple[str, str]:
+        return (
+            f'{{"ph":"X",{self.place},"ts":',
+            f'{{"ph":"i","s":"t",{self.place},"ts":',
+        )
+
+    @staticmethod
+    def _texts(column: Texts) -> list[str]:
+        texts = column.texts
+        return [texts[number] if number >= 0 else "" for number in column.numbers.tolist()]
+
+
+def stat_texts(stats: OwnStats, *, classic: bool) -> list[str]:
+    """The stats of each event as JSON, with commas between them."""
+    heads, references, data = stats.head_texts, stats.references, stats.data
+    columns = zip(stats.heads.tolist(), stats.kinds.tolist(), stats.values.tolist(), strict=True)
+    texts = [
+        ""
+        if head < 0
+        else heads[head] + references[value]
+        if kind == StatKind.REF
+        else heads[head] + stat_text(kind, value, data, classic=classic)
+        for head, kind, value in columns
+    ]
+    bounds = [0, *stats.ends.tolist()]
+    return [",".join(filter(None, texts[start:end])) for start, end in pairwise(bounds)]
+
+
+def stat_text(kind: int, value: int, data: Buffer, *, classic: bool) -> str:
+    """The value of a stat that is no reference."""
+    found: StatValue = value
+    if kind in (StatKind.STR, StatKind.BYTES):
+        octets = text_at(data, value)
+        found = octets if kind == StatKind.BYTES else str(octets, "utf-8", "replace")
+    elif kind == StatKind.DOUBLE:
+        found = float(np.array(value).view(np.float64))
+    elif kind == StatKind.UINT64:
+        found = value % (1 << 64)
+    elif kind == StatKind.NONE:
+        found = None
+    return value_text(found, classic=classic)
+
+
+def value_text(value: StatValue, *, classic: bool) -> str:
+    """A value as JSON; in classic mode all are texts, doubles with six digits."""
+    if isinstance(value, bytes):
+        return '"<opaque bytes>"' if classic else f'"<{len(value)} bytes>"'
+    if isinstance(value, str) or value is None:
+        return quoted(value or "")
+    if classic:
+        return f'"{value:g}"' if isinstance(value, float) else f'"{value}"'
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f'"{value}"'
+    return str(value) if -_EXACT < value < _EXACT else f'"{value}"'
+
+
+def joined(columns: Sequence[Sequence[str]], n_events: int) -> list[str]:
+    """The texts of each event, with commas between those that are not empty."""
+    kept = [column for column in columns if any(column)]
+    if not kept:
+        return [""] * n_events
+    found = list(kept[0])
+    for column in kept[1:]:
+        found = [
+            f"{text},{more}" if text and more else text or more
+            for text, more in zip(found, column, strict=True)
+        ]
+    return found
+
+
+def micros(ps: int) -> str:
+    """Picoseconds as microseconds with six digits behind the point."""
+    whole, rest = divmod(abs(ps), _PS_PER_US)
+    return f"{'-' if ps < 0 else ''}{whole}.{rest:06d}"

@@ -1,0 +1,141 @@
+"""What a trace has beside events: arrows between them, and counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
+from tfprof.captures.events.timeline.links import Links
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.trace.blocks import micros, quoted, value_text
+from tfprof.captures.trace.tracks import Track, Tracks, events_of
+from tfprof.columns.columns import BoolArray, Int64Array
+
+EVENTS_PER_CHUNK: Final = 1 << 14
+"""So many are written at once; they take some megabytes."""
+
+Window = tuple[int, int]
+"""From when to when events are shown, in ps since the first of the host."""
+
+
+class Shown(NamedTuple):
+    """What is shown of a host.
+
+    Attributes:
+        tracks: Its threads.
+        since_ps: When its first line begins, in the time of the trace.
+        window: Only what is within it at least in part; None for everything.
+    """
+
+    tracks: Tracks
+    since_ps: int
+    window: Window | None
+
+    def within(self, starts_ps: Int64Array, ends_ps: Int64Array) -> BoolArray | None:
+        """Whether times are in the window, shape (n,); None if all are."""
+        if self.window is None:
+            return None
+        first, last = self.window
+        is_instant = (starts_ps == ends_ps) & (starts_ps >= first) & (starts_ps <= last)
+        found: BoolArray = (starts_ps < last) & (ends_ps > first) | is_instant
+        return found
+
+    def only(self, events: Int64Array) -> Int64Array:
+        """Those of some events of the timeline that are in the window."""
+        if self.window is None:
+            return events
+        starts = self.tracks.timeline.starts_ps[events]
+        within = self.within(starts, starts + self.tracks.timeline.durations_ps[events])
+        return events if within is None else events[within]
+
+
+def lines_of(events: Iterable[str]) -> bytes:
+    """Events as JSON, one a line."""
+    return ",\n".join(events).encode("ascii")
+
+
+def _blocks(events: Int64Array) -> Iterator[Int64Array]:
+    for start in range(0, len(events), EVENTS_PER_CHUNK):
+        yield events[start : start + EVENTS_PER_CHUNK]
+
+
+def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
+    """Values of a line of counters: all numbers that an event tells."""
+    timeline = shown.tracks.timeline
+    place = f'"pid":{track.pid},"tid":{track.tid}'
+    for block in _blocks(shown.only(events_of(shown.tracks, track))):
+        starts = (timeline.starts_ps[block] + shown.since_ps).tolist()
+        yield lines_of(
+            f'{{"ph":"C",{place},"ts":{micros(start)},"name":{quoted(timeline.name(event))},'
+            f'"args":{{{_numbers(timeline, event)}}}}}'
+            for event, start in zip(block.tolist(), starts, strict=True)
+        )
+
+
+def _numbers(timeline: Timeline, event: int) -> str:
+    return ",".join(
+        f"{quoted(name)}:{value_text(value, classic=False)}"
+        for name, value in timeline.stats_of(event).items()
+        if isinstance(value, (int, float))
+    )
+
+
+def arrows(shown: Shown, links: Links) -> Iterator[bytes]:
+    """From each event to those that it leads to on other threads."""
+    tracks, timeline = shown.tracks, shown.tracks.timeline
+    at = np.full((len(timeline.lines), 2), -1, np.int64)
+    for track in tracks.tracks:
+        if track.line >= 0 and track.is_shown and not track.is_counters:
+            at[track.line] = track.pid, track.tid
+    kept = np.ones(len(links.sources), np.bool_)
+    for events in (links.sources, links.targets):
+        kept &= (at[timeline.line_of[events], 0] >= 0) & ~tracks.is_hidden[events]
+        starts = timeline.starts_ps[events]
+        within = shown.within(starts, starts + timeline.durations_ps[events])
+        kept &= True if within is None else within
+    base = min(tracks.processes, default=0)
+    for block in _blocks(np.flatnonzero(kept)):
+        columns: list[Sequence[int]] = [block.tolist()]
+        for events in (links.sources[block], links.targets[block]):
+            place = at[timeline.line_of[events]]
+            columns += [place[:, 0].tolist(), place[:, 1].tolist()]
+            columns.append((timeline.starts_ps[events] + shown.since_ps).tolist())
+        yield lines_of(
+            f'{{"ph":"s","id":"{base}.{number}","cat":"flow","name":"leads to","pid":{pid},'
+            f'"tid":{tid},"ts":{micros(ts)}}},\n'
+            f'{{"ph":"f","bp":"e","id":"{base}.{number}","cat":"flow","name":"leads to",'
+            f'"pid":{to_pid},"tid":{to_tid},"ts":{micros(to_ts)}}}'
+            for number, pid, tid, ts, to_pid, to_tid, to_ts in zip(*columns, strict=True)
+        )
+
+
+def memory_counters(shown: Shown) -> Iterator[bytes]:
+    """What each allocator holds, whenever it changes."""
+    timeline = shown.tracks.timeline
+    is_change = timeline.named((ALLOCATION, DEALLOCATION).__contains__)
+    if not is_change.any():
+        return
+    pids = np.full(len(timeline.lines), -1, np.int64)
+    for track in shown.tracks.tracks:
+        if track.line >= 0:
+            pids[track.line] = track.pid
+    allocator = timeline.stat("allocator_name")
+    names = allocator.text_ids(len(timeline))
+    labels = [quoted(f"memory of {text}") for text in allocator.texts]
+    held, reserved = (
+        timeline.stat(name).dense(len(timeline)) for name in ("bytes_allocated", "bytes_reserved")
+    )
+    events = np.flatnonzero(is_change & (names >= 0) & (pids[timeline.line_of] >= 0))
+    events = shown.only(events[np.argsort(timeline.starts_ps[events], kind="stable")])
+    for block in _blocks(events):
+        starts = timeline.starts_ps[block] + shown.since_ps
+        columns = (pids[timeline.line_of[block]], starts, names[block], held[block])
+        rows = zip(*(c.tolist() for c in (*columns, reserved[block])), strict=True)
+        yield lines_of(
+            f'{{"ph":"C","pid":{pid},"ts":{micros(start)},"name":{labels[name]},'
+            f'"args":{{"allocated bytes":{used},"reserved bytes":{more}}}}}'
+            for pid, start, name, used, more in rows
+        )

@@ -1,0 +1,201 @@
+"""The trace: every event of a run, thread by thread, with steps, arrows and counters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import HostSteps
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.trace.counters import Window
+from tfprof.captures.trace.text import HostTrace, trace_chunks
+from tfprof.columns.columns import Int64Array
+from tfprof.errors import UsageError
+
+TOOL = "trace"
+
+_PS_PER_US = 1e6
+
+_COLUMNS = (
+    Column("host", "Host", "string"),
+    Column("process", "Process", "string"),
+    Column("pid", "Process id"),
+    Column("thread", "Thread", "string"),
+    Column("tid", "Thread id"),
+    Column("events", "Events"),
+    Column("busy_us", "Busy", unit="us"),
+    Column("first_us", "First event", unit="us"),
+    Column("last_us", "End of the last event", unit="us"),
+)
+
+
+@dataclass(frozen=True)
+class TraceResult(ToolResult):
+    """The answer of ``trace``.
+
+    Attributes:
+        pieces: Makes the trace in Chrome's format, in pieces of some megabytes.
+    """
+
+    pieces: Callable[[], Iterator[bytes]] = lambda: iter(())
+
+
+def trace(
+    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+) -> TraceResult:
+    """Every event, for viewers of Chrome's trace format.
+
+    ``to_gviz`` makes the whole trace, and ``write_trace`` writes one of any size, from ``pieces``.
+    Events of an interval are told by how long they took, arrows lead from each launch to its
+    kernel and from each piece of work to the thread that does it, and counters show memory.
+
+    Args:
+        run: The run.
+        host: Only of one host.
+        step: Only what overlaps one step: its number.
+        classic: What the reference's viewer shows, of the first host: without arrows and memory,
+            with cut names, and thread ids of 32 bits that may collide.
+
+    Raises:
+        UsageError: There is no such host or step.
+    """
+    traces = _host_traces(run, host=host, step=step, classic=classic)
+    rows: list[tuple[Cell, ...]] = []
+    for made in traces:
+        rows += _rows(made)
+    table = Table("threads", _COLUMNS, rows, title="Threads, streams and derived lines")
+    return TraceResult(
+        TOOL,
+        "Trace viewer",
+        verdict=_verdict(rows),
+        tables={"threads": table},
+        notes=run.notes,
+        gviz=lambda: json.loads(b"".join(trace_chunks(traces, classic=classic))),
+        pieces=lambda: trace_chunks(traces, classic=classic),
+    )
+
+
+def _host_traces(run: Run, *, host: str | None, step: int | None, classic: bool) -> list[HostTrace]:
+    """The traces of the hosts; nothing is made of them yet."""
+    hosts = run.chosen(host)
+    if classic:  # one host at a time
+        hosts = hosts[:1]
+    windows = None if step is None else _windows(run, step, classic=classic)
+    begins = _begins_ps(hosts, classic=classic)
+    return [
+        HostTrace(
+            one,
+            place if len(hosts) > 1 else None,
+            window=None if windows is None else windows[one.name],
+            since_ps=since,
+            classic=classic,
+        )
+        for place, (one, since) in enumerate(zip(hosts, begins, strict=True))
+        if windows is None or one.name in windows
+    ]
+
+
+def _windows(run: Run, step: int, *, classic: bool) -> dict[str, Window]:
+    """From the first event of a step to its last, by host; not of hosts without steps."""
+    steps = run_steps(run, classic=classic)
+    places = steps.places(step)
+    if not places:
+        raise UsageError(f"no step {step} in this run: it has no steps")
+    windows = {}
+    for own in steps.hosts:  # of a TPU each core is one: the first tells
+        if own.host.name not in windows:
+            parts = [_window(own, place, classic=classic) for place in places]
+            windows[own.host.name] = min(p[0] for p in parts), max(p[1] for p in parts)
+    return windows
+
+
+def _window(steps: HostSteps, place: int, *, classic: bool) -> Window:
+    host, times = steps.host, steps.times
+    events = np.flatnonzero(host.groups(classic=classic).of_event == times.groups[place])
+    start = int(times.start_ps[place])
+    if not len(events):  # nobody has marked it
+        return start, start + int(times.duration_ps[place])
+    timeline = host.timeline
+    return int(timeline.starts_ps[events].min()), int(timeline.ends_of(events).max())
+
+
+def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
+    """When the first line of each host begins, in the time of the trace.
+
+    Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the
+    reference a space with an empty plane begins at 0, or not at all where that overflows.
+    """
+    bases = [host.timeline.axis.base_ns for host in hosts]
+    if classic:
+        return [
+            base * 1000
+            if abs(base) <= MOST_NS and any(not len(plane.lines) for plane in host.space.planes)
+            else 0
+            for host, base in zip(hosts, bases, strict=True)
+        ]
+    starts = [
+        base + told if 0 <= base < told else base
+        for host, base in zip(hosts, bases, strict=True)
+        for told in (_begin_of_capture(host),)
+    ]
+    first = min(starts, default=0)
+    return [min(start - first, MOST_NS) * 1000 for start in starts]
+
+
+def _begin_of_capture(host: Host) -> int:
+    """Nanoseconds since 1970, 0 if the capture does not tell."""
+    plane = host.space.plane(TASK_PLANE)
+    told = plane.own_stats().get("profile_start_time") if plane is not None else None
+    return told if isinstance(told, int) else 0
+
+
+def _rows(made: HostTrace) -> Iterator[tuple[Cell, ...]]:
+    for track in made.tracks.tracks:
+        starts, ends = made.times(track)
+        if not len(starts):
+            continue
+        yield (
+            made.host.name,
+            made.tracks.processes[track.pid],
+            track.pid,
+            track.name,
+            track.tid,
+            len(starts),
+            covered_ps(starts, ends) / _PS_PER_US,
+            int(starts.min()) / _PS_PER_US,
+            int(ends.max()) / _PS_PER_US,
+        )
+
+
+def covered_ps(starts_ps: Int64Array, ends_ps: Int64Array) -> int:
+    """How long at least one of some events was running.
+
+    Args:
+        starts_ps: In order, shape (n,).
+        ends_ps: Shape (n,).
+    """
+    if not len(starts_ps):
+        return 0
+    until = np.maximum.accumulate(ends_ps)
+    before = np.concatenate([starts_ps[:1], until[:-1]])
+    return int(np.maximum(ends_ps - np.maximum(starts_ps, before), 0).sum())
+
+
+def _verdict(rows: Sequence[tuple[Cell, ...]]) -> tuple[str, ...]:
+    if not rows:
+        return ()
+    events = sum(int(row[5] or 0) for row in rows)
+    first = min(float(row[7] or 0) for row in rows)
+    last = max(float(row[8] or 0) for row in rows)
+    return (
+        f"{events:,} events in {len(rows):,} row{'s' if len(rows) > 1 else ''} (threads, streams "
+        f"and what is derived of them), over {(last - first) / 1e3:,.3f} ms.",
+    )

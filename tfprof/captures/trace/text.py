@@ -1,0 +1,209 @@
+"""A trace in Chrome's format, as text, some thousand events at a time.
+
+Nothing is made of a whole trace: neither an object per event, nor its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from tfprof.captures.events.derived.lines import STEPS, DerivedLine
+from tfprof.captures.run.run import Host
+from tfprof.captures.trace.args import EventArgs, long_name
+from tfprof.captures.trace.blocks import Block, Texts, quoted, value_text
+from tfprof.captures.trace.counters import (
+    EVENTS_PER_CHUNK,
+    Shown,
+    Window,
+    arrows,
+    line_counters,
+    lines_of,
+    memory_counters,
+)
+from tfprof.captures.trace.tracks import Track, Tracks, events_of, find_tracks
+from tfprof.columns.columns import Int64Array
+
+HEAD: Final = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
+
+
+class HostTrace:
+    """The trace of a host.
+
+    Args:
+        host: The host.
+        place: Its place among several that are in one trace; None if it is alone.
+        window: Only events that are within it at least in part.
+        since_ps: When the host's first line begins, in the time of the trace.
+        classic: What the reference's viewer shows, the way it tells it.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        place: int | None = None,
+        *,
+        window: Window | None = None,
+        since_ps: int = 0,
+        classic: bool = False,
+    ) -> None:
+        self.host = host
+        self.tracks: Tracks = find_tracks(host, place, classic=classic)
+        self._shown = Shown(self.tracks, since_ps, window)
+        self._classic = classic
+        self._forest = host.forest(classic=classic)
+        self._groups = host.groups(classic=classic)
+        self._args = EventArgs(self._forest, self._groups, classic=classic)
+        step_names, n_kinds = self._groups.step_names, len(host.timeline.names)
+        self._begins = np.array(sorted(step_names), np.int64)
+        self._names = [""] * n_kinds + [quoted(step_names[e]) for e in self._begins.tolist()]
+        self._is_named = np.zeros(n_kinds, np.bool_)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Events as JSON, one a line: first what processes and threads are called."""
+        yield lines_of(self._metadata())
+        for track in self.tracks.tracks:
+            if not track.is_shown:
+                continue
+            if track.derived is not None:
+                yield from self._derived(track, track.derived)
+            elif track.is_counters:
+                yield from line_counters(self._shown, track)
+            else:
+                yield from self._recorded(track)
+        if not self._classic:
+            yield from arrows(self._shown, self._forest.links)
+            yield from memory_counters(self._shown)
+
+    def times(self, track: Track) -> tuple[Int64Array, Int64Array]:
+        """Start and end of each event of a thread that is shown, in ps, in the trace's time."""
+        if not track.is_shown:
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing
+        if track.derived is not None:
+            starts = track.derived.starts_ps
+            ends = starts + track.derived.durations_ps
+        else:
+            events = events_of(self.tracks, track)
+            timeline = self.tracks.timeline
+            starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+        within = self._shown.within(starts, ends)
+        if within is not None:
+            starts, ends = starts[within], ends[within]
+        return starts + self._shown.since_ps, ends + self._shown.since_ps
+
+    def _metadata(self) -> Iterator[str]:
+        tracks = self.tracks
+        by_pid: dict[int, list[Track]] = {pid: [] for pid in tracks.processes}
+        for track in tracks.tracks:
+            by_pid[track.pid].append(track)
+        for pid, name in tracks.processes.items():
+            yield _named("process_name", f'"pid":{pid}', f'"name":{quoted(name)}')
+            yield _named("process_sort_index", f'"pid":{pid}', f'"sort_index":{pid}')
+            threads = {track.tid: track for track in by_pid[pid]}
+            for tid in sorted(threads):
+                track, at = threads[tid], f'"pid":{pid},"tid":{tid}'
+                args = f'"name":{quoted(track.name)}'
+                if not self._classic and track.thread_id != tid:
+                    args += f',"thread_id":"{track.thread_id}"'
+                yield _named("thread_name", at, args)
+                yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
+
+    def _recorded(self, track: Track) -> Iterator[bytes]:
+        timeline = self.tracks.timeline
+        events = self._shown.only(events_of(self.tracks, track))
+        for start in range(0, len(events), EVENTS_PER_CHUNK):
+            block = events[start : start + EVENTS_PER_CHUNK]
+            args, stats = self._args.of(block)
+            yield Block(
+                _at(track),
+                timeline.starts_ps[block] + self._shown.since_ps,
+                timeline.durations_ps[block],
+                self._names_of(block),
+                args,
+                stats,
+                self._classic,
+            ).to_json()
+
+    def _names_of(self, events: Int64Array) -> Texts:
+        """What events are called: those that begin a step after it."""
+        timeline, names = self.tracks.timeline, self._names
+        numbers = timeline.kinds[events].astype(np.int32)
+        for kind in np.unique(numbers[~self._is_named[numbers]]).tolist():
+            names[kind] = quoted(timeline.display_names[kind] or timeline.names[kind])
+        self._is_named[numbers] = True
+        begins = self._begins
+        if len(begins):
+            at = np.searchsorted(begins, events).clip(max=len(begins) - 1)
+            numbers = np.where(begins[at] == events, at + len(timeline.names), numbers)
+        return Texts(numbers.astype(np.int32), names)
+
+    def _derived(self, track: Track, line: DerivedLine) -> Iterator[bytes]:
+        within = self._shown.within(line.starts_ps, line.starts_ps + line.durations_ps)
+        events = np.arange(len(line)) if within is None else np.flatnonzero(within)
+        shown = list(zip(line.names, line.display_names, strict=True))
+        names = [quoted(short or name) for name, short in shown]
+        longs = [long_name(name, short, classic=self._classic) for name, short in shown]
+        groups = sorted(set(line.groups.tolist()))
+        steps = [self._args.step(group) for group in groups]
+        if line.name == STEPS:
+            titles = [quoted(self._groups.names[group]) for group in groups]
+            names = [quoted(self._groups.names[int(name)]) for name in line.names]
+            pairs = zip(steps, titles, strict=True)
+            steps = [f'{step},"step_name":{title}' for step, title in pairs]
+        more = self._more(line)
+        for start in range(0, len(events), EVENTS_PER_CHUNK):
+            block = events[start : start + EVENTS_PER_CHUNK]
+            kinds = line.kinds[block].astype(np.int32)
+            numbers = np.searchsorted(groups, line.groups[block]).astype(np.int32)
+            args = [Texts(kinds, longs), Texts(numbers, steps)]
+            if more:
+                args.append(Texts(block.astype(np.int32), more))
+            yield Block(
+                _at(track),
+                line.starts_ps[block] + self._shown.since_ps,
+                line.durations_ps[block],
+                Texts(kinds, names),
+                args,
+                None,
+                self._classic,
+            ).to_json()
+
+    def _more(self, line: DerivedLine) -> list[str]:
+        """Stats of the events of a derived line; nothing if none has any."""
+        found = ["" for _ in range(len(line))] if line.stats else []
+        for row, stats in line.stats.items():
+            found[row] = ",".join(
+                f"{quoted(name)}:{value_text(value, classic=self._classic)}"
+                for name, value in stats.items()
+            )
+        return found
+
+
+def _at(track: Track) -> str:
+    return f'"pid":{track.pid},"tid":{track.tid}'
+
+
+def _named(kind: str, place: str, args: str) -> str:
+    return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
+
+
+def trace_chunks(traces: Sequence[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
+    """The traces of hosts as the content of one file, one event a line.
+
+    Args:
+        traces: The traces.
+        classic: With an empty event at the end, as the reference writes it.
+    """
+    before = HEAD
+    for trace in traces:
+        for block in trace.blocks():
+            if block:
+                yield before + block
+                before = b",\n"
+    if classic:
+        yield before + b"{}\n]}\n"
+    else:
+        yield b"\n]}\n" if before != HEAD else HEAD + b"]}\n"

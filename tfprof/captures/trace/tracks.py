@@ -1,0 +1,206 @@
+"""Processes and threads of a trace: which lines are shown, where, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.derived.all import DerivedLines, derive_lines
+from tfprof.captures.events.derived.lines import DerivedLine, HloSource
+from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
+from tfprof.captures.events.timeline.names import CUSTOM_PREFIX, INTERNAL_EVENTS, is_device
+from tfprof.captures.events.timeline.programs import HloKey
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.read.hlo import split_title
+from tfprof.captures.run.run import Host
+from tfprof.columns.columns import BoolArray, Int64Array
+
+COUNTERS = "_counters_"
+_MORE_COUNTERS = "counters_"
+"""Begin of the names of lines that the reference leaves out."""
+
+_ASYNC = "Async XLA Ops"
+
+_HOST_PID, _CUSTOM_PID, _DEVICE_PID = 701, 501, 1
+_MOST_DEVICES = 499
+_PIDS_PER_HOST = 1000
+_TID_BITS = 32
+
+
+class Track(NamedTuple):
+    """A thread of a trace.
+
+    Attributes:
+        pid: Process.
+        tid: Unique in the process; in classic mode nearly so.
+        name: What it is called.
+        thread_id: The id that the line has.
+        order: Its place in the process.
+        line: The line of the timeline; -1 if it is derived.
+        derived: The derived line, or None.
+        is_shown: Whether its events are in the trace, too.
+    """
+
+    pid: int
+    tid: int
+    name: str
+    thread_id: int
+    order: int
+    line: int
+    derived: DerivedLine | None
+    is_shown: bool = True
+
+    @property
+    def is_counters(self) -> bool:
+        """Whether its events are values of counters."""
+        return self.derived is None and self.name.startswith((COUNTERS, _MORE_COUNTERS))
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """The threads of a host, and its processes.
+
+    Attributes:
+        timeline: Its events.
+        processes: Names by process, in the order of the processes' numbers.
+        tracks: Threads that hold events, in the order of lines.
+        is_hidden: Whether each event of the timeline is left out, shape (n,).
+    """
+
+    timeline: Timeline
+    processes: dict[int, str]
+    tracks: tuple[Track, ...]
+    is_hidden: BoolArray
+
+
+def find_tracks(host: Host, place: int | None = None, *, classic: bool = False) -> Tracks:
+    """The threads of a host's trace.
+
+    Args:
+        host: The host.
+        place: Its place among several that are in one trace; None if it is alone.
+        classic: Those of the reference, with its numbers.
+    """
+    timeline = host.timeline
+    derived = derived_lines(host, classic=classic)
+    pids = _pids(timeline, derived, place, classic=classic)
+    processes = {
+        pid: timeline.space.planes[plane].name
+        if place is None
+        else f"{host.name} {timeline.space.planes[plane].name}"
+        for plane, pid in pids.items()
+    }
+    tracks = list(_recorded(timeline, derived, pids, classic=classic))
+    for line in derived.lines:
+        tracks.append(
+            Track(pids[line.plane], line.display_id or line.id, line.name, line.id, 0, -1, line)
+        )
+    # Derived lines stand behind the recorded ones of their plane; hosts come first.
+    ranks = {pid: rank for rank, pid in enumerate(dict.fromkeys(track.pid for track in tracks))}
+    tracks.sort(key=lambda track: ranks[track.pid])
+    tracks = _numbered(tracks, classic=classic)
+    # Memory is shown as counters; what the others hand on to each other, as arrows.
+    hidden = INTERNAL_EVENTS if classic else frozenset((ALLOCATION, DEALLOCATION))
+    is_hidden = timeline.named(hidden.__contains__)
+    return Tracks(timeline, dict(sorted(processes.items())), tuple(tracks), is_hidden)
+
+
+def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
+    """The derived lines of a host, worked out once."""
+
+    def hlo(program: int | None, module: str, name: str) -> HloSource | None:
+        bare, in_title = split_title(module)
+        key = HloKey(in_title if program is None else program, bare, name)
+        known = known_programs(host).instruction(key)
+        if known is None:
+            return None
+        found = known.instruction
+        file, line = known.program.module().source(found)
+        if classic:
+            return HloSource(
+                f"{found.op_name}:{found.op_type}",
+                f"{file.rpartition('/')[2]}:{line}" if file else "",
+            )
+        return HloSource(found.tf_op, f"{file}:{line}" if file else "")
+
+    def make() -> DerivedLines:
+        return derive_lines(host.timeline, host.groups(classic=classic), hlo, classic=classic)
+
+    return host.memo.once(("derived lines", classic), make)
+
+
+def _pids(
+    timeline: Timeline, derived: DerivedLines, place: int | None, *, classic: bool
+) -> dict[int, int]:
+    """The process of each plane that is shown."""
+    busy = {line.plane for line in timeline.lines} | {line.plane for line in derived.lines}
+    found: dict[int, int] = {}
+    base = 0 if place is None else _PIDS_PER_HOST * (place + 1)
+    taken: set[int] = set()
+    for number, plane in enumerate(timeline.space.planes):
+        if is_device(plane.name):
+            first = _CUSTOM_PID if plane.name.startswith(CUSTOM_PREFIX) else _DEVICE_PID
+            pid = first + (plane.id if 0 <= plane.id <= _MOST_DEVICES else 0)
+        elif number in busy and (not classic or plane.name.startswith("/host:")):
+            pid = _HOST_PID
+        else:
+            continue
+        pid += base
+        while pid in taken and (pid >= base + _HOST_PID or not classic):
+            pid += 1
+        taken.add(pid)
+        found[number] = pid
+    return found
+
+
+def _recorded(
+    timeline: Timeline, derived: DerivedLines, pids: dict[int, int], *, classic: bool
+) -> Iterator[Track]:
+    for place, line in enumerate(timeline.lines):
+        if line.plane not in pids or (classic and line.name.startswith(_MORE_COUNTERS)):
+            continue
+        tid = line.display_id or derived.display_ids.get(place, 0) or line.id
+        is_shown = not (classic and line.name == _ASYNC)
+        yield Track(pids[line.plane], tid, line.name, line.id, 0, place, None, is_shown)
+
+
+def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
+    """Threads with numbers that viewers can hold, and their order in the process.
+
+    The reference keeps the lower 32 bits of an id. Two threads with equal ones get one row there;
+    here the second gets a number of its own.
+    """
+    found = []
+    taken: set[tuple[int, int]] = set()
+    for place, track in enumerate(_by_origin(tracks)):
+        tid = track.tid % (1 << _TID_BITS)
+        while not classic and (track.pid, tid) in taken:
+            tid = (tid + 1) % (1 << _TID_BITS)
+        taken.add((track.pid, tid))
+        found.append(track._replace(tid=tid, order=tid if classic else place))
+    ranks = {id(track): rank for rank, track in enumerate(_by_origin(tracks))}
+    return [found[ranks[id(track)]] for track in tracks]
+
+
+def _by_origin(tracks: list[Track]) -> list[Track]:
+    """What is made of all lines of a plane first, then each line, and what is made of it."""
+
+    def key(at: int) -> tuple[int, int, int, int]:
+        track = tracks[at]
+        if track.derived is None:
+            return (ranks[track.pid], track.line, 0, 0)
+        return (ranks[track.pid], track.derived.origin, 1, track.derived.display_id)
+
+    ranks = {pid: rank for rank, pid in enumerate(dict.fromkeys(track.pid for track in tracks))}
+    return [tracks[at] for at in sorted(range(len(tracks)), key=key)]
+
+
+def events_of(tracks: Tracks, track: Track) -> Int64Array:
+    """The events of a recorded line that are shown, ascending."""
+    events = tracks.timeline.events_of(track.line)
+    found: Int64Array = np.flatnonzero(~tracks.is_hidden[events]) + events.start
+    return found

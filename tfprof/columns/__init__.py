@@ -1,0 +1,1 @@
+"""The vocabulary of all: strings, columns, trees, call stacks, shapes, remarks."""

@@ -1,6 +1,0 @@
-"""TensorFlow's ``client.timeline``: the trace of one step in Chrome's format."""
-
-from tfprof.exporters.client_timeline.memory import AllocationMaximum
-from tfprof.exporters.client_timeline.timeline import StepStatsAnalysis, Timeline
-
-__all__ = ["AllocationMaximum", "StepStatsAnalysis", "Timeline"]

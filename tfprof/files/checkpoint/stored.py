@@ -1,0 +1,108 @@
+"""What both formats of checkpoints tell of their tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from tfprof.errors import InputError, MalformedProfileError
+from tfprof.files.checkpoint.dtypes import (
+    ELEMENT_TYPES,
+    Array,
+    ElementType,
+    dtype_name,
+    is_readable,
+)
+from tfprof.wire import messages as pb
+
+Format = Literal["V1", "V2"]
+
+_MAX_RANK: Final = 254
+"""TensorFlow's own limit."""
+
+_NUMPY_MAX_RANK: Final = 32
+_MAX_ELEMENTS: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """A tensor as a checkpoint describes it.
+
+    Attributes:
+        name: Its key.
+        type_number: Number of its ``DataType``.
+        shape: Its shape.
+        n_bytes: What its values take, in the file if they are texts; None if only reading it
+            would tell.
+    """
+
+    name: str
+    type_number: int
+    shape: tuple[int, ...]
+    n_bytes: int | None
+
+
+class Store(Protocol):
+    """A checkpoint of one of the formats."""
+
+    @property
+    def format(self) -> Format:
+        """Which format."""
+
+    @property
+    def tensors(self) -> Mapping[str, StoredTensor]:
+        """All tensors by name."""
+
+    def missing_files(self) -> tuple[Path, ...]:
+        """Files that should be there."""
+
+    def read(self, name: str, *, verify: bool) -> Array:
+        """The values of a tensor."""
+
+
+def plain_shape(shape: pb.TensorShapeProto, where: str) -> tuple[int, ...]:
+    """A shape without unknowns.
+
+    Args:
+        shape: The message.
+        where: File and variable, for errors.
+
+    Raises:
+        MalformedProfileError: It is none that a tensor could have.
+    """
+    dims = tuple(int(dim.size) for dim in shape.dim)
+    if (
+        shape.unknown_rank
+        or len(dims) > _MAX_RANK
+        or min(dims, default=0) < 0
+        or prod(dims) > _MAX_ELEMENTS
+    ):
+        raise MalformedProfileError(
+            f"{where}: damaged: no tensor has such a shape. Copy the file again, or use another "
+            "checkpoint"
+        )
+    return dims
+
+
+def readable_type(tensor: StoredTensor, where: str) -> ElementType | None:
+    """The type of the elements of a tensor, None if they are texts.
+
+    Raises:
+        InputError: The values are none that NumPy could hold.
+    """
+    number = tensor.type_number
+    kind = ELEMENT_TYPES.get(number)
+    if not is_readable(number):
+        raise InputError(
+            f"{where}: values of type {dtype_name(number)} cannot be read: only the code that "
+            "wrote them knows what they mean"
+        )
+    if len(tensor.shape) > _NUMPY_MAX_RANK:
+        raise InputError(
+            f"{where}: cannot be read: it has {len(tensor.shape)} dimensions, and NumPy's arrays "
+            f"have {_NUMPY_MAX_RANK} at most"
+        )
+    return kind

@@ -1,0 +1,156 @@
+"""Compressed files, unpacked piece by piece: gzip, xz and zstd, told by their first bytes."""
+
+from __future__ import annotations
+
+import functools
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, TypeAlias
+
+from tfprof.errors import MalformedProfileError
+from tfprof.files import zstd
+from tfprof.files.disk import MAX_HELD_BYTES, Watch
+from tfprof.files.sniff import Format, packed_format
+
+_READ_BYTES = 1 << 20
+_PIECE_BYTES = {Format.GZIP: 1 << 16, Format.XZ: 1 << 14, Format.ZSTD: 1 << 14}
+"""Are unpacked at once. Of nothing but zeros that is 64, 112 and 512 MiB."""
+
+_GZIP_WINDOW = 31
+"""The largest window, behind a gzip header."""
+
+_TOOLS = {Format.GZIP: "gunzip", Format.XZ: "unxz", Format.ZSTD: "unzstd"}
+
+_Codec: TypeAlias = tuple[Callable[[], Any], type[Exception]]
+"""Makes the decompressor of one gzip member, xz stream or zstd frame; what damage raises."""
+
+
+def decompressed(data: bytes, label: str) -> bytes:
+    """The data, unpacked if they are compressed.
+
+    Args:
+        data: Compressed or not.
+        label: What to call them in errors.
+
+    Raises:
+        MalformedProfileError: They are damaged, or too large to be unpacked into memory.
+        MissingDependencyError: A package is missing.
+    """
+    found = packed_format(data)
+    return data if found is None else unpack(io.BytesIO(data), found, label)
+
+
+def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = None) -> bytes:
+    """All that a compressed stream holds, up to 2 GiB.
+
+    Args:
+        stream: The compressed data, from their beginning.
+        packing: How they are compressed.
+        label: What to call them in errors.
+        watch: Is told how much of the stream has been read.
+
+    Raises:
+        MalformedProfileError: They are damaged, or too large to be unpacked into memory.
+        MissingDependencyError: A package is missing.
+        OSError: The stream can not be read.
+    """
+    return _unpack(stream, packing, label, watch)[0]
+
+
+def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tuple[bytes, bool]:
+    """The beginning of what a compressed stream holds, and whether that is all.
+
+    Args:
+        stream: The compressed data, from their beginning.
+        packing: How they are compressed.
+        label: What to call them in errors.
+        size: How many bytes are enough.
+
+    Raises:
+        MalformedProfileError: The data that were looked at are damaged.
+        MissingDependencyError: A package is missing.
+        OSError: The stream can not be read.
+    """
+    return _unpack(stream, packing, label, None, enough=size)
+
+
+def _unpack(
+    stream: BinaryIO, packing: Format, label: str, watch: Watch | None, enough: int | None = None
+) -> tuple[bytes, bool]:
+    """What a stream holds, or as much of it as is enough; and whether that is all."""
+    make, damage = _codec(packing)
+    held = io.BytesIO()
+    pieces = _Pieces(stream, _PIECE_BYTES[packing], watch)
+    try:
+        for part in _parts(pieces, make):
+            held.write(part)
+            if enough is not None and held.tell() >= enough:
+                return held.getvalue(), False
+            if held.tell() > MAX_HELD_BYTES:
+                raise _too_large(label, packing, pieces.n_bytes, f"over {MAX_HELD_BYTES} bytes")
+    except (damage, EOFError) as error:
+        raise MalformedProfileError(
+            f"{label}: the compressed data are damaged: {error}. Copy the file again"
+        ) from error
+    except MemoryError as error:
+        found = f"over {held.tell()} bytes, for which there is no room"
+        raise _too_large(label, packing, pieces.n_bytes, found) from error
+    return held.getvalue(), True
+
+
+def _codec(packing: Format) -> _Codec:
+    if packing is Format.GZIP:
+        return functools.partial(zlib.decompressobj, _GZIP_WINDOW), zlib.error
+    if packing is Format.XZ:
+        return lzma.LZMADecompressor, lzma.LZMAError
+    return zstd.decompressor, zstd.error_class()
+
+
+class _Pieces:
+    """A stream in pieces that are small enough to be unpacked at once.
+
+    Attributes:
+        n_bytes: Bytes in the pieces so far.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int, watch: Watch | None) -> None:
+        self._stream, self._size, self._watch = stream, size, watch
+        self.n_bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while chunk := self._stream.read(_READ_BYTES):
+            if self._watch is not None:
+                self._watch.advance(len(chunk))
+            for start in range(0, len(chunk), self._size):
+                piece = chunk[start : start + self._size]
+                self.n_bytes += len(piece)
+                yield piece
+
+
+def _parts(pieces: _Pieces, make: Callable[[], Any]) -> Iterator[bytes]:
+    """What pieces hold, of all members one behind the other; zeros between these are padding.
+
+    Raises:
+        EOFError: They end within a member.
+    """
+    member: Any = None
+    for piece in pieces:
+        rest = piece if member is not None else piece.lstrip(b"\0")
+        while rest:
+            member = member or make()
+            yield member.decompress(rest)
+            rest = b""
+            if member.eof:
+                rest, member = member.unused_data.lstrip(b"\0"), None
+    if member is not None:
+        raise EOFError(f"they end at byte {pieces.n_bytes}, too early")
+
+
+def _too_large(label: str, packing: Format, n_packed: int, found: str) -> MalformedProfileError:
+    return MalformedProfileError(
+        f"{label}: too large to be unpacked into memory: the first {n_packed} bytes of this "
+        f"{packing.value} unpack to {found}. If that is right, unpack it with {_TOOLS[packing]} "
+        "and give the unpacked file; if not, copy it again"
+    )

@@ -1,0 +1,248 @@
+"""One way in: any message, bytes or path becomes a message of ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
+from tfprof.files.compression import decompressed, unpack
+from tfprof.files.disk import content_of, entries, is_folder, is_ordinary_file, opened
+from tfprof.files.sniff import Format, check_expected, packed_format, sniff
+from tfprof.wire import messages as pb
+from tfprof.wire.parsing import MAX_MESSAGE_BYTES, parse
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from tfprof.files.disk import Watch
+    from tfprof.wire.scan import Data
+
+    Source: TypeAlias = (
+        "Message | bytes | bytearray | memoryview | str | os.PathLike[str] | LoadedFile"
+    )
+
+CLASSES = {
+    Format.GRAPH_DEF: "GraphDef",
+    Format.META_GRAPH_DEF: "MetaGraphDef",
+    Format.SAVED_MODEL: "SavedModel",
+    Format.RUN_METADATA: "RunMetadata",
+    Format.OP_LOG: "OpLogProto",
+    Format.PROFILE: "ProfileProto",
+}
+SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+"""What the message in the folder of a SavedModel is called."""
+
+_MAGIC_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A file that has been read.
+
+    Attributes:
+        path: What to call it in errors.
+        data: Its content, unpacked.
+    """
+
+    path: str
+    data: Data
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A message and what it was.
+
+    Attributes:
+        format: Which of the wanted formats.
+        message: The message, of our own class for the format.
+        label: What to call the source in errors.
+        data: The message's bytes, where they were at hand.
+    """
+
+    format: Format
+    message: Any
+    label: str
+    data: bytes | None = None
+
+
+def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> Opened:
+    """Open a source as one of the wanted formats.
+
+    Args:
+        source: A message of any protobuf class, its bytes, or the path of a file (binary or
+            text, also compressed with gzip, xz or zstd) or of a SavedModel folder.
+        wanted: Formats that will do; the first is the one to name in errors.
+        argument: Name of the argument, for errors.
+
+    Raises:
+        UsageError: The source is of no type that could be opened.
+        InputError: The file can not be read.
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is broken.
+    """
+    if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
+        return _from_message(source, wanted, argument)
+    return _from_bytes(*_contents(source, wanted[0], argument), wanted)
+
+
+def _contents(source: object, wanted: Format, argument: str) -> tuple[Data, str]:
+    """Unpacked bytes of a file or of bytes, and what to call them."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return decompressed(bytes(source), argument), argument
+    if isinstance(source, LoadedFile):
+        return source.data, source.path
+    if isinstance(source, (str, os.PathLike)):
+        file = load_file(source)
+        return file.data, file.path
+    raise UsageError(
+        f"{argument} must be a {wanted.value} message, its bytes or a path; "
+        f"got {type(source).__name__}"
+    )
+
+
+def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
+    """Open a source as the serialized bytes of one format, unparsed; and what to call it.
+
+    Arguments and errors as in ``open_message``.
+    """
+    data, label = open_unchecked(source, wanted, argument=argument)
+    return as_binary(data, wanted, label), label
+
+
+def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
+    """The same, but a file may be of another format, or the text form.
+
+    Raises:
+        UsageError: The source is of no type that could be opened.
+        InputError: The file can not be read.
+    """
+    if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
+        opened = _from_message(source, (wanted,), argument)
+        return opened.message.SerializePartialToString(), opened.label
+    return _contents(source, wanted, argument)
+
+
+def as_binary(data: Data, wanted: Format, label: str) -> Data:
+    """Serialized bytes of a format from its serialized or its text form.
+
+    Raises:
+        UnknownFormatError: It is something else.
+        MalformedProfileError: The text is broken.
+    """
+    if not check_expected(data, wanted, label):
+        return data
+    return parse_text(getattr(pb, CLASSES[wanted]), data, label).SerializeToString()
+
+
+def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Opened:
+    name = message.DESCRIPTOR.full_name
+    for kind in wanted:
+        ours = getattr(pb, CLASSES[kind])
+        if name == ours.DESCRIPTOR.full_name:
+            if isinstance(message, ours):
+                return Opened(kind, message, argument)
+            data = message.SerializePartialToString(deterministic=True)
+            return Opened(kind, parse(ours, data, source=argument), argument, data)
+    raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
+
+
+def _from_bytes(data: Data, label: str, wanted: Sequence[Format]) -> Opened:
+    kind = wanted[0]
+    if len(wanted) > 1:
+        guess = sniff(data, label).format
+        kind = guess if guess in wanted else kind
+    is_text = check_expected(data, kind, label)
+    message_class = getattr(pb, CLASSES[kind])
+    if is_text:
+        return Opened(kind, parse_text(message_class, data, label), label)
+    if len(data) > MAX_MESSAGE_BYTES:
+        parse(message_class, data, source=label)  # refuses it, before anything is copied
+    content = bytes(data)
+    return Opened(kind, parse(message_class, content, source=label), label, content)
+
+
+def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
+    """Parse the text form of a message.
+
+    Raises:
+        MalformedProfileError: It is none, is nested too deeply, or over 2 GiB.
+    """
+    from google.protobuf import text_format
+
+    name = message_class.DESCRIPTOR.name
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise MalformedProfileError(
+            f"{label}: {len(data)} bytes are too many for the text form of a {name}: "
+            f"{MAX_MESSAGE_BYTES} bytes (2 GiB - 1) are read. Give the binary form"
+        )
+    try:
+        return text_format.Parse(
+            str(data, "utf-8"),
+            message_class(),
+            allow_unknown_field=True,
+            descriptor_pool=pb.private_pool(),
+        )
+    except (text_format.ParseError, ValueError, DeprecationWarning) as error:
+        # ValueError: a number out of range, or no UTF-8. A warning, where these are errors, is how
+        # Python reports an escape that is none.
+        raise MalformedProfileError(
+            f"{label}: not the text form of a {name}: {error}. "
+            "Save it again, or give the binary form"
+        ) from error
+    except RecursionError as error:
+        raise MalformedProfileError(
+            f"{label}: the text form of a {name} that is nested too deeply to be read. Save it "
+            "again, or give the binary form"
+        ) from error
+
+
+def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:
+    """Read a file, or the file of a SavedModel folder, and unpack it where that is due.
+
+    Args:
+        path: The file or folder.
+        watch: Is told how far it is.
+
+    Raises:
+        InputError: It can not be read, or was written to meanwhile.
+        UnknownFormatError: The folder is no SavedModel.
+        MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
+        MissingDependencyError: The package that could unpack it is not installed.
+    """
+    label = str(path)
+    file = Path(path)
+    if is_folder(file):
+        file = saved_model_file(file)
+    with opened(file) as stream:
+        return LoadedFile(label, _content(stream, label, watch))
+
+
+def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
+    if not stream.seekable():  # a pipe
+        return decompressed(bytes(content_of(stream, label, watch)), label)
+    packing = packed_format(stream.read(_MAGIC_BYTES))
+    stream.seek(0)
+    if packing is not None:
+        return unpack(stream, packing, label, watch)
+    return content_of(stream, label, watch)
+
+
+def saved_model_file(folder: Path) -> Path:
+    """The message in a SavedModel folder.
+
+    Raises:
+        UnknownFormatError: There is none.
+        InputError: The folder can not be read.
+    """
+    held = {entry.name: entry for entry in entries(folder) if is_ordinary_file(entry)}
+    for name in SAVED_MODEL_NAMES:
+        if name in held:
+            return held[name]
+    raise UnknownFormatError(
+        f"{folder}: a folder, but not a SavedModel: it holds neither saved_model.pb nor "
+        "saved_model.pbtxt. Give a file, or the folder that holds one of these"
+    )

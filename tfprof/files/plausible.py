@@ -1,0 +1,189 @@
+"""Ask of raw bytes whether they could be a message of a given type.
+
+Protobuf data carries no type, and its parser takes nearly anything: a field of the wrong
+wire type is silently kept as unknown. So a wrong file is found by holding the first few
+hundred fields against the descriptor.
+"""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tfprof.wire.pool import is_repeated
+from tfprof.wire.walk import (
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    LENGTH_DELIMITED,
+    START_GROUP,
+    VARINT,
+    Field,
+    WireError,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+    from tfprof.files.disk import FileParts
+
+MAX_FIELDS: Final = 300
+MAX_DEPTH: Final = 4
+_MAX_TEXT: Final = 4096
+
+_TYPE_STRING: Final = 9
+_TYPE_GROUP: Final = 10
+_TYPE_MESSAGE: Final = 11
+_TYPE_BYTES: Final = 12
+_FIXED64_TYPES: Final = frozenset({1, 6, 16})  # double, fixed64, sfixed64
+_FIXED32_TYPES: Final = frozenset({2, 7, 15})  # float, fixed32, sfixed32
+_LENGTH_TYPES: Final = frozenset({_TYPE_STRING, _TYPE_MESSAGE, _TYPE_BYTES})
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What speaks for and against one message type.
+
+    Attributes:
+        known: Fields that fit the descriptor, at all depths.
+        unknown: Fields whose number the descriptor neither has nor reserves.
+        odd: Texts with control characters: legal, but rarely what a name looks like.
+        complaint: The first thing that can not be, with its byte offset; empty if none.
+        truncated: The data end inside a field.
+    """
+
+    known: int = 0
+    unknown: int = 0
+    odd: int = 0
+    complaint: str = ""
+    truncated: bool = False
+
+    @property
+    def flawless(self) -> bool:
+        """Nothing at all speaks against it."""
+        return not (self.complaint or self.unknown or self.truncated)
+
+    @property
+    def score(self) -> int:
+        """For ranking types that are all possible."""
+        return self.known - 4 * self.unknown - 2 * self.odd
+
+
+def examine(data: memoryview | FileParts, descriptor: Descriptor) -> Evidence:
+    """Hold the beginning of ``data`` against ``descriptor``; bounded work, never raises."""
+    examination = _Examination(data)
+    examination.message(0, len(data), descriptor, 0)
+    return examination.found
+
+
+class _Examination:
+    """The data, and what has been found so far."""
+
+    def __init__(self, data: memoryview | FileParts) -> None:
+        self.data = data
+        self.found = Evidence()
+
+    def message(self, start: int, stop: int, descriptor: Descriptor, depth: int) -> None:
+        """Examine one message; recursion ends at MAX_DEPTH."""
+        found = self.found
+        fields = descriptor.fields_by_number
+        try:
+            for field in walk(self.data, start, stop):
+                self._field(field, fields.get(field.number), descriptor, depth)
+                if found.complaint or found.known + found.unknown >= MAX_FIELDS:
+                    return
+        except WireError as error:
+            if not (error.cut_off and stop == len(self.data)):
+                found.complaint = f"{error.problem} at byte {error.offset}"
+                return
+            found.truncated = True
+            if error.field is not None:
+                present = error.field._replace(value=stop - error.field.offset)
+                self._field(present, fields.get(present.number), descriptor, depth)
+
+    def _field(
+        self, field: Field, child: FieldDescriptor | None, parent: Descriptor, depth: int
+    ) -> None:
+        """Count one field, or complain about it."""
+        found = self.found
+        if child is None:
+            if field.wire_type in (START_GROUP, END_GROUP):
+                found.complaint = f"field {field.number} is a group at byte {field.tag_offset}"
+            elif field.number not in _reserved(parent):
+                found.unknown += 1
+            return
+        packed = field.wire_type == LENGTH_DELIMITED and child.type not in _LENGTH_TYPES
+        if field.wire_type != _wire_type(child) and not (packed and is_repeated(child)):
+            self._complain(field, child, f"has wire type {field.wire_type}")
+            return
+        found.known += 1
+        if child.type == _TYPE_STRING:
+            self._string(field, child)
+        elif child.type == _TYPE_MESSAGE and child.message_type and depth + 1 < MAX_DEPTH:
+            end = field.offset + field.value
+            self.message(field.offset, end, child.message_type, depth + 1)
+        elif packed and not self._cut(field) and not self._packs(field, child):
+            self._complain(field, child, "holds part of a number")
+
+    def _string(self, field: Field, child: FieldDescriptor) -> None:
+        stop = field.offset + min(field.value, _MAX_TEXT)
+        payload = bytes(self.data[field.offset : stop])
+        whole = field.value <= _MAX_TEXT and not self._cut(field)
+        try:
+            # Incremental, because the end may fall inside a character.
+            text = codecs.getincrementaldecoder("utf-8")().decode(payload, whole)
+        except UnicodeDecodeError:
+            self._complain(field, child, "holds text that is not UTF-8")
+            return
+        self.found.odd += bool(_CONTROL.search(text))
+
+    def _packs(self, field: Field, child: FieldDescriptor) -> bool:
+        """Whether a packed payload is made of whole numbers."""
+        width = {FIXED64: 8, FIXED32: 4}.get(_wire_type(child))
+        if width:
+            return field.value % width == 0
+        return not field.value or self.data[field.offset + field.value - 1] < 0x80
+
+    def _cut(self, field: Field) -> bool:
+        """Whether the data may end within this field."""
+        return self.found.truncated and field.offset + field.value == len(self.data)
+
+    def _complain(self, field: Field, child: FieldDescriptor, problem: str) -> None:
+        label = f"field {field.number} ({child.name})"
+        self.found.complaint = f"{label} {problem} at byte {field.tag_offset}"
+
+
+def _wire_type(child: FieldDescriptor) -> int:
+    if child.type in _LENGTH_TYPES:
+        return LENGTH_DELIMITED
+    if child.type in _FIXED64_TYPES:
+        return FIXED64
+    if child.type in _FIXED32_TYPES:
+        return FIXED32
+    return START_GROUP if child.type == _TYPE_GROUP else VARINT
+
+
+@functools.lru_cache(maxsize=256)
+def _reserved(descriptor: Descriptor) -> frozenset[int]:
+    """Numbers that exist in TensorFlow's schema, now or earlier, and that ours leaves out."""
+    from google.protobuf.descriptor_pb2 import DescriptorProto
+
+    proto = DescriptorProto()
+    descriptor.CopyToProto(proto)
+    return frozenset(n for span in proto.reserved_range for n in range(span.start, span.end))
+
+
+@functools.lru_cache(maxsize=256)
+def field_names(descriptor: Descriptor) -> frozenset[str]:
+    """Names that a text proto of this type may start a field with, reserved ones included."""
+    from google.protobuf.descriptor_pb2 import DescriptorProto
+
+    proto = DescriptorProto()
+    descriptor.CopyToProto(proto)
+    return frozenset([*descriptor.fields_by_name, *proto.reserved_name])

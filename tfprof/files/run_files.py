@@ -1,0 +1,417 @@
+"""Which of the files that a user named is the graph, which are runs, which the op log …"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
+from tfprof.files.compression import decompressed, unpack_head
+from tfprof.files.disk import (
+    PACKED_SUFFIXES,
+    Unwatched,
+    Watch,
+    content_of,
+    entries,
+    file_parts,
+    is_folder,
+    is_ordinary_file,
+    opened,
+)
+from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
+from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
+from tfprof.wire.parsing import with_article
+
+if TYPE_CHECKING:
+    from tfprof.files.events import EventLog
+
+Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
+
+_SURE = 0.5
+"""A file that nobody named must fit its format better than some other."""
+
+_HEAD_BYTES = 1 << 20
+"""Of a packed file, so much is looked at to tell what it is."""
+
+_CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
+_STEP = re.compile(r"(?:^|[_.-]|step)(\d{1,18})$")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A file, and what it looks like.
+
+    Attributes:
+        path: As the user named it, or found in a folder that the user named.
+        found: What it looks like.
+        data: Its content, if it had to be read to look at it, and small.
+        trouble: Why it could not be looked at; empty if it could.
+        step: The step that a run in an event file is of.
+    """
+
+    path: str
+    found: Sniffed
+    data: bytes | None = field(default=None, repr=False)
+    trouble: str = ""
+    step: int | None = None
+
+    def load(self, watch: Watch | None = None) -> LoadedFile:
+        """Read it.
+
+        Raises:
+            InputError: It can not be read.
+        """
+        if self.data is not None:
+            return LoadedFile(self.path, self.data)
+        return load_file(self.path, watch)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that ``load`` will read from a disk, in bytes; 0 if that is not known."""
+        try:
+            return 0 if self.data is not None else Path(self.path).stat().st_size
+        except OSError:
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files of a program's runs, by what they are.
+
+    Attributes:
+        graph: A graph, or None.
+        op_log: An op log, or None.
+        runs: Run metadata by step.
+        profile: A saved profile, which holds all of these; or None.
+        checkpoint: Path of a checkpoint, or None.
+        unused: Files of a folder that are nothing of this, and what they look like.
+        other_profiles: Older profiles in the folder of the profile.
+    """
+
+    graph: RunFile | None = None
+    op_log: RunFile | None = None
+    runs: dict[int, RunFile] = field(default_factory=dict)
+    profile: RunFile | None = None
+    checkpoint: str | None = None
+    unused: tuple[RunFile, ...] = ()
+    other_profiles: tuple[RunFile, ...] = ()
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all files, unpacked as far as that is known."""
+        return sum(file.n_bytes or len(file.data or b"") for file in self.all())
+
+    def all(self) -> list[RunFile]:
+        """Every file that is to be loaded."""
+        single = [self.graph, self.op_log, self.profile]
+        return [*(file for file in single if file is not None), *self.runs.values()]
+
+
+def find_run_files(
+    paths: Iterable[str | os.PathLike[str]],
+    without: Collection[Role] = (),
+    watch: Watch | None = None,
+) -> RunFiles:
+    """Look at files and folders, and tell what each is.
+
+    Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
+    run metadata end in a number of their own; else they are counted from 0. In a folder, files
+    with numbers come in the order of these. Event files stand for the graph and the runs in them.
+    Of several profiles in a folder the newest one counts, and the graphs and event files beside
+    it do not: it holds its graph.
+
+    Args:
+        paths: Files, SavedModel folders, and folders that hold files of a run.
+        without: What to leave out of folders, because it is known already.
+        watch: Is told what is looked at.
+
+    Raises:
+        InputError: A path can not be read.
+        UnknownFormatError: A file is nothing that a profile is made of.
+        EmptyProfileError: A folder holds no file of a run.
+        UsageError: Two files where there can be one.
+    """
+    found: list[RunFile] = []
+    unused: list[RunFile] = []
+    checkpoints: list[str] = []
+    older: list[RunFile] = []
+    watch = watch or Unwatched()
+    for path in (os.fspath(path) for path in paths):
+        watch.stage(f"looking at {path}")
+        if not is_run_folder(path):
+            file = look_at(path)
+            if file.found.format is Format.EVENTS:
+                logged, troubles = _of_events([file])
+                found += logged or [_usable(file)]
+                unused += troubles
+            else:
+                found += [_usable(file)]
+            continue
+        usable, others = _look_into(path)
+        if not usable:
+            raise EmptyProfileError(_nothing_in(path, others))
+        usable, beside = _newest_profile(usable)
+        older += [file for file in beside if _role(file) == "profile"]
+        roles = {_role(file) for file in usable} - set(without)
+        found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
+        checkpoints += [path] if "checkpoint" in roles else []
+        unused += others
+    found = list({os.path.realpath(file.path): file for file in found}.values())
+    checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
+    return _by_role(found, checkpoints, tuple(unused), tuple(older))
+
+
+def look_at(path: str) -> RunFile:
+    """Tell what a file, or the message in a SavedModel folder, is.
+
+    Raises:
+        InputError: It can not be read.
+        MalformedProfileError: It is compressed and damaged.
+    """
+    if is_folder(path):
+        return RunFile(path, _surely(Format.SAVED_MODEL))
+    if is_ordinary_file(f"{path}.index") and not Path(path).exists():
+        return RunFile(path, _surely(Format.CHECKPOINT))
+    name = _unpacked_name(path)
+    with opened(path) as stream:
+        if not stream.seekable():
+            data = decompressed(bytes(content_of(stream, path)), path)
+            return RunFile(path, sniff(data, name), data)
+        content = file_parts(stream, path)
+        packing = packed_format(content)
+        if packing is None:
+            return RunFile(path, sniff(content, path))
+        stream.seek(0)
+        head, is_all = unpack_head(stream, packing, path, _HEAD_BYTES)
+    return RunFile(path, sniff(head, name), head if is_all else None)
+
+
+def is_run_folder(path: str) -> bool:
+    """Whether it is a folder and no SavedModel."""
+    if not is_folder(path):
+        return False
+    return not any(is_ordinary_file(Path(path, name)) for name in SAVED_MODEL_NAMES)
+
+
+def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
+    """The files in a folder that make a profile, and the others."""
+    usable: list[RunFile] = []
+    others: list[RunFile] = []
+    files = [path for path in entries(folder) if is_ordinary_file(path)]
+    shown = [path for path in files if not path.name.startswith(".")]
+    has_checkpoint = any(path.suffix == ".index" for path in shown)
+    for path in sorted(shown, key=lambda path: _natural(path.name)):
+        if has_checkpoint and _CHECKPOINT_DATA.search(path.name):
+            continue
+        try:
+            file = look_at(str(path))
+        except InputError as error:
+            unknown = Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
+            file = RunFile(str(path), unknown, trouble=str(error))
+        is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
+        (usable if is_usable else others).append(file)
+    logs = [file for file in others if file.found.format is Format.EVENTS]
+    if logs:
+        logged, troubles = _of_events(logs)
+        known = {_role(file) for file in usable}
+        usable += [file for file in logged if _role(file) not in known]
+        others = [file for file in others if not (logged and file in logs)] + troubles
+    plain = [file for file in usable if _role(file) == "graph" and not file.path.endswith(".meta")]
+    if plain:  # a Saver writes a .meta file, the graph once more, for each checkpoint
+        others += [file for file in usable if _role(file) == "graph" and file not in plain]
+        usable = [file for file in usable if _role(file) != "graph" or file in plain]
+    return usable, others
+
+
+def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
+    """Of the files in a folder those that count, and those that the newest profile stands for.
+
+    ``ProfileContext`` saves one profile after the other, ``profile_<run>``, and often into the
+    folder where a Saver and a FileWriter leave the graph. Run metadata or an op log in files of
+    their own have been put there by someone, who must say what to take.
+    """
+    profiles = [file for file in files if _role(file) == "profile"]
+    parts = [file for file in files if _role(file) in ("run", "op_log") and "#" not in file.path]
+    if not profiles or parts:
+        return files, []
+    numbers = [step_in_name(file.path) for file in profiles]
+    if None in numbers or len(set(numbers)) < len(numbers):
+        newest = max(profiles, key=lambda file: Path(file.path).stat().st_mtime_ns)
+    else:
+        newest = max(profiles, key=lambda file: step_in_name(file.path) or 0)
+    kept = [file for file in files if file is newest or _role(file) == "checkpoint"]
+    return kept, [file for file in files if file not in kept]
+
+
+def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
+    """The graph and the runs in event files of one log folder, and files that are damaged.
+
+    Of several graphs the last one counts, as in TensorBoard.
+    """
+    graph: list[RunFile] = []
+    runs: list[RunFile] = []
+    damaged: list[RunFile] = []
+    for file in files:
+        log = _read_log(file)
+        message, format_ = log.graph, Format.GRAPH_DEF
+        if message is None:
+            message, format_ = log.meta_graph, Format.META_GRAPH_DEF
+        if message is not None:
+            graph = [RunFile(f"{file.path}#graph", _surely(format_), message)]
+        for run in log.runs:
+            path = f"{file.path}#{run.tag}"
+            runs.append(RunFile(path, _surely(Format.RUN_METADATA), run.data, step=run.step))
+        if log.damage:
+            trouble = f"{file.path}: {log.damage}; what comes after it was left out"
+            damaged.append(RunFile(file.path, file.found, trouble=trouble))
+    return [*graph, *runs], damaged
+
+
+def _read_log(file: RunFile) -> EventLog:
+    """Read an event file; of a large one that is not packed, a record at a time.
+
+    Raises:
+        InputError: It can not be read.
+    """
+    from tfprof.files.events import read_events
+
+    if file.data is None and is_ordinary_file(file.path):
+        with opened(file.path) as stream:
+            parts = file_parts(stream, file.path)
+            if packed_format(parts) is None:
+                return read_events(parts)
+    return read_events(file.load().data)
+
+
+def _surely(format_: Format) -> Sniffed:
+    return Sniffed(format_, is_text=False, certainty=1.0)
+
+
+_ROLES: dict[Format, Role] = {
+    Format.GRAPH_DEF: "graph",
+    Format.META_GRAPH_DEF: "graph",
+    Format.SAVED_MODEL: "graph",
+    Format.RUN_METADATA: "run",
+    Format.OP_LOG: "op_log",
+    Format.PROFILE: "profile",
+    Format.CHECKPOINT: "checkpoint",
+}
+_ROLE_OPTIONS: dict[Role, str] = {
+    "graph": "--graph_path", "op_log": "--op_log_path", "profile": "--profile_path",
+}  # fmt: skip
+
+
+def _role(file: RunFile) -> Role:
+    return _ROLES[file.found.format]
+
+
+def _usable(file: RunFile) -> RunFile:
+    if file.found.format in _ROLES:
+        return file
+    if file.found.format is Format.EMPTY:
+        raise _empty(file.path)
+    raise UnknownFormatError(
+        f"{file.path}: no graph, run metadata, op log or profile. {advice(file.found)}"
+    )
+
+
+def refuse_empty(path: str) -> None:
+    """Of a file without content nobody has saved anything.
+
+    Raises:
+        UnknownFormatError: It is such a file.
+    """
+    if is_ordinary_file(path) and not Path(path).stat().st_size:
+        raise _empty(path)
+
+
+def _empty(path: str) -> UnknownFormatError:
+    return UnknownFormatError(f"{path}: this file is empty. Save it again")
+
+
+def _by_role(
+    found: Sequence[RunFile],
+    checkpoints: Sequence[str],
+    unused: tuple[RunFile, ...],
+    older: tuple[RunFile, ...],
+) -> RunFiles:
+    roles: dict[Role, list[RunFile]] = {}
+    for file in found:
+        roles.setdefault(_role(file), []).append(file)
+    if len(checkpoints) > 1:
+        raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
+    return RunFiles(
+        graph=_only("graph", roles.get("graph", [])),
+        op_log=_only("op_log", roles.get("op_log", [])),
+        profile=_only("profile", roles.get("profile", [])),
+        runs=by_step(roles.get("run", [])),
+        checkpoint=checkpoints[0] if checkpoints else None,
+        unused=unused,
+        other_profiles=older,
+    )
+
+
+def _only(role: Role, files: Sequence[RunFile]) -> RunFile | None:
+    if len(files) < 2:
+        return files[0] if files else None
+    listed = ", ".join(
+        f"{file.path} ({with_article(file.found.format.value)})" for file in files[:5]
+    )
+    more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+    remedy = "; tfprof convert unites profiles of several workers" if role == "profile" else ""
+    raise UsageError(
+        f"{len(files)} files where there can be one: {listed}{more}; give one of them, or say "
+        f"which with {_ROLE_OPTIONS[role]}{remedy}"
+    )
+
+
+def by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
+    """Run metadata by step: by the numbers in the names or events, else in order from 0."""
+    numbers = [step_in_name(file.path) if file.step is None else file.step for file in files]
+    steps = [number for number in numbers if number is not None]
+    if len(set(steps)) != len(files):
+        return dict(enumerate(files))
+    return dict(sorted(zip(steps, files, strict=True), key=lambda pair: pair[0]))
+
+
+def step_in_name(path: str) -> int | None:
+    """The number at the end of a name such as ``run_meta_100.pb.gz``, or None.
+
+    >>> step_in_name("run/run_meta_100.pb.gz"), step_in_name("resnet50.pb")
+    (100, None)
+    """
+    name = Path(_unpacked_name(path)).name
+    stem = name if _STEP.search(name) else Path(name).stem
+    match = _STEP.search(stem)
+    return int(match[1]) if match else None
+
+
+def _unpacked_name(path: str) -> str:
+    suffix = Path(path).suffix
+    return path.removesuffix(suffix) if suffix in PACKED_SUFFIXES else path
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key by which ``b_9`` comes before ``b_10``."""
+    parts = re.findall(r"\d{1,18}|\D+", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
+    troubles = [file.trouble for file in others if file.trouble]
+    if troubles and len(troubles) == len(others):
+        return f"{folder}: no file of a run could be read: {'; '.join(troubles[:5])}."
+    seen = ", ".join(f"{Path(file.path).name} ({file.found.format.value})" for file in others[:5])
+    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+    holds = f"it holds {seen}{more}" if others else "it is empty"
+    remedy = ""
+    if others and others[0].found.format is not Format.EVENTS:  # these have been looked into
+        remedy = advice(others[0].found).partition("; ")[2]
+    return (
+        f"{folder}: no file of a run: {holds}. Give the folder or the files with the graph, the "
+        f"run metadata, the op log or the profile{'; or ' + remedy if remedy else ''}"
+    ).rstrip(".") + "."

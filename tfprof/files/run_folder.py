@@ -1,0 +1,143 @@
+"""Where captured runs lie: ``LOGDIR/[train/]plugins/profile/RUN/HOST.xplane.pb``."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files.disk import entries, is_folder, is_ordinary_file
+
+_FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
+
+_PROFILES = ("plugins", "profile")
+
+_MOST_NAMED = 5
+
+_DEEPEST = 8
+"""Folders below a log folder in which runs are looked for."""
+
+
+def host_name(path: str | os.PathLike[str]) -> str:
+    """Name of a host's file up to ``.xplane.pb``."""
+    name = Path(path).name
+    found = _FILE.fullmatch(name)
+    return name if found is None else found["host"]
+
+
+def capture_files(folder: Path) -> list[Path]:
+    """The captures of a run folder, one for each host, by name.
+
+    A file that is there packed and unpacked is taken once, unpacked.
+
+    Raises:
+        InputError: The folder can not be read.
+    """
+    files: dict[str, Path] = {}
+    for path in entries(folder):
+        found = _FILE.fullmatch(path.name)
+        if found is not None and is_ordinary_file(path):
+            files.setdefault(found["host"], path)
+    return [files[host] for host in sorted(files)]
+
+
+def is_capture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is named as captures are, or a folder is a log folder or holds some.
+
+    What lies deeper than a log folder's runs counts where a folder has no files of its own.
+    """
+    named = Path(path)
+    if not is_folder(named):
+        return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
+    try:
+        inside = entries(named)
+        if capture_files(named) or any(
+            is_folder(folder.joinpath(*_PROFILES)) for folder in (named, *inside)
+        ):
+            return True
+        holds_files = any(is_ordinary_file(path) for path in inside)
+        return not holds_files and bool(runs(named))
+    except InputError:  # whoever reads it says what is wrong
+        return False
+
+
+def runs(folder: Path) -> dict[str, Path]:
+    """Run folders of a log folder, in the order of their names.
+
+    A run is called as its path from the log folder to the folder that holds ``plugins``, and the
+    name of the run. Where there is no folder ``plugins/profile``, runs are the folders below that
+    hold captures, called as the way to them.
+    """
+    found: dict[str, Path] = {}
+    loose: dict[str, Path] = {}
+    for parent, folders, _ in os.walk(folder):
+        here = Path(parent)
+        folders.sort()
+        if len(here.relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
+        if here.parts[-2:] == _PROFILES:
+            prefix = here.parent.parent.relative_to(folder) if _is_inside(here, folder) else Path()
+            for name in folders:
+                if capture_files(here / name):
+                    found[str(prefix / name)] = here / name
+            folders.clear()
+        elif here != folder and capture_files(here):
+            loose[str(here.relative_to(folder))] = here
+            folders.clear()
+    found = found or loose
+    return dict(sorted(found.items(), key=lambda item: (item[1].name, item[0])))
+
+
+def _is_log(run: Path) -> bool:
+    """Whether a run lies where log folders have them, under a name that tells its time."""
+    return run.parent.parts[-2:] == _PROFILES
+
+
+def _is_inside(profiles: Path, folder: Path) -> bool:
+    """Whether the folder that holds ``plugins`` is the log folder or lies in it."""
+    return len(profiles.relative_to(folder).parts) >= len(_PROFILES)
+
+
+def run_files(folder: Path, run: str | None) -> tuple[str, list[Path], list[str]]:
+    """The files of a run.
+
+    Args:
+        folder: A run folder, or a log folder.
+        run: Which run of a log folder; by default the latest.
+
+    Returns:
+        The name of the run, its files, and the names of the other runs.
+
+    Raises:
+        EmptyProfileError: There is no capture.
+        UsageError: There is no such run; or none was chosen of several in a folder that is no log
+            folder, so that none is the latest.
+    """
+    files = capture_files(folder)
+    if files and run is None:
+        return folder.name, files, []
+    known = runs(folder)
+    if files and not known:
+        raise UsageError(
+            f"{folder}: holds the captures of one run, so that there is no run {run!r} to choose; "
+            "leave it out"
+        )
+    if not known:
+        raise EmptyProfileError(
+            f"{folder}: holds no capture; one is called HOST.xplane.pb and lies in "
+            "plugins/profile/RUN of the log folder. Was the profiler stopped?"
+        )
+    if run is None:
+        run = next(reversed(known))
+        if len(known) > 1 and not _is_log(known[run]):
+            listed = ", ".join(list(known)[:_MOST_NAMED])
+            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+            raise UsageError(
+                f"{folder}: {len(known)} folders with captures lie below it: {listed}{more}; give "
+                "one of them, or choose it with --run NAME"
+            )
+    if run not in known:
+        raise UsageError(f"{folder}: no run {run!r}; it has: {', '.join(known)}")
+    others = [name for name in known if name != run]
+    return run, capture_files(known[run]), others

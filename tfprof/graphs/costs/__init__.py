@@ -1,0 +1,1 @@
+"""Costs of a program: parameters, memory, roofline, sums for scopes and layers."""

@@ -1,0 +1,262 @@
+"""Which variables a plain graph has: those that it declares, or the constants they were frozen to.
+
+A frozen graph has no variables: its weights are constants among others. A constant is taken for a
+weight if it is of a float type, has at least one dimension and more than one element, and
+
+* feeds a matrix product, convolution, bias, batch normalization, lookup or recurrent kernel, or
+* is a vector that scales or shifts (an operand of ``Mul``, ``Add`` or ``Sub``), which is what
+  normalization layers become.
+
+In between there may be ops that change nothing but form, calls of functions, and loops that hand it
+on unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from tfprof.graphs.model.program import Body, FunctionRef, Kind, Node, Variable
+from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, PartialShape, Tensor
+from tfprof.graphs.model.variable_names import VARIABLE_OPS, belongs_to_optimizer
+
+_FORM_OPS = frozenset({
+    "Cast", "Dequantize", "Enter", "ExpandDims", "FakeQuantWithMinMaxArgs",
+    "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "Identity", "IdentityN",
+    "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "QuantizeV2",
+    "RefEnter", "Reshape", "Squeeze", "StopGradient", "Transpose",
+})  # fmt: skip
+"""Ops whose output is the same weight in another form."""
+
+_WEIGHT_OPS = frozenset({
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "BatchNormWithGlobalNormalization", "BiasAdd",
+    "BiasAddV1", "BlockLSTM", "BlockLSTMV2", "Conv", "Conv2D", "Conv2DBackpropInput",
+    "Conv2DBackpropInputV2", "Conv3D", "Conv3DBackpropInputV2", "CudnnRNN", "CudnnRNNV2",
+    "CudnnRNNV3", "DepthwiseConv2dNative", "Dilation2D", "Einsum", "FusedBatchNorm",
+    "FusedBatchNormV2", "FusedBatchNormV3", "GRUBlockCell", "Gather", "GatherNd", "GatherV2",
+    "LSTMBlockCell", "MatMul", "QuantizedConv2D", "QuantizedDepthwiseConv2D", "QuantizedMatMul",
+    "QuantizedMatMulWithBias", "SparseMatMul", "SparseTensorDenseMatMul", "XlaConv", "XlaConvV2",
+    "XlaDot", "XlaDotV2", "_FusedBatchNormEx", "_FusedConv2D", "_FusedDepthwiseConv2dNative",
+    "_FusedMatMul",
+})  # fmt: skip
+
+_AFFINE_OPS = frozenset({"Add", "AddV2", "Mul", "Sub"})
+_CONSTANT_OPS = frozenset({"Const", "HostConst"})
+_WEIGHT_TYPES = FLOAT_TYPES | QUANTIZED_TYPES | {6}
+"""Float types, and those that quantized weights have (6 is int8)."""
+
+_LOOP_OPS = frozenset({"StatelessWhile", "While"})
+_CALLED_WITHOUT_FIRST = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
+"""Ops whose first input chooses what is called with the others."""
+
+Functions = Callable[[str], "Body | None"]
+
+
+class GraphVariables(NamedTuple):
+    """What a graph has in the way of variables.
+
+    Attributes:
+        variables: The variables.
+        notes: How they were found, where that is not plain.
+    """
+
+    variables: list[Variable]
+    notes: tuple[str, ...] = ()
+
+
+def no_functions(name: str) -> Body | None:
+    """The function library of a graph without one."""
+    return None
+
+
+def variables_of_graph(
+    body: Body,
+    trainable_names: Collection[str] | None = None,
+    functions: Functions = no_functions,
+) -> GraphVariables:
+    """The variables that a graph declares, or if there are none the weights frozen into it.
+
+    Args:
+        body: The graph.
+        trainable_names: Names of the variables that train; None if nobody says.
+        functions: Body of a function by name.
+
+    Returns:
+        Variables of the model; those of optimizers are left out, with a note.
+    """
+    declared = list(_declared(body))
+    if not declared:
+        return _frozen(body, functions)
+    names = {variable.name for variable in declared}
+    trainable = None if trainable_names is None else set(trainable_names)
+    owners = names if trainable is None else trainable
+    kept, left_out = [], 0
+    for variable in declared:
+        is_known = trainable is not None and variable.name in trainable
+        if not is_known and belongs_to_optimizer(variable.name, owners):
+            left_out += 1
+        else:
+            said = None if trainable is None else is_known
+            kept.append(replace(variable, trainable=said))
+    notes = []
+    if left_out:
+        notes.append(f"{left_out} variables of optimizers are left out, told by their names")
+    return GraphVariables(kept, tuple(notes))
+
+
+def _declared(body: Body) -> Iterator[Variable]:
+    """Variables of the graph's nodes; handles of the same shared variable are one."""
+    seen = set()
+    for node in body.nodes:
+        if node.kind.op not in VARIABLE_OPS:
+            continue
+        attrs = node.kind.attrs
+        shape, dtype = _shape(attrs.get("shape")), attrs.get("dtype", 0)
+        shared = attrs.get("shared_name")
+        key = (attrs.get("container"), shared or node.name, bool(shared), shape, dtype)
+        if key not in seen:
+            seen.add(key)
+            yield Variable(node.name, shape, dtype if isinstance(dtype, int) else 0)
+
+
+def _shape(value: object) -> PartialShape:
+    return value if isinstance(value, tuple) else None
+
+
+def _frozen(body: Body, functions: Functions) -> GraphVariables:
+    bodies = {"": body}
+    waiting = [body]
+    while waiting:
+        for name in _called(waiting.pop()):
+            if name not in bodies and (found := functions(name)) is not None:
+                bodies[name] = found
+                waiting.append(found)
+    uses = _Uses(bodies)
+    variables = [
+        Variable(f"{name}/{node.name}" if name else node.name, value.shape, value.dtype)
+        for name, found in bodies.items()
+        for place, node in enumerate(found.nodes)
+        if node.kind.op in _CONSTANT_OPS and (value := _weight(node, uses.of(name, place)))
+    ]
+    if not variables:
+        return GraphVariables([])
+    note = (
+        f"the graph has no variables: these are {len(variables)} frozen constants that are used "
+        "as weights"
+    )
+    return GraphVariables(variables, (note,))
+
+
+def _weight(node: Node, use: int) -> Tensor | None:
+    """The value of a constant if it is a weight."""
+    value = node.kind.attrs.get("value")
+    if not isinstance(value, Tensor) or not value.shape or value.dtype not in _WEIGHT_TYPES:
+        return None
+    long_dims = [dim for dim in value.shape if dim != 1]
+    is_vector = len(long_dims) == 1
+    wanted = use & _AS_WEIGHT or (use & _AS_OPERAND and is_vector)
+    return value if wanted and long_dims and 0 not in long_dims else None
+
+
+def _called(body: Body) -> Iterator[str]:
+    for kind in dict.fromkeys(node.kind for node in body.nodes):
+        yield from _callees(kind)
+
+
+def _callees(kind: Kind) -> Iterator[str]:
+    """Functions that a node calls with its inputs; the op type may be one, too."""
+    yield kind.op
+    for value in kind.attrs.values():
+        is_list = isinstance(value, tuple) and not isinstance(value, FunctionRef)
+        for item in value if is_list else (value,):
+            if isinstance(item, FunctionRef):
+                yield item.name
+
+
+_AS_WEIGHT = 1
+_AS_OPERAND = 2
+
+
+class _Uses:
+    """What the nodes of bodies are used for, through form changes, loops and calls."""
+
+    def __init__(self, bodies: dict[str, Body]) -> None:
+        self._bodies = bodies
+        self._uses = {name: bytearray(len(body.nodes)) for name, body in bodies.items()}
+        self._callees: dict[Kind, list[str]] = {}
+        changed = True
+        while changed:  # callees mostly come after callers, so one round does; a second one sees it
+            changed = False
+            for name in reversed(list(bodies)):
+                changed = self._update(name) or changed
+
+    def of(self, name: str, place: int) -> int:
+        return self._uses[name][place]
+
+    def _update(self, name: str) -> bool:
+        """Look at one body; whether that told something new."""
+        uses = self._uses[name]
+        changed = [
+            place
+            for node in self._bodies[name].nodes
+            if node.kind.op not in _FORM_OPS
+            for slot, (place, _) in enumerate(node.inputs)
+            if place >= 0 and self._mark(uses, place, self._use_as_input(node, slot))
+        ]
+        nodes = self._bodies[name].nodes
+        any_change = bool(changed)
+        while changed:
+            place = changed.pop()
+            node = nodes[place]
+            if node.kind.op in _FORM_OPS:
+                inputs = node.inputs if node.kind.op == "IdentityN" else node.inputs[:1]
+                changed += [
+                    source
+                    for source, _ in inputs
+                    if source >= 0 and self._mark(uses, source, uses[place])
+                ]
+        return any_change
+
+    @staticmethod
+    def _mark(uses: bytearray, place: int, use: int) -> bool:
+        before = uses[place]
+        uses[place] |= use
+        return uses[place] != before
+
+    def _use_as_input(self, node: Node, slot: int) -> int:
+        op = node.kind.op
+        if op in _WEIGHT_OPS:
+            return _AS_WEIGHT
+        if op in _AFFINE_OPS:
+            return _AS_OPERAND
+        if op in _LOOP_OPS and not self._is_invariant(node, slot):
+            return 0
+        argument = slot - (op in _CALLED_WITHOUT_FIRST)
+        use = 0
+        for callee in self._called_by(node.kind):
+            if 0 <= argument < self._bodies[callee].n_args:
+                use |= self._uses[callee][argument]
+        return use
+
+    def _is_invariant(self, node: Node, slot: int) -> bool:
+        """Whether the body of a loop hands an argument on as it is; others are its state."""
+        reference = node.kind.attrs.get("body")
+        body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
+        if body is None or slot >= len(body.results):
+            return False
+        place, seen = body.results[slot][0], set()
+        while place >= body.n_args and place not in seen:
+            seen.add(place)
+            producer = body.nodes[place]
+            if producer.kind.op != "Identity" or not producer.inputs:
+                return False
+            place = producer.inputs[0][0]
+        return place == slot
+
+    def _called_by(self, kind: Kind) -> list[str]:
+        found = self._callees.get(kind)
+        if found is None:
+            found = [name for name in _callees(kind) if name and name in self._bodies]
+            self._callees[kind] = found
+        return found

@@ -1,0 +1,308 @@
+"""The layers or name scopes of a model as a tree of rows, with what each costs and holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import NamedTuple
+
+from tfprof.graphs.costs.params import ParamRow
+from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added
+from tfprof.graphs.live.traced_graph import TracedLayer
+from tfprof.graphs.model.symbolic import Number, typical
+from tfprof.graphs.model.tensors import PartialShape
+
+NO_LAYER = "(weights outside all layers)"
+"""Row of the variables that no layer has."""
+
+
+class Weights(NamedTuple):
+    """Parameters somewhere.
+
+    Attributes:
+        trainable: Those that training changes.
+        non_trainable: Those that it does not change.
+        unknown: Those of which nobody says it.
+        size_bytes: Bytes of all.
+    """
+
+    trainable: int = 0
+    non_trainable: int = 0
+    unknown: int = 0
+    size_bytes: int = 0
+
+    @property
+    def params(self) -> int:
+        """All of them."""
+        return self.trainable + self.non_trainable + self.unknown
+
+
+def weights_of(rows: Iterable[ParamRow]) -> Weights:
+    """The parameters of variables."""
+    rows = list(rows)
+    if not rows:
+        return Weights()
+
+    def count(trainable: bool | None) -> int:
+        return sum(row.params or 0 for row in rows if row.trainable is trainable)
+
+    return Weights(count(True), count(False), count(None), sum(r.size_bytes or 0 for r in rows))
+
+
+def added_weights(parts: Iterable[Weights]) -> Weights:
+    """The sum of parameters."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return Weights(*map(sum, zip(*parts, strict=True))) if parts else Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """A layer or name scope.
+
+    Attributes:
+        path: Its path from the model; empty for a graph as a whole.
+        name: The last part of it.
+        kind: Class of the layer; ``scope`` for a name scope, ``…`` for rows that were folded.
+        depth: Number of rows around it.
+        parent: Place of the row around it, -1 for the first.
+        shapes: Shapes of its output tensors; None if they are unknown.
+        own: What it costs, rows inside it left out.
+        total: What it costs with everything inside it.
+        own_weights: Its parameters, rows inside it left out.
+        weights: Its parameters with everything inside it.
+        folded: Number of layers that this row stands for.
+    """
+
+    path: str
+    name: str
+    kind: str
+    depth: int
+    parent: int
+    shapes: tuple[PartialShape, ...] | None
+    own: Amounts
+    total: Amounts
+    own_weights: Weights
+    weights: Weights
+    folded: int = 0
+
+
+class _Part(NamedTuple):
+    """A row before it has numbers."""
+
+    name: str
+    kind: str
+    parent: str | None
+    shapes: tuple[PartialShape, ...] | None
+
+
+def layer_rows(
+    layer: TracedLayer,
+    sums: ScopeSums,
+    variables: Sequence[ParamRow],
+    batch: Number | None = None,
+) -> list[LayerRow]:
+    """Rows of a model's layers, in the order of the model.
+
+    What functions inside a layer do counts for the layer; what is outside all of them, for the
+    model.
+
+    Args:
+        layer: The model.
+        sums: What scopes cost; those of layers are their paths.
+        variables: The parameters.
+        batch: First dimension of the model's inputs.
+    """
+    parts: dict[str, _Part] = {}
+    weights: dict[str, list[ParamRow]] = {}
+    by_name = {variable.name: variable for variable in variables}
+    waiting: list[tuple[TracedLayer, str | None]] = [(layer, None)]
+    while waiting:
+        each, parent = waiting.pop()
+        shapes = _completed(each.output_shapes, _shapes(sums, each.path), batch)
+        parts[each.path] = _Part(each.name, each.class_name, parent, shapes)
+        held = [by_name.pop(name) for name in each.variables if name in by_name]
+        weights[each.path] = held
+        waiting += [(child, each.path) for child in reversed(each.children)]
+    if by_name:
+        path = f"{layer.path}/{NO_LAYER}"
+        parts[path] = _Part(NO_LAYER, "", layer.path, ())
+        weights[path] = list(by_name.values())
+    own: dict[str, list[Amounts]] = {path: [] for path in parts}
+    for scope, amounts in sums.own.items():
+        own[_nearest(scope, parts) or layer.path].append(amounts)
+    return _rows(parts, own, weights)
+
+
+def scope_rows(
+    sums: ScopeSums, variables: Sequence[ParamRow], users: Mapping[str, str]
+) -> list[LayerRow]:
+    """Rows of name scopes, in the order in which their ops first run; the whole comes first.
+
+    Args:
+        sums: What scopes cost.
+        variables: The parameters.
+        users: The scope that uses a variable, by its name. The variable counts for the innermost
+            scope of its own name that has costs, or for one inside that which uses it.
+    """
+    parts = {"": _Part("", "", None, _shapes(sums, ""))}
+    for scope in sums.own:
+        missing = takewhile(lambda each: each not in parts, _enclosing(scope))
+        for each in reversed(list(missing)):
+            around, _, name = each.rpartition("/")
+            parts[each] = _Part(name, "scope", around, _shapes(sums, each))
+    own: dict[str, list[Amounts]] = {path: [] for path in parts}
+    for scope, amounts in sums.own.items():
+        own[scope].append(amounts)
+    weights: dict[str, list[ParamRow]] = {path: [] for path in parts}
+    homeless = []
+    for variable in variables:
+        named = _nearest(variable.name.rpartition("/")[0], parts)
+        used = _nearest(users.get(variable.name, ""), parts)
+        home = used if used and (not named or used.startswith(f"{named}/")) else named
+        if home or variable.name in users:
+            weights[home or ""].append(variable)
+        else:
+            homeless.append(variable)
+    if homeless:
+        parts[NO_LAYER] = _Part(NO_LAYER, "", "", ())
+        own[NO_LAYER], weights[NO_LAYER] = [], homeless
+    return _rows(parts, own, weights)
+
+
+def _enclosing(scope: str) -> Iterator[str]:
+    """A scope and those around it."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("/")[0]
+
+
+def _nearest(scope: str, parts: Mapping[str, _Part]) -> str | None:
+    """The innermost row that a scope is in; None for the whole and for no row."""
+    return next((each for each in _enclosing(scope) if each in parts), None)
+
+
+def _rows(
+    parts: Mapping[str, _Part],
+    own: Mapping[str, list[Amounts]],
+    weights: Mapping[str, list[ParamRow]],
+) -> list[LayerRow]:
+    """Rows in preorder, with totals."""
+    children: dict[str, list[str]] = {path: [] for path in parts}
+    for path, part in parts.items():
+        if part.parent is not None:
+            children[part.parent].append(path)
+    root = next(path for path, part in parts.items() if part.parent is None)
+    order: list[str] = []
+    depths, places = {root: 0}, {}
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
+        places[path] = len(order)
+        order.append(path)
+        depths.update((child, depths[path] + 1) for child in children[path])
+        waiting += reversed(children[path])
+    rows: dict[str, LayerRow] = {}
+    for path in reversed(order):
+        part = parts[path]
+        inner = [rows[child] for child in children[path]]
+        here, held = added(own[path]), weights_of(weights.get(path, ()))
+        rows[path] = LayerRow(
+            path, part.name, part.kind, depths[path],
+            -1 if part.parent is None else places[part.parent], part.shapes,
+            here, added([here, *[row.total for row in inner]]),
+            held, added_weights([held, *[row.weights for row in inner]]),
+        )  # fmt: skip
+    return [rows[path] for path in order]
+
+
+def _shapes(sums: ScopeSums, scope: str) -> tuple[PartialShape, ...] | None:
+    """Distinct shapes of what leaves a scope."""
+    found = sums.outputs.get(scope)
+    return None if found is None else tuple(dict.fromkeys(tensor.shape for tensor in found))
+
+
+def _completed(
+    shapes: tuple[PartialShape, ...] | None,
+    found: tuple[PartialShape, ...] | None,
+    batch: Number | None,
+) -> tuple[PartialShape, ...] | None:
+    """Shapes as Keras knows them, with the sizes that the analysis knows besides."""
+    if shapes is None:
+        return found
+    completed = []
+    for shape in shapes:
+        if shape is not None and None in shape:
+            fitting = next((other for other in found or () if _fits(shape, other)), None)
+            first = batch if shape[0] is None else shape[0]
+            shape = fitting or (first, *shape[1:])  # noqa: PLW2901
+        completed.append(shape)
+    return tuple(completed)
+
+
+def _fits(shape: PartialShape, other: PartialShape) -> bool:
+    if shape is None or other is None or len(shape) != len(other):
+        return False
+    return all(a is None or b is None or a == b for a, b in zip(shape, other, strict=True))
+
+
+def folded(rows: Sequence[LayerRow], depth: int | None, top: int | None) -> list[LayerRow]:
+    """Fewer rows whose numbers still add up.
+
+    Args:
+        rows: Rows in preorder.
+        depth: Leave out rows deeper than this; what they cost is then the own of the last row
+            above them that stays.
+        top: Of the rows inside each row keep so many, the most expensive ones; one more row stands
+            for the others, unless that would be for a single one.
+    """
+    children: list[list[int]] = [[] for _ in rows]
+    for place, row in enumerate(rows):
+        if row.parent >= 0:
+            children[row.parent].append(place)
+    result: list[LayerRow] = []
+    waiting: list[tuple[LayerRow, int | None, int]] = [(rows[0], 0, -1)]
+    while waiting:
+        row, index, around = waiting.pop()
+        here = len(result)
+        inner = children[index] if index is not None else []
+        if inner and depth is not None and row.depth >= depth:
+            row = replace(row, own=row.total, own_weights=row.weights)
+            inner = []
+        result.append(replace(row, parent=around))
+        kept = _most_expensive(rows, inner, top)
+        rest = [rows[child] for child in inner if child not in kept]
+        if rest:
+            waiting.append((_rest(row, rest), None, here))
+        waiting += [(rows[child], child, here) for child in reversed(inner) if child in kept]
+    return result
+
+
+def _most_expensive(rows: Sequence[LayerRow], places: Sequence[int], top: int | None) -> set[int]:
+    if top is None or len(places) <= top + 1:
+        return set(places)
+
+    def cost(place: int) -> tuple[int, int, int, int]:
+        row = rows[place]
+        activations = typical(row.total.activation_bytes)
+        return -typical(row.total.flops), -row.weights.params, -activations, place
+
+    return set(sorted(places, key=cost)[:top])
+
+
+def _rest(around: LayerRow, rest: Sequence[LayerRow]) -> LayerRow:
+    amounts = added(row.total for row in rest)
+    weights = added_weights(row.weights for row in rest)
+    name = f"… {len(rest):,} more"
+    path = f"{around.path}/{name}" if around.path else name
+    return LayerRow(
+        path, name, "…", around.depth + 1, 0, (), amounts, amounts, weights, weights, len(rest)
+    )
+
+
+def share(part: Number, whole: Number) -> float | None:
+    """Part of the whole, 0 to 1, with equal sizes for what is unknown; None of nothing."""
+    known = typical(whole)
+    return typical(part) / known if known else None

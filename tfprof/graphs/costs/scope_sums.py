@@ -1,0 +1,259 @@
+"""What a program costs scope by scope: each op counts once, in the innermost scope it is in."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tfprof.columns.tree_walks import most_scope_bytes, too_many_scopes
+from tfprof.graphs.costs.roofline import tensor_bytes
+from tfprof.graphs.costs.scope_outputs import Edge, leaving, left_scopes
+from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict
+from tfprof.graphs.interpreter.phases import Phase, phase_of_function
+from tfprof.graphs.interpreter.tally import Visit, visits
+from tfprof.graphs.model.run_counts import Times, often, scaled
+from tfprof.graphs.model.symbolic import Number, total
+from tfprof.graphs.model.tensors import Tensor
+
+MOST_SCOPES = 200_000
+"""Functions whose scopes would make it more count as one scope each."""
+
+_UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
+"""Calls that nobody gave a name are no scopes."""
+
+
+class Amounts(NamedTuple):
+    """What one run of the program costs somewhere.
+
+    Attributes:
+        macs: Multiply-adds.
+        other: Float operations besides.
+        activation_bytes: Bytes of the tensors that forward ops hand to other scopes.
+        picos: Picoseconds that a device needs at least.
+        unsized: Tensors of unknown size that are not among those bytes.
+        untimed: Ops of unknown time.
+    """
+
+    macs: Number = 0
+    other: Number = 0
+    activation_bytes: Number = 0
+    picos: Number = 0
+    unsized: int = 0
+    untimed: int = 0
+
+    @property
+    def flops(self) -> Number:
+        """Float operations."""
+        return 2 * self.macs + self.other
+
+    def times(self, runs: Times) -> Amounts:
+        """The amounts of so many runs; rounded, if those are a fraction."""
+        if runs == 1:
+            return self
+        return self._replace(
+            macs=scaled(self.macs, runs),
+            other=scaled(self.other, runs),
+            activation_bytes=scaled(self.activation_bytes, runs),
+            picos=scaled(self.picos, runs),
+        )
+
+
+def added(amounts: Iterable[Amounts]) -> Amounts:
+    """The sum of amounts."""
+    parts = list(amounts)
+    if len(parts) == 1:
+        return parts[0]
+    return Amounts(
+        total(part.macs for part in parts),
+        total(part.other for part in parts),
+        total(part.activation_bytes for part in parts),
+        total(part.picos for part in parts),
+        sum(part.unsized for part in parts),
+        sum(part.untimed for part in parts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSums:
+    """What a program costs by scope.
+
+    Attributes:
+        own: What the ops of a scope cost, those of inner scopes left out; in order of appearance.
+        outputs: Tensors that leave a scope, the last one that is made first.
+    """
+
+    own: dict[str, Amounts] = field(default_factory=dict)
+    outputs: dict[str, tuple[Tensor, ...]] = field(default_factory=dict)
+
+
+PicosOf = Callable[[Analysis, int, Verdict], "int | None"]
+"""Picoseconds that one run of a node takes at least; None if that is unknown."""
+
+_Key = tuple[int, Phase]
+
+
+def scope_sums(
+    root: Analysis,
+    layer_of: Mapping[str, str] | None = None,
+    results: Iterable[Edge] | None = None,
+    picos_of: PicosOf | None = None,
+    *,
+    with_tensors: bool = True,
+) -> ScopeSums:
+    """Add up what a program costs by scope.
+
+    The scopes in a function stand below the scope of its call, unless they repeat it already.
+    What only initializes variables is left out.
+
+    Args:
+        root: The analysis of the program.
+        layer_of: Layers of the nodes of the graph, by name, if it has layers. What functions do
+            then counts for the layer that calls them: names inside do not tell layers apart,
+            because Keras 3 may call one layer ``dense_1`` there and another one outside.
+        results: Outputs that the caller gets; None for all that no op takes.
+        picos_of: How long nodes take.
+        with_tensors: Find the tensors that leave scopes.
+    """
+    finished: dict[_Key, ScopeSums] = {}
+    for visit in reversed(visits(root)):
+        analysis, phase = visit.analysis, visit.phase
+        if phase is Phase.INITIALIZATION:
+            continue
+        is_root = analysis is root
+        walk = _Walk(visit, finished, layer_of if is_root else None)
+        walk.add_ops(picos_of)
+        if with_tensors and phase is Phase.FORWARD:
+            walk.add_outputs(results if is_root else analysis.body.results)
+        finished[id(analysis), phase] = walk.sums()
+    return finished[id(root), Phase.FORWARD]
+
+
+class _Walk:
+    """Adds up one body, from the sums of the functions that it calls."""
+
+    def __init__(
+        self,
+        visit: Visit,
+        finished: Mapping[_Key, ScopeSums],
+        layer_of: Mapping[str, str] | None,
+    ) -> None:
+        self.analysis = analysis = visit.analysis
+        self.has_layers = layer_of is not None
+        scope_of = layer_of or {}
+        self.phases = visit.phases
+        self.finished = finished
+        self.parts: dict[str, list[Amounts]] = defaultdict(list)
+        self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)
+        names = [node.name for node in analysis.body.nodes]
+        self.scopes = [scope_of.get(name, name.rpartition("/")[0]) for name in names]
+        for place in analysis.calls:
+            self.scopes[place] = call_scope(names[place], scope_of)
+
+    def sums(self) -> ScopeSums:
+        own = {scope: added(parts) for scope, parts in self.parts.items()}
+        return ScopeSums(own, {scope: tuple(found) for scope, found in self.outputs.items()})
+
+    def add_ops(self, picos_of: PicosOf | None) -> None:
+        """Add what ops cost, and functions that they call."""
+        analysis = self.analysis
+        for place in analysis.order:
+            verdict = analysis.verdicts.get(place)
+            if verdict is None or place < analysis.body.n_args:
+                continue
+            is_work = verdict.status is Status.COUNTED and verdict.cost.flops != 0
+            calls = analysis.calls.get(place, ())
+            if not is_work and not calls:
+                continue
+            phase = self.phases[place]
+            if phase is Phase.INITIALIZATION:
+                continue
+            times = analysis.times.get(place, 1)
+            if is_work:
+                picos = 0 if picos_of is None else picos_of(analysis, place, verdict)
+                amounts = Amounts(
+                    verdict.cost.macs, verdict.cost.other, 0, picos or 0, 0, picos is None
+                )
+                self.parts[self.scopes[place]].append(amounts.times(times))
+            for call in calls:
+                inner = phase_of_function(call.analysis.body.name, phase)
+                if inner is not Phase.INITIALIZATION and call.times != 0:
+                    callee = self.finished[id(call.analysis), inner]
+                    self._add_call(place, callee, often(times, call.times))
+
+    def _add_call(self, place: int, callee: ScopeSums, runs: Times) -> None:
+        scope = self.scopes[place]
+        if self.has_layers or len(self.parts) + len(callee.own) > MOST_SCOPES:
+            self.parts[scope].append(added(callee.own.values()).times(runs))
+            return
+        for path, amounts in callee.own.items():
+            self.parts[below(scope, path)].append(amounts.times(runs))
+        for path, tensors in callee.outputs.items():
+            full = below(scope, path)
+            if full != scope:
+                self.outputs[full].update(dict.fromkeys(tensors))
+
+    def add_outputs(self, results: Iterable[Edge] | None) -> None:
+        """Add the tensors that leave scopes; those of calls are counted in the functions."""
+        analysis = self.analysis
+        found: dict[str, list[Tensor]] = defaultdict(list)
+        for (place, slot), within in leaving(analysis, self.scopes, results):
+            if self.phases[place] is not Phase.FORWARD:
+                continue
+            tensor = analysis.outputs[place][slot]
+            scope = self.scopes[place]
+            for left in left_scopes(scope, within):
+                found[left].append(tensor)
+            if place not in analysis.calls:
+                size = tensor_bytes(tensor)
+                amounts = Amounts(activation_bytes=size or 0, unsized=size is None)
+                self.parts[scope].append(amounts.times(analysis.times.get(place, 1)))
+        for scope, tensors in found.items():
+            last_first = dict.fromkeys(reversed(tensors))
+            self.outputs[scope] = last_first | self.outputs[scope]
+
+
+def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
+    """What each scope costs with those inside it, sorted by name; ``""`` is the whole.
+
+    Raises:
+        MalformedProfileError: The names of the scopes would take far more room than the given ones.
+    """
+    parts: dict[str, list[Amounts]] = defaultdict(list)
+    room = most_scope_bytes(sum(map(len, own)))
+    for scope, amounts in own.items():
+        around = scope
+        while around:
+            room -= len(around)
+            if room < 0:
+                raise too_many_scopes(own)
+            parts[around].append(amounts)
+            around = around.rpartition("/")[0]
+        parts[""].append(amounts)
+    return {scope: added(parts[scope]) for scope in sorted(parts)}
+
+
+def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
+    """The scope that a call makes: the name of its node, unless nobody gave it one."""
+    return scope_of.get(name, _named_part(name))
+
+
+def _named_part(name: str) -> str:
+    """The name without the calls at its end that nobody gave one."""
+    end = len(name)
+    while (start := name.rfind("/", 0, end)) < end and _UNNAMED_CALL.fullmatch(
+        name, start + 1, end
+    ):
+        end = max(start, 0)
+    return name[:end]
+
+
+def below(scope: str, path: str) -> str:
+    """A scope in a function as seen from its call; the whole path may be written there, too."""
+    if not path or f"{scope}/".startswith(f"{path}/"):
+        return scope
+    if not scope or path.startswith(f"{scope}/"):
+        return path
+    return f"{scope}/{path}"

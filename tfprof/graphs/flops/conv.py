@@ -1,0 +1,138 @@
+"""Convolutions and their gradients, in every layout.
+
+A window that hangs over the border takes part with all its taps: papers count so, and kernels
+mostly multiply with the padding, too. The gradients pass each product of the forward convolution
+once more, so they take as many multiply-adds, whatever strides and paddings are.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tfprof.graphs.flops.element_types import element_type, float_work, real_multiply_adds
+from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import Dims
+from tfprof.graphs.shapes.conv import (
+    CONV_2D,
+    CONV_3D,
+    DEPTHWISE,
+    DEPTHWISE_FILTER_GRADIENTS,
+    DEPTHWISE_INPUT_GRADIENTS,
+    FILTER_GRADIENTS_BY_SIZE,
+    FILTER_GRADIENTS_BY_TENSOR,
+    INPUT_GRADIENTS_BY_SIZE,
+    INPUT_GRADIENTS_BY_TENSOR,
+)
+
+FAMILY = Family.named("conv")
+
+_PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning, 2016"
+_API = "TensorFlow API: tf.raw_ops."
+
+
+def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
+    """How many products an element of the result is the sum of: taps × channels of its group.
+
+    Raises:
+        UnknownError: The filter has too few dimensions.
+    """
+    if len(filter_dims) < 3:
+        raise UnknownError(f"a filter of {len(filter_dims)} dimensions has no meaning")
+    channels_first = op.text("filter_format", "HWIO") != "HWIO"
+    return math.prod(filter_dims[1:] if channels_first else filter_dims[:-1])
+
+
+def taps_of_depthwise(filter_dims: Dims) -> Number:
+    """How many taps the window of a depthwise filter has.
+
+    Raises:
+        UnknownError: The filter has too few dimensions.
+    """
+    if len(filter_dims) != 4:
+        raise UnknownError(f"a depthwise filter has 4 dimensions, not {len(filter_dims)}")
+    return math.prod(filter_dims[:2])
+
+
+@FAMILY.formula("Conv", *CONV_2D, *CONV_3D, rule="2·n·k", source=_PAPER)
+def conv(op: OpCall) -> Cost:
+    """Each of n elements of the result sums k products: taps of the window × channels it sees."""
+    n, k = op.n_out(), products_per_output(op, op.shape(1))
+    return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
+
+
+@FAMILY.formula(*DEPTHWISE, rule="2·n·k", source=_API + "DepthwiseConv2dNative")
+def depthwise_conv(op: OpCall) -> Cost:
+    """Each of n elements of the result sums the k taps of a window in one channel."""
+    n, k = op.n_out(), taps_of_depthwise(op.shape(1))
+    return multiply_adds(n * k, n=n, k=k)
+
+
+@FAMILY.formula(
+    *INPUT_GRADIENTS_BY_SIZE,
+    *INPUT_GRADIENTS_BY_TENSOR,
+    rule="2·n·k",
+    source=_PAPER + ", §4.6 (transposed convolution)",
+)
+def _input_gradient(op: OpCall) -> Cost:
+    """Each of n gradients that come in is spread by k products: taps × channels of its group."""
+    n, k = op.n_in(2), products_per_output(op, op.shape(1))
+    return multiply_adds(real_multiply_adds(n * k, element_type(op, 2)), n=n, k=k)
+
+
+@FAMILY.formula(
+    *FILTER_GRADIENTS_BY_SIZE,
+    *FILTER_GRADIENTS_BY_TENSOR,
+    rule="2·n·k",
+    source=_API + "Conv2DBackpropFilter",
+)
+def filter_gradient(op: OpCall) -> Cost:
+    """Each of n gradients that come in is multiplied with the k image elements that it saw."""
+    n, k = op.n_in(2), products_per_output(op, op.out())
+    return multiply_adds(real_multiply_adds(n * k, element_type(op, 2)), n=n, k=k)
+
+
+@FAMILY.formula(
+    *DEPTHWISE_INPUT_GRADIENTS,
+    rule="2·n·k",
+    source=_API + "DepthwiseConv2dNativeBackpropInput",
+)
+def _depthwise_input_gradient(op: OpCall) -> Cost:
+    """Each of n gradients that come in is spread over the k taps of its window."""
+    n, k = op.n_in(2), taps_of_depthwise(op.shape(1))
+    return multiply_adds(n * k, n=n, k=k)
+
+
+@FAMILY.formula(
+    *DEPTHWISE_FILTER_GRADIENTS,
+    rule="2·n·k",
+    source=_API + "DepthwiseConv2dNativeBackpropFilter",
+)
+def _depthwise_filter_gradient(op: OpCall) -> Cost:
+    """Each of n gradients that come in is multiplied with the k image elements that it saw."""
+    n, k = op.n_in(2), taps_of_depthwise(op.out())
+    return multiply_adds(n * k, n=n, k=k)
+
+
+@FAMILY.formula("Dilation2D", rule="2·n·k", source=_API + "Dilation2D")
+def _dilation(op: OpCall) -> Cost:
+    """Each of n results is the maximum of k sums of an image element and a tap."""
+    n, k = op.n_out(), _dilation_taps(op)
+    return operations(float_work(2 * n * k, element_type(op)), n=n, k=k)
+
+
+@FAMILY.formula(
+    "Dilation2DBackpropInput",
+    "Dilation2DBackpropFilter",
+    rule="2·n·k + n",
+    source=_API + "Dilation2DBackpropInput",
+)
+def _dilation_gradient(op: OpCall) -> Cost:
+    """The maximum of k sums is looked up again for each of n gradients, which is then added."""
+    n, k = op.n_in(2), _dilation_taps(op)
+    return operations(float_work(2 * n * k + n, element_type(op)), n=n, k=k)
+
+
+def _dilation_taps(op: OpCall) -> Number:
+    return math.prod(op.shape_of_rank(1, 3)[:2])

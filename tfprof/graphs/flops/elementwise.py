@@ -1,0 +1,252 @@
+"""Ops that work on one element at a time: so many operations per element of the result.
+
+Gradients take the definitions of TensorFlow's kernels, in the terms that they get: the output
+``y`` or the input ``x``, and the gradient ``dy``. A choice between two values is no operation; the
+comparison that decides is one.
+
+Of complex numbers, exp takes 5 (exp, cos, sin, two products), log 3 (hypot, log, atan2), sqrt 7
+(hypot, two sums, halves and roots), sin, sinh and cosh 6, cos 7, 1 / x 6, x / y 11; other
+functions are composed of these: tan = sin / cos takes 6 + 7 + 11.
+"""
+
+from __future__ import annotations
+
+from tfprof.graphs.flops.element_types import additions, element_type, steps
+from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.per_element import PerElement, formula, per_element
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import DT_VARIANT
+
+FAMILY = Family.named("elementwise")
+
+_DEFINITION = "definition of the function; C's math library functions count 1"
+_COMPLEX = "complex: definition of the function on the real and imaginary parts"
+
+
+def _function(name: str, complex_valued: int | None = None) -> PerElement:
+    return PerElement(1, f"{name}(x)", complex_valued)
+
+
+_FUNCTIONS = {
+    "Acos": _function("acos"),
+    "Acosh": _function("acosh"),
+    "Asin": _function("asin"),
+    "Asinh": _function("asinh"),
+    "Atan": _function("atan"),
+    "Atanh": _function("atanh"),
+    "Ceil": _function("ceil"),
+    "Cos": _function("cos", 7),
+    "Cosh": _function("cosh", 6),
+    "Erf": _function("erf"),
+    "Erfc": _function("erfc"),
+    "Exp": _function("exp", 5),
+    "Expm1": _function("expm1", 6),
+    "Floor": _function("floor"),
+    "IsFinite": _function("isfinite"),
+    "IsInf": _function("isinf"),
+    "IsNan": _function("isnan"),
+    "Lgamma": _function("lgamma"),
+    "Log": _function("log", 3),
+    "Log1p": _function("log1p", 4),
+    "Rint": _function("rint"),
+    "Round": _function("round"),
+    "Sin": _function("sin", 6),
+    "Sinh": _function("sinh", 6),
+    "Sqrt": _function("sqrt", 7),
+    "Tan": _function("tan", 24),
+    "Tanh": _function("tanh", 23),
+    "_MklTanh": _function("tanh"),
+}
+
+_ARITHMETIC = {
+    "Abs": PerElement(1, "|x|"),
+    "Neg": PerElement(1, "-x", 2),
+    "Sign": PerElement(2, "(x > 0) - (x < 0), two comparisons", 3),
+    "Square": PerElement(1, "x·x", 6),
+    "Reciprocal": PerElement(1, "1 / x", 6),
+    "Inv": PerElement(1, "1 / x", 6),
+    "Rsqrt": PerElement(2, "1 / √x", 13),
+    "Add": PerElement(1, "x + y", 2),
+    "AddV2": PerElement(1, "x + y", 2),
+    "Sub": PerElement(1, "x - y", 2),
+    "Mul": PerElement(1, "x·y", 6),
+    "Div": PerElement(1, "x / y", 11),
+    "RealDiv": PerElement(1, "x / y", 11),
+    "DivNoNan": PerElement(2, "x / y where y ≠ 0", 13),
+    "MulNoNan": PerElement(2, "x·y where y ≠ 0", 8),
+    "FloorDiv": PerElement(2, "floor(x / y)"),
+    "FloorMod": PerElement(4, "x - floor(x / y)·y"),
+    "TruncateDiv": PerElement(2, "trunc(x / y)"),
+    "Mod": PerElement(1, "fmod(x, y)"),
+    "TruncateMod": PerElement(1, "fmod(x, y)"),
+    "Maximum": PerElement(1, "max(x, y)"),
+    "Minimum": PerElement(1, "min(x, y)"),
+    "Pow": PerElement(1, "pow(x, y)", 14),
+    "Atan2": PerElement(1, "atan2(y, x)"),
+    "NextAfter": PerElement(1, "nextafter(x, y)"),
+    "SquaredDifference": PerElement(2, "(x - y)²", 5),
+    "Xdivy": PerElement(2, "x / y where x ≠ 0", 13),
+    "Xlogy": PerElement(3, "x·log(y) where x ≠ 0", 11),
+    "Xlog1py": PerElement(3, "x·log1p(y) where x ≠ 0", 12),
+    "ClipByValue": PerElement(2, "min(max(x, low), high)"),
+    "Equal": PerElement(1, "x = y", 2),
+    "NotEqual": PerElement(1, "x ≠ y", 2),
+    "Less": PerElement(1, "x < y"),
+    "LessEqual": PerElement(1, "x ≤ y"),
+    "Greater": PerElement(1, "x > y"),
+    "GreaterEqual": PerElement(1, "x ≥ y"),
+    "ApproximateEqual": PerElement(3, "|x - y| < tolerance", 4),
+    "ComplexAbs": PerElement(1, "hypot(real, imag)", 1),
+    "Angle": PerElement(1, "atan2(imag, real)", 1),
+    "BiasAdd": PerElement(1, "x + bias", 2),
+    "BiasAddV1": PerElement(1, "x + bias", 2),
+    "Cross": PerElement(3, "a₂·b₃ - a₃·b₂"),
+}
+
+_ACTIVATIONS = {
+    "Sigmoid": PerElement(4, "1 / (1 + exp(-x))", 15),
+    "Relu": PerElement(1, "max(x, 0)"),
+    "Relu6": PerElement(2, "min(max(x, 0), 6)"),
+    "LeakyRelu": PerElement(2, "max(x, α·x)"),
+    "Elu": PerElement(3, "exp(x) - 1 where x < 0"),
+    "Selu": PerElement(4, "scale·x, or scale·α·(exp(x) - 1) where x < 0"),
+    "Softplus": PerElement(3, "log(1 + exp(x))"),
+    "Softsign": PerElement(3, "x / (1 + |x|)"),
+    "_MklSwish": PerElement(5, "x / (1 + exp(-x)), the product by itself"),
+    "_MklFusedMish": PerElement(5, "x·tanh(log(1 + exp(x)))"),
+    "_MklRelu": PerElement(1, "max(x, 0)"),
+    "_MklRelu6": PerElement(2, "min(max(x, 0), 6)"),
+    "_MklLeakyRelu": PerElement(2, "max(x, α·x)"),
+    "_MklElu": PerElement(3, "exp(x) - 1 where x < 0"),
+}
+
+_GRADIENTS = {
+    "SigmoidGrad": PerElement(3, "dy·y·(1 - y)", 14),
+    "TanhGrad": PerElement(3, "dy·(1 - y·y)", 14),
+    "SqrtGrad": PerElement(2, "dy·0.5 / y", 13),
+    "RsqrtGrad": PerElement(4, "dy·(-0.5·y)·y·y", 20),
+    "ReciprocalGrad": PerElement(3, "-dy·y·y", 14),
+    "InvGrad": PerElement(3, "-dy·y·y", 14),
+    "ReluGrad": PerElement(1, "dy where x > 0"),
+    "Relu6Grad": PerElement(2, "dy where 0 < x < 6"),
+    "LeakyReluGrad": PerElement(2, "dy, or α·dy where x ≤ 0"),
+    "EluGrad": PerElement(3, "dy·(y + 1) where y < 0"),
+    "SeluGrad": PerElement(3, "dy·scale, or dy·(y + scale·α) where y < 0"),
+    "SoftplusGrad": PerElement(4, "dy / (1 + exp(-x))"),
+    "SoftsignGrad": PerElement(4, "dy / (1 + |x|)²"),
+    "_MklReluGrad": PerElement(1, "dy where x > 0"),
+    "_MklRelu6Grad": PerElement(2, "dy where 0 < x < 6"),
+    "_MklLeakyReluGrad": PerElement(2, "dy, or α·dy where x ≤ 0"),
+    "_MklEluGrad": PerElement(3, "dy·(y + 1) where y < 0"),
+    "_MklTanhGrad": PerElement(3, "dy·(1 - y·y)"),
+}
+
+
+PER_ELEMENT = {**_FUNCTIONS, **_ARITHMETIC, **_ACTIVATIONS, **_GRADIENTS}
+"""Operations per element by op type."""
+
+_RISC = {
+    **{name: PER_ELEMENT[name] for name in ("Abs", "Add", "Ceil", "Cos", "Div", "Exp", "Floor")},
+    **{name: PER_ELEMENT[name] for name in ("IsFinite", "Log", "Mul", "Neg", "Pow", "Sign", "Sub")},
+    "Max": PER_ELEMENT["Maximum"],
+    "Min": PER_ELEMENT["Minimum"],
+    "Rem": PER_ELEMENT["Mod"],
+}
+PER_ELEMENT.update({f"Risc{name}": entry for name, entry in _RISC.items()})
+
+for _op_type, _entry in PER_ELEMENT.items():
+    _source = _DEFINITION if _entry.complex_valued is None else f"{_DEFINITION}; {_COMPLEX}"
+    FAMILY.add((_op_type,), formula(FAMILY.name, _entry, _source))
+
+
+@FAMILY.formula("AddN", "AccumulateNV2", rule="(k - 1)·n", source="TensorFlow API: tf.raw_ops.AddN")
+def _add_n(op: OpCall) -> Cost:
+    """The sum of k tensors takes k - 1 additions for each element."""
+    terms = len(op.inputs)
+    if not terms:
+        raise UnknownError("a sum of nothing")
+    dtype = element_type(op)
+    if dtype == DT_VARIANT:
+        return _add_lists(op, terms)
+    n = op.n_out()
+    return operations(additions((terms - 1) * n, dtype), k=terms, n=n)
+
+
+def _add_lists(op: OpCall, terms: int) -> Cost:
+    """Lists of tensors are added element by element."""
+    handle = op.handle(0)
+    if handle.shape is None or handle.length is None:
+        raise UnknownError("the lists that are added are of unknown size")
+    n: Number = handle.length
+    for dim in handle.shape:
+        if dim is None:
+            raise UnknownError("the elements of the lists are of unknown size")
+        n = n * dim
+    return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
+
+
+@FAMILY.formula("BiasAddGrad", rule="n - c", source="TensorFlow API: tf.raw_ops.BiasAddGrad")
+def _bias_add_grad(op: OpCall) -> Cost:
+    """Sums n gradients into c channels, one addition less for each than it has elements."""
+    n, c = op.n_in(), op.n_out()
+    return operations(additions(steps(n, c), element_type(op)), n=n, c=c)
+
+
+@FAMILY.formula("L2Loss", rule="2·n", source="TensorFlow API: tf.nn.l2_loss")
+def _l2_loss(op: OpCall) -> Cost:
+    """Half the sum of squares: n squares, n - 1 additions, one halving."""
+    n = op.n_in()
+    return operations(2 * n, n=n)
+
+
+@FAMILY.formula(
+    "InplaceAdd", "InplaceSub", rule="n", source="TensorFlow API: tf.raw_ops.InplaceAdd"
+)
+def _inplace(op: OpCall) -> Cost:
+    """One addition for each element that is added to the chosen rows."""
+    n = op.n_in(2)
+    return operations(additions(n, element_type(op)), n=n)
+
+
+@FAMILY.formula(
+    "_UnaryOpsComposition",
+    rule="Σ operations of each op · n",
+    source="TensorFlow: op_names of the op",
+)
+def _composition(op: OpCall) -> Cost:
+    """The ops that are fused, one after the other, on each element."""
+    names = op.attr("op_names")
+    if not isinstance(names, tuple) or not names:
+        raise UnknownError("the attribute op_names is missing")
+    count = 0
+    for name in names:
+        if name not in PER_ELEMENT:
+            raise UnknownError(f"no count is stated for {name}")
+        count += per_element(op, PER_ELEMENT[name])
+    n = op.n_out()
+    return operations(count * n, n=n)
+
+
+@FAMILY.formula("Range", rule="n", source="TensorFlow API: tf.raw_ops.Range")
+def _range(op: OpCall) -> Cost:
+    """One addition for each number; whole numbers are no float work."""
+    n = op.n_out()
+    return operations(additions(n, element_type(op)), n=n)
+
+
+@FAMILY.formula("LinSpace", rule="2·n", source="TensorFlow API: tf.raw_ops.LinSpace")
+def _lin_space(op: OpCall) -> Cost:
+    """start + step·k for each number."""
+    n = op.n_out()
+    return operations(2 * n, n=n)
+
+
+FAMILY.declare_free("Select", "SelectV2", because="chooses between elements, computes nothing")
+FAMILY.declare_free("Complex", "Real", "Imag", because="moves parts of complex numbers")
+FAMILY.declare_free("Conj", because="flips a sign bit; conjugation is free by convention")
+FAMILY.declare_free(
+    *("LogicalAnd", "LogicalOr", "LogicalNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+    *("Invert", "LeftShift", "RightShift", "PopulationCount"),
+    because="logic on bits and truth values is no float work",
+)

@@ -1,0 +1,118 @@
+"""What a formula is, and how the formulas of a family of ops are written down.
+
+Counting convention, the same for every family: additions, subtractions, multiplications,
+divisions, comparisons, minimum and maximum, and each function of C's math library (sqrt, exp, log,
+tanh, erf …) are one float operation each. A multiply-add, one product that is added to a sum, is
+two float operations, and one MAC. What is composed of these costs what its parts cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.symbolic import Number
+
+
+class Cost(NamedTuple):
+    """What an op computes in one run.
+
+    Attributes:
+        macs: Multiply-adds.
+        other: Float operations besides those two of each multiply-add.
+        numbers: The numbers that went into the formula, by the letters in its text.
+    """
+
+    macs: Number = 0
+    other: Number = 0
+    numbers: tuple[tuple[str, Number], ...] = ()
+
+    @property
+    def flops(self) -> Number:
+        """Float operations."""
+        return 2 * self.macs + self.other
+
+
+def multiply_adds(macs: Number, **numbers: Number) -> Cost:
+    """The cost of so many multiply-adds; ``numbers`` are what they were computed from."""
+    return Cost(macs, 0, tuple(numbers.items()))
+
+
+def operations(count: Number, **numbers: Number) -> Cost:
+    """The cost of so many float operations that are no multiply-adds."""
+    return Cost(0, count, tuple(numbers.items()))
+
+
+class Formula(NamedTuple):
+    """How the float operations of an op are counted.
+
+    Attributes:
+        family: Module that it is in.
+        rule: The formula, in the letters of ``Cost.numbers``: ``2·m·n·k``.
+        why: Its derivation, in one line.
+        source: Where the definition of the op, or the count, comes from.
+        cost: The function; raises ``UnknownError`` if what it needs is not known.
+    """
+
+    family: str
+    rule: str
+    why: str
+    source: str
+    cost: Callable[[OpCall], Cost]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The formulas of a family of ops.
+
+    Attributes:
+        name: Name of the module.
+        formulas: Formula by op type.
+        free: Why an op has no float operations, by op type.
+    """
+
+    name: str
+    formulas: dict[str, Formula]
+    free: dict[str, str]
+
+    @classmethod
+    def named(cls, name: str) -> Family:
+        """An empty family."""
+        return cls(name, {}, {})
+
+    def formula(
+        self, *op_types: str, rule: str, source: str
+    ) -> Callable[[Callable[[OpCall], Cost]], Callable[[OpCall], Cost]]:
+        """Decorate the formula of some op types; its derivation is the docstring's first line."""
+
+        def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
+            why = (cost.__doc__ or "").strip().partition("\n")[0]
+            if not why:
+                raise ValueError(f"the formula of {op_types[0]} has no derivation")
+            self.add(op_types, Formula(self.name, rule, why, source, cost))
+            return cost
+
+        return enter
+
+    def add(self, op_types: tuple[str, ...], formula: Formula) -> None:
+        """Enter a formula that is no function of its own: one of a table."""
+        for op_type in op_types:
+            self._check(op_type)
+            self.formulas[op_type] = formula
+
+    def declare_free(self, *op_types: str, because: str) -> None:
+        """Say that op types have no float operations, and why."""
+        for op_type in op_types:
+            self._check(op_type)
+            self.free[op_type] = because
+
+    def _check(self, op_type: str) -> None:
+        if op_type in self.formulas or op_type in self.free:
+            raise ValueError(f"{op_type} is entered twice in {self.name}")
+
+    def op_types(self) -> Iterator[str]:
+        """All op types of the family."""
+        yield from self.formulas
+        yield from self.free

@@ -1,0 +1,172 @@
+"""Convolutions and products with other ops fused to them: what the parts cost, added up."""
+
+from __future__ import annotations
+
+from tfprof.graphs.flops.conv import conv, depthwise_conv, filter_gradient, products_per_output
+from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
+from tfprof.graphs.flops.elementwise import PER_ELEMENT
+from tfprof.graphs.flops.formulas import Cost, Family
+from tfprof.graphs.flops.linear import mat_mul
+from tfprof.graphs.flops.per_element import per_element
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number, total
+from tfprof.graphs.shapes.conv import CONV_WITH_BIAS, FILTER_AND_BIAS_GRADIENTS
+from tfprof.graphs.shapes.fused import PADDED_CONV, PADDED_FUSED_CONV, resized
+from tfprof.graphs.shapes.onednn import with_onednn
+
+FAMILY = Family.named("fused")
+
+_SOURCE = "TensorFlow: fused_ops of the op; each part counts as it does alone"
+_API = "TensorFlow API: tf.raw_ops."
+
+_SAME_AS = {
+    "Add": "AddV2",
+    "BinaryAdd": "AddV2",
+    "Sum": "AddV2",
+    "FusedSwish": "_MklSwish",
+    "Swish": "_MklSwish",
+    "FusedMish": "_MklFusedMish",
+    "Mish": "_MklFusedMish",
+}
+"""Other names for element-wise ops."""
+
+_GELU_APPROXIMATE = 9
+"""``0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`` (Hendrycks & Gimpel, GELUs, 2016)."""
+
+_GELU_EXACT = 5
+"""``0.5·x·(1 + erf(x / √2))``."""
+
+_HARD_SWISH = 5
+"""``x·min(max(x + 3, 0), 6) / 6`` (Howard et al., Searching for MobileNetV3, 2019)."""
+
+_OWN = {
+    "GeluApproximate": _GELU_APPROXIMATE,
+    "GeluExact": _GELU_EXACT,
+    "HardSwish": _HARD_SWISH,
+    "FusedHardSwish": _HARD_SWISH,
+    "Identity": 0,
+    "None": 0,
+    "": 0,
+}
+
+
+def tail_operations(op: OpCall, name: str) -> int:
+    """Operations per element of an op that is fused behind a product.
+
+    Raises:
+        UnknownError: Nothing is known of such an op.
+    """
+    bare = name.removeprefix("_Mkl").removeprefix("_")
+    if bare in _OWN:
+        return _OWN[bare]
+    entry = PER_ELEMENT.get(_SAME_AS.get(bare, bare))
+    if entry is None:
+        raise UnknownError(f"no count is stated for {name!r}, which is fused to it")
+    return per_element(op, entry)
+
+
+def _with_tails(op: OpCall, product: Cost) -> Cost:
+    """A product and all that ``fused_ops`` names."""
+    names = op.attr("fused_ops", ())
+    if not isinstance(names, tuple):
+        raise UnknownError("the attribute fused_ops is no list of names")
+    n = op.n_out()
+    work: list[Number] = [product.other]
+    for name in names:
+        if name == "FusedBatchNorm":
+            work.append(3 * n + 4 * op.n_in(2))
+        else:
+            work.append(tail_operations(op, str(name)) * n)
+    return Cost(product.macs, total(work), product.numbers)
+
+
+@FAMILY.formula(
+    *with_onednn("_FusedConv2D", "_FusedConv3D"), rule="2·n·k + n·fused", source=_SOURCE
+)
+def _fused_conv(op: OpCall) -> Cost:
+    """A convolution, and what is fused to it for each of the n elements of the result."""
+    return _with_tails(op, conv(op))
+
+
+@FAMILY.formula(*with_onednn("_FusedDepthwiseConv2dNative"), rule="2·n·k + n·fused", source=_SOURCE)
+def _fused_depthwise_conv(op: OpCall) -> Cost:
+    """A depthwise convolution, and what is fused to it for each of the n results."""
+    return _with_tails(op, depthwise_conv(op))
+
+
+@FAMILY.formula(
+    *with_onednn("_FusedMatMul", "_FusedBatchMatMulV2"), rule="2·n·k + n·fused", source=_SOURCE
+)
+def _fused_mat_mul(op: OpCall) -> Cost:
+    """A matrix product, and what is fused to it for each of the n elements of the result."""
+    return _with_tails(op, mat_mul(op))
+
+
+@FAMILY.formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=_API + "Conv2D")
+def _conv_with_bias(op: OpCall) -> Cost:
+    """A convolution, and the addition of a bias to each of the n elements of the result."""
+    product = conv(op)
+    return product._replace(other=additions(op.n_out(), element_type(op)))
+
+
+@FAMILY.formula(
+    *FILTER_AND_BIAS_GRADIENTS,
+    rule="2·n·k + n - c",
+    source=_API + "Conv2DBackpropFilter",
+)
+def _filter_gradient_with_bias(op: OpCall) -> Cost:
+    """The gradient of the filter, and n gradients that are summed up for each of c channels."""
+    product = filter_gradient(op)
+    n, c = op.n_in(2), op.n_out(1)
+    count = additions(n - c, element_type(op, 2))
+    return Cost(product.macs, count, (*product.numbers, ("c", c)))
+
+
+@FAMILY.formula(*PADDED_CONV, rule="2·n·k", source=_API + "Conv2D")
+def _padded_conv(op: OpCall) -> Cost:
+    """A convolution; padding the image first computes nothing."""
+    return conv(op)
+
+
+@FAMILY.formula(*PADDED_FUSED_CONV, rule="2·n·k + n·fused", source=_SOURCE)
+def _padded_fused_conv(op: OpCall) -> Cost:
+    """A convolution with what is fused to it; padding the image first computes nothing."""
+    return _with_tails(op, conv(op))
+
+
+@FAMILY.formula("FusedPadConv2D", rule="2·n·k", source=_API + "FusedPadConv2D")
+def _pad_conv(op: OpCall) -> Cost:
+    """A convolution; padding the image first computes nothing."""
+    return _conv_with_filter_at(op, 2)
+
+
+@FAMILY.formula(
+    "FusedResizeAndPadConv2D", rule="2·n·k + 9·r", source=_API + "FusedResizeAndPadConv2D"
+)
+def _resize_pad_conv(op: OpCall) -> Cost:
+    """A convolution behind bilinear resizing: three blends a + (b - a)·t for each of r elements."""
+    product = _conv_with_filter_at(op, 3)
+    r: Number = 1
+    for size in resized(op):
+        if size is None:
+            raise UnknownError("the size that the image is resized to is unknown")
+        r = r * size
+    return Cost(product.macs, 9 * r, (*product.numbers, ("r", r)))
+
+
+def _conv_with_filter_at(op: OpCall, index: int) -> Cost:
+    n, k = op.n_out(), products_per_output(op, op.shape_of_rank(index, 4))
+    return Cost(real_multiply_adds(n * k, element_type(op)), 0, (("n", n), ("k", k)))
+
+
+@FAMILY.formula(
+    "FusedConv2DBiasActivation",
+    rule="2·n·k + n·(2 + 2·side + activation)",
+    source="TensorFlow 1.15: contrib/fused_conv, fused_conv2d_bias_activation_op.cc",
+)
+def _conv_bias_activation(op: OpCall) -> Cost:
+    """A convolution, scaled, plus a bias, plus a scaled side input if it has one, activated."""
+    product = conv(op)
+    side = 2 if op.n_in(3) != 0 else 0
+    activation = tail_operations(op, op.text("activation_mode", "Relu"))
+    return product._replace(other=(2 + side + activation) * op.n_out())

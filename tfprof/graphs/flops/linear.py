@@ -1,0 +1,78 @@
+"""Matrix products and sums of products. A product counts whatever its elements are."""
+
+from __future__ import annotations
+
+import math
+
+from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
+from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import COMPLEX_TYPES
+from tfprof.graphs.shapes.einsum import Einsum, read_einsum
+from tfprof.graphs.shapes.linear import product_sizes
+from tfprof.graphs.shapes.onednn import with_onednn
+
+FAMILY = Family.named("linear")
+
+_PRODUCT = "Golub & Van Loan, Matrix Computations, 4th ed., §1.1.10"
+
+
+def depth(op: OpCall) -> Number:
+    """How many products each element of a matrix product is the sum of.
+
+    Raises:
+        UnknownError: Neither operand tells it, or they contradict each other.
+    """
+    _, k, _ = product_sizes(op)
+    if k is None:
+        raise UnknownError("the shapes of both operands are unknown")
+    return k
+
+
+@FAMILY.formula(
+    "SparseMatMul",
+    *with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
+    rule="2·n·k",
+    source=_PRODUCT,
+)
+def mat_mul(op: OpCall) -> Cost:
+    """Each of n elements of the product is a sum of k products; zeros count like other numbers."""
+    n, k = op.n_out(), depth(op)
+    return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
+
+
+@FAMILY.formula(
+    "XlaEinsum",
+    *with_onednn("Einsum"),
+    rule="2·p + s; p without 2 if nothing is summed",
+    source="TensorFlow API: tf.einsum",
+)
+def _einsum(op: OpCall) -> Cost:
+    """Labels of one operand only are summed first (s additions), then p = all labels' products."""
+    einsum = read_einsum(op)
+    dtype = element_type(op)
+    if len(einsum.operands) == 1:
+        s = _lone_sums(einsum, 0)
+        return operations(additions(s, dtype), s=s)
+    if len(einsum.operands) != 2:
+        raise UnknownError(f"Einsum of {len(einsum.operands)} operands has no defined order")
+    s = _lone_sums(einsum, 0) + _lone_sums(einsum, 1)
+    shared = _kept(einsum, 0) | _kept(einsum, 1)
+    p = math.prod(einsum.size_of(tuple(sorted(shared))))
+    factor = 2 if dtype in COMPLEX_TYPES else 1
+    if shared <= set(einsum.result):
+        return Cost(0, (6 if factor == 2 else 1) * p + factor * s, (("p", p), ("s", s)))
+    return Cost(real_multiply_adds(p, dtype), factor * s, (("p", p), ("s", s)))
+
+
+def _kept(einsum: Einsum, operand: int) -> set[str]:
+    """Labels of an operand that are in the result or in another operand."""
+    others = (labels for place, labels in enumerate(einsum.operands) if place != operand)
+    return set(einsum.operands[operand]) & set(einsum.result).union(*others)
+
+
+def _lone_sums(einsum: Einsum, operand: int) -> Number:
+    """Additions that sum up the labels that nothing else has; a diagonal is taken for free."""
+    kept = _kept(einsum, operand)
+    return einsum.own_size(operand, set(einsum.operands[operand])) - einsum.own_size(operand, kept)

@@ -1,0 +1,283 @@
+"""Updates of variables: optimizer steps, additions, scatters.
+
+A rule is counted as it is written in the op's documentation, for each element of the gradient.
+Numbers that are computed once for all elements, such as Adam's step size, are left out.
+``sign`` is two comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tfprof.graphs.flops.element_types import (
+    additions,
+    element_type,
+    float_work,
+    is_complex,
+    multiplications,
+)
+from tfprof.graphs.flops.formulas import Cost, Family, Formula, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import DT_RESOURCE, REF
+
+FAMILY = Family.named("optimizer")
+
+_API = "TensorFlow API: tf.raw_ops."
+
+
+class _Update(NamedTuple):
+    """An update rule.
+
+    Attributes:
+        gradient: Which input is the gradient.
+        operations: Operations per element.
+        expression: The rule.
+        flag: Attribute that changes the count.
+        flag_default: Its default.
+        flag_operations: Operations per element if it has the other value.
+    """
+
+    gradient: int
+    operations: int
+    expression: str
+    flag: str = ""
+    flag_default: bool = False
+    flag_operations: int = 0
+
+
+_UPDATES = {
+    "GradientDescent": _Update(2, 2, "var -= α·g"),
+    "Momentum": _Update(
+        3, 4, "a = μ·a + g; var -= lr·a; Nesterov: var -= lr·g + lr·μ·a", "use_nesterov", False, 7
+    ),
+    "KerasMomentum": _Update(
+        3, 4, "a = μ·a - lr·g; var += a; Nesterov: var += μ·a - lr·g", "use_nesterov", False, 7
+    ),
+    "Adam": _Update(
+        9,
+        12,
+        "m += (g - m)·(1 - β₁); v += (g² - v)·(1 - β₂); var -= α·m / (√v + ε); "
+        "Nesterov: β₁·m + (1 - β₁)·g for m",
+        "use_nesterov",
+        False,
+        15,
+    ),
+    "AdamWithAmsgrad": _Update(
+        10,
+        13,
+        "m += (g - m)·(1 - β₁); v += (g² - v)·(1 - β₂); v̂ = max(v̂, v); var -= α·m / (√v̂ + ε)",
+    ),
+    "AdaMax": _Update(8, 10, "m += (g - m)·(1 - β₁); v = max(β₂·v, |g|); var -= α·m / (v + ε)"),
+    "RMSProp": _Update(7, 11, "s += (g² - s)·(1 - ρ); mom = μ·mom + lr·g / √(s + ε); var -= mom"),
+    "CenteredRMSProp": _Update(
+        8,
+        16,
+        "a += (g - a)·(1 - ρ); s += (g² - s)·(1 - ρ); "
+        "mom = μ·mom + lr·g / √(s - a² + ε); var -= mom",
+    ),
+    "Adagrad": _Update(3, 6, "a += g² if update_slots; var -= lr·g / √a", "update_slots", True, 4),
+    "AdagradV2": _Update(
+        4, 7, "a += g² if update_slots; var -= lr·g / (√a + ε)", "update_slots", True, 5
+    ),
+    "AdagradDA": _Update(
+        3, 14, "a += g; s += g²; var = -lr·sign(a)·max(|a| - l₁·t, 0) / (l₂·t·lr + √s)"
+    ),
+    "Adadelta": _Update(
+        6,
+        16,
+        "a = ρ·a + (1 - ρ)·g²; u = g·√(d + ε) / √(a + ε); var -= lr·u; d = ρ·d + (1 - ρ)·u²",
+    ),
+    "Ftrl": _Update(
+        3,
+        18,
+        "a' = a + g²; z += g - (a'^-p - a^-p) / lr·var; q = a'^-p / lr + 2·l₂; "
+        "var = (sign(z)·l₁ - z) / q where |z| > l₁",
+    ),
+    "FtrlV2": _Update(
+        3,
+        20,
+        "a' = a + g²; z += g + 2·s·var - (a'^-p - a^-p) / lr·var; q = a'^-p / lr + 2·l₂; "
+        "var = (sign(z)·l₁ - z) / q where |z| > l₁",
+    ),
+    "AddSign": _Update(6, 13, "m = β·m + (1 - β)·g; var -= lr·(α + d·sign(g)·sign(m))·g"),
+    "PowerSign": _Update(6, 13, "m = β·m + (1 - β)·g; var -= lr·exp(b·sign(g)·sign(m))·g"),
+    "ProximalGradientDescent": _Update(
+        4, 9, "p = var - α·g; var = sign(p)·max(|p| - α·l₁, 0) / (1 + α·l₂)"
+    ),
+    "ProximalAdagrad": _Update(
+        5,
+        16,
+        "a += g²; α = lr / √a; p = var - α·g; var = sign(p)·max(|p| - α·l₁, 0) / (1 + α·l₂)",
+    ),
+}
+
+_NOT_SPARSE = ("GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign")
+_ONLY_RESOURCES = ("KerasMomentum", "AdamWithAmsgrad")
+
+
+def _elements(op: OpCall, gradient: int) -> Number:
+    """Elements of a gradient, which are those of the variable unless only some rows get one."""
+    if op.input(gradient).shape is None and "Sparse" not in op.type:
+        handle = op.input(0).handle
+        if handle is not None and handle.shape is not None and None not in handle.shape:
+            n: Number = 1
+            for dim in handle.shape:
+                n = n * dim if dim is not None else n
+            return n
+        return op.n_in(0) if op.input(0).dtype != DT_RESOURCE else op.n_in(gradient)
+    return op.n_in(gradient)
+
+
+def _update_cost(update: _Update) -> Callable[[OpCall], Cost]:
+    def cost(op: OpCall) -> Cost:
+        changed = update.flag and op.flag(update.flag, update.flag_default) != update.flag_default
+        n = _elements(op, update.gradient)
+        if is_complex(element_type(op, update.gradient)):
+            raise UnknownError("no count is stated for updates of complex variables")
+        return operations((update.flag_operations if changed else update.operations) * n, n=n)
+
+    return cost
+
+
+def _rule(update: _Update) -> str:
+    if not update.flag:
+        return f"{update.operations}·n"
+    other = update.flag if not update.flag_default else f"not {update.flag}"
+    return f"{update.operations}·n; {update.flag_operations}·n if {other}"
+
+
+def _op_types(name: str) -> tuple[str, ...]:
+    """The dense and sparse updates of resources and of TF1's variables."""
+    kinds = ["ResourceApply"]
+    if name not in _ONLY_RESOURCES:
+        kinds.append("Apply")
+    if name not in _NOT_SPARSE:
+        kinds.append("ResourceSparseApply")
+        if name not in _ONLY_RESOURCES:
+            kinds.append("SparseApply")
+    return tuple(kind + name for kind in kinds)
+
+
+for _name, _update in _UPDATES.items():
+    FAMILY.add(
+        _op_types(_name),
+        Formula(
+            FAMILY.name,
+            _rule(_update),
+            f"{_update.expression}, for each element",
+            f"{_API}ResourceApply{_name}",
+            _update_cost(_update),
+        ),
+    )
+
+
+@FAMILY.formula(
+    *("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"),
+    rule="n",
+    source=_API + "AssignAddVariableOp",
+)
+def _assign_add(op: OpCall) -> Cost:
+    """One addition for each element of the value."""
+    n = op.n_in(1)
+    return operations(additions(n, element_type(op, 1)), n=n)
+
+
+@FAMILY.formula(
+    *("ScatterAdd", "ScatterSub", "ScatterMin", "ScatterMax", "ScatterNdAdd", "ScatterNdSub"),
+    *("ScatterNdMin", "ScatterNdMax", "ScatterNdNonAliasingAdd", "TensorScatterAdd"),
+    *("TensorScatterSub", "TensorScatterMin", "TensorScatterMax", "ResourceScatterAdd"),
+    *("ResourceScatterSub", "ResourceScatterMin", "ResourceScatterMax", "ResourceScatterNdAdd"),
+    *("ResourceScatterNdSub", "ResourceScatterNdMin", "ResourceScatterNdMax"),
+    rule="n",
+    source=_API + "ScatterAdd",
+)
+def _scatter_add(op: OpCall) -> Cost:
+    """Each of the n elements that are scattered is combined with one that is there."""
+    return _scattered(op, additions)
+
+
+@FAMILY.formula(
+    *("ScatterMul", "ScatterDiv", "ResourceScatterMul", "ResourceScatterDiv"),
+    rule="n",
+    source=_API + "ScatterMul",
+)
+def _scatter_mul(op: OpCall) -> Cost:
+    """Each of the n elements that are scattered multiplies or divides one that is there."""
+    return _scattered(op, multiplications)
+
+
+def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
+    """Updates of one scalar reach a row for each index, a size that only the variable tells."""
+    n = op.n_in(2)
+    if op.shape(2) == () and "Nd" not in op.type:
+        n = _scattered_scalar(op)
+    return operations(count(n, element_type(op, 2)), n=n)
+
+
+def _scattered_scalar(op: OpCall) -> Number:
+    handle = op.input(0).handle
+    dims = handle.shape if handle is not None else op.shape(0)
+    if not dims or None in dims:
+        raise UnknownError("the shape of the variable is unknown")
+    n = op.n_in(1)
+    for dim in dims[1:]:
+        n = n * dim if dim is not None else n
+    return n
+
+
+@FAMILY.formula("ScatterNd", rule="n", source=_API + "ScatterNd")
+def _scatter_nd(op: OpCall) -> Cost:
+    """Each of the n updates is added to a place that starts out as 0."""
+    n = op.n_in(1)
+    return operations(additions(n, element_type(op, 1)), n=n)
+
+
+@FAMILY.formula(
+    *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
+    rule="n",
+    source=_API + "AccumulatorApplyGradient",
+)
+def _accumulate(op: OpCall) -> Cost:
+    """One addition for each element of the gradient."""
+    n = op.n_in(2)
+    return operations(additions(n, op.input(2).dtype % REF), n=n)
+
+
+@FAMILY.formula(
+    *("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"),
+    rule="n",
+    source=_API + "AccumulatorTakeGradient",
+)
+def _average(op: OpCall) -> Cost:
+    """One division for each element of the average."""
+    n = op.n_out()
+    return operations(float_work(n, op.outputs[0].dtype), n=n)
+
+
+@FAMILY.formula(
+    "SparseAccumulatorApplyGradient", rule="nnz", source=_API + "SparseAccumulatorApplyGradient"
+)
+def _accumulate_sparse(op: OpCall) -> Cost:
+    """One addition for each element of the rows that have a gradient."""
+    nnz = op.n_in(3)
+    return operations(additions(nnz, op.input(3).dtype % REF), nnz=nnz)
+
+
+@FAMILY.formula(
+    "SparseAccumulatorTakeGradient", rule="nnz", source=_API + "SparseAccumulatorTakeGradient"
+)
+def _average_sparse(op: OpCall) -> Cost:
+    """One division for each element of the rows that have a gradient."""
+    nnz = op.n_out(1)
+    return operations(float_work(nnz, op.outputs[1].dtype), nnz=nnz)
+
+
+FAMILY.declare_free(
+    *("ConditionalAccumulator", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated"),
+    *("ResourceAccumulatorNumAccumulated", "AccumulatorSetGlobalStep"),
+    *("ResourceAccumulatorSetGlobalStep", "SparseConditionalAccumulator"),
+    because="makes, counts or numbers an accumulator of gradients",
+)
+FAMILY.declare_free("CountUpTo", "ResourceCountUpTo", because="counts in whole numbers")

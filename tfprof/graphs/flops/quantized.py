@@ -1,0 +1,230 @@
+"""Quantized kernels. They compute with whole numbers, and their work counts all the same.
+
+To quantize is ``clamp(round(x·scale + shift))``, 5 operations; between two scales it is the same.
+Back to real numbers it is ``x·scale + shift``, 2 operations. Corrections for a zero that is not
+coded as 0 are part of the product and not counted on their own.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from tfprof.graphs.flops.conv import products_per_output, taps_of_depthwise
+from tfprof.graphs.flops.formulas import Cost, Family, Formula, operations
+from tfprof.graphs.flops.linear import depth
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.shapes.general_conv import uniform_convolution
+from tfprof.graphs.shapes.onednn import with_onednn
+from tfprof.graphs.shapes.pool import window_sizes
+from tfprof.graphs.shapes.quantized import CONVS, DEPTHWISE_CONVS, MAT_MULS, POOLS
+
+FAMILY = Family.named("quantized")
+
+_API = "TensorFlow API: tf.raw_ops."
+_PAPER = "Jacob et al., Quantization and Training of Neural Networks, 2018, §2"
+
+_QUANTIZE = 5
+_DEQUANTIZE = 2
+
+_PER_ELEMENT = {
+    "QuantizeV2": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "_MklQuantizeV2": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "Requantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "RequantizePerChannel": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "UniformQuantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "UniformRequantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    "QuantizeDownAndShrinkRange": (7, "min and max, then clamp(round(x·scale + shift))"),
+    "RequantizationRange": (2, "min and max"),
+    "RequantizationRangePerChannel": (2, "min and max"),
+    "Dequantize": (_DEQUANTIZE, "x·scale + shift"),
+    "_MklDequantize": (_DEQUANTIZE, "x·scale + shift"),
+    "UniformDequantize": (_DEQUANTIZE, "x·scale + shift"),
+    "FakeQuantWithMinMaxArgs": (7, "clamp(round(x·scale + shift)), then back"),
+    "FakeQuantWithMinMaxVars": (7, "clamp(round(x·scale + shift)), then back"),
+    "FakeQuantWithMinMaxVarsPerChannel": (7, "clamp(round(x·scale + shift)), then back"),
+    "FakeQuantWithMinMaxArgsGradient": (2, "two comparisons choose dy or 0"),
+    "FakeQuantWithMinMaxVarsGradient": (3, "two comparisons choose the sum that dy goes to"),
+    "FakeQuantWithMinMaxVarsPerChannelGradient": (3, "two comparisons choose a sum for dy"),
+    "QuantizeAndDequantize": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
+    "QuantizeAndDequantizeV2": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
+    "QuantizeAndDequantizeV3": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
+    "QuantizeAndDequantizeV4": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
+    "QuantizeAndDequantizeV4Grad": (2, "two comparisons choose dy or 0"),
+    "QuantizedRelu": (1, "max(x, zero)"),
+    "QuantizedRelu6": (2, "min(max(x, zero), six)"),
+    "QuantizedReluX": (2, "min(max(x, zero), limit)"),
+    "UniformQuantizedClipByValue": (2, "min(max(x, low), high)"),
+}
+"""Operations for each element of input 0, and what is computed."""
+
+_PER_RESULT = {
+    "QuantizedAdd": (3, "x·scale + y·scale, each brought to the scale of the sum"),
+    "QuantizedBiasAdd": (3, "x·scale + bias·scale, each brought to the scale of the sum"),
+    "QuantizedMul": (3, "(x - zero)·(y - zero)"),
+    "UniformQuantizedAdd": (7, "clamp(round(x·scale + y·scale + shift)) of both on one scale"),
+}
+"""Operations for each element of the result, and what is computed."""
+
+
+def _per_input(op: OpCall, count: int) -> Cost:
+    n = op.n_in(0)
+    return operations(count * n, n=n)
+
+
+def _per_result(op: OpCall, count: int) -> Cost:
+    n = op.n_out(0)
+    return operations(count * n, n=n)
+
+
+def _enter_tables() -> None:
+    for table, cost in ((_PER_ELEMENT, _per_input), (_PER_RESULT, _per_result)):
+        for op_type, (count, expression) in table.items():
+            formula = Formula(
+                FAMILY.name,
+                "n" if count == 1 else f"{count}·n",
+                f"{expression} for each element",
+                _API + op_type.removeprefix("_Mkl"),
+                partial(cost, count=count),
+            )
+            FAMILY.add((op_type,), formula)
+
+
+_enter_tables()
+
+_TAILS = {
+    "Bias": 1,
+    "BiasAdd": 1,
+    "Sum": 2,
+    "SignedSum": 2,
+    "Add": 2,
+    "Relu": 1,
+    "Relu6": 2,
+    "LeakyRelu": 2,
+    "Elu": 3,
+    "Tanh": 1,
+    "Sigmoid": 4,
+    "GeluApproximate": 9,
+    "GeluExact": 5,
+    "Requantize": _QUANTIZE,
+    "Dequantize": _DEQUANTIZE,
+}
+"""Operations for each element of a product's result. A summand is brought to its scale first."""
+
+
+def _tails_of_name(op_type: str) -> tuple[str, ...]:
+    """What the name of a quantized product says is fused: ``WithBiasSumAndRelu`` and the like."""
+    _, _, tails = op_type.replace("Conv2D", "MatMul").partition("MatMul")
+    names = tails.removeprefix("WithBias").removeprefix("PerChannel").split("And")
+    bias = ("Bias",) if tails.startswith("WithBias") else ()
+    return (*bias, *(name for name in names if name))
+
+
+def _fused_tails(op: OpCall) -> tuple[str, ...]:
+    names = op.attr("fused_ops", ())
+    if not isinstance(names, tuple):
+        raise UnknownError("the attribute fused_ops is no list of names")
+    return tuple(str(name) for name in names)
+
+
+def _product(op: OpCall, k: Number) -> Cost:
+    """A product of depth ``k`` with what is fused to it."""
+    n = op.n_out()
+    tails = _fused_tails(op) if op.type.startswith(("_F", "_Q")) else _tails_of_name(op.type)
+    unknown = [name for name in tails if name not in _TAILS]
+    if unknown:
+        raise UnknownError(f"no count is stated for {unknown[0]!r}, which is fused to it")
+    per_result = sum(_TAILS[name] for name in tails)
+    return Cost(n * k, per_result * n, (("n", n), ("k", k)))
+
+
+@FAMILY.formula(*CONVS, "_FusedQuantizedConv2D", rule="2·n·k + n·fused", source=_PAPER)
+def _conv(op: OpCall) -> Cost:
+    """Each of n results sums k products; then bias, sum, activation and rescaling by the name."""
+    return _product(op, products_per_output(op, op.shape(1)))
+
+
+@FAMILY.formula(
+    *DEPTHWISE_CONVS, "_FusedQuantizedDepthwiseConv2D", rule="2·n·k + n·fused", source=_PAPER
+)
+def _depthwise_conv(op: OpCall) -> Cost:
+    """Each of n results sums the k taps of a window in one channel; then what is fused to it."""
+    return _product(op, taps_of_depthwise(op.shape(1)))
+
+
+@FAMILY.formula(*MAT_MULS, "_QuantizedMatMul", rule="2·n·k + n·fused", source=_PAPER)
+def _mat_mul(op: OpCall) -> Cost:
+    """Each of n elements of the product sums k products; then what is fused to it."""
+    return _product(op, depth(op))
+
+
+@FAMILY.formula("UniformQuantizedDot", rule="2·n·k + 5·n", source=_PAPER)
+def _uniform_dot(op: OpCall) -> Cost:
+    """Each of n elements of the product sums k products, and is rescaled."""
+    n, k = op.n_out(), depth(op)
+    return Cost(n * k, _QUANTIZE * n, (("n", n), ("k", k)))
+
+
+@FAMILY.formula("UniformQuantizedDotHybrid", rule="2·n·k + 2·w", source=_PAPER)
+def _hybrid_dot(op: OpCall) -> Cost:
+    """The w weights become real numbers; each of n elements of the product sums k products."""
+    n, k, w = op.n_out(), depth(op), op.n_in(1)
+    return Cost(n * k, _DEQUANTIZE * w, (("n", n), ("k", k), ("w", w)))
+
+
+@FAMILY.formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=_API + "QuantizedMaxPool")
+def _pool(op: OpCall) -> Cost:
+    """Each of n results takes one operation for each of the k taps of its window."""
+    n, k = op.n_out(), math.prod(window_sizes(op))
+    return operations(n * k, n=n, k=k)
+
+
+@FAMILY.formula(
+    "QuantizedBatchNormWithGlobalNormalization",
+    rule="3·n + 4·c; 3·n + 3·c without scale",
+    source=_API + "QuantizedBatchNormWithGlobalNormalization",
+)
+def _batch_norm(op: OpCall) -> Cost:
+    """(x - mean)·factor + offset for each element; factor = scale / √(variance + ε) by channel."""
+    n, c = op.n_in(0), op.n_in(3)
+    factor = 4 if op.flag("scale_after_normalization") else 3
+    return operations(3 * n + factor * c, n=n, c=c)
+
+
+@FAMILY.formula(
+    "QuantizedInstanceNorm",
+    rule="10·n + 3·c; 12·n + 3·c if the range is not given",
+    source="Ulyanov et al., Instance Normalization, 2016",
+)
+def _instance_norm(op: OpCall) -> Cost:
+    """Mean n, differences n, variance 2·n, product n, then 5·n to quantize; c channels of images.
+
+    The range of the result is found by 2·n comparisons unless it is given.
+    """
+    dims = op.shape_of_rank(0, 4)
+    n, c = math.prod(dims), dims[0] * dims[3]
+    per_element = 10 if op.flag("output_range_given") else 12
+    return operations(per_element * n + 3 * c, n=n, c=c)
+
+
+@FAMILY.formula("UniformQuantizedConvolution", rule="2·p + 5·n", source=_PAPER)
+def _uniform_conv(op: OpCall) -> Cost:
+    """Elements of the image meet taps p times, over channels and images; n results are rescaled."""
+    p, n = uniform_convolution(op).products, op.n_out()
+    return Cost(p, _QUANTIZE * n, (("p", p), ("n", n)))
+
+
+@FAMILY.formula("UniformQuantizedConvolutionHybrid", rule="2·p + 2·w", source=_PAPER)
+def _hybrid_conv(op: OpCall) -> Cost:
+    """The w weights become real numbers; elements of the image meet taps p times."""
+    p, w = uniform_convolution(op).products, op.n_in(1)
+    return Cost(p, _DEQUANTIZE * w, (("p", p), ("w", w)))
+
+
+FAMILY.declare_free("QuantizedReshape", because="moves elements, computes nothing")
+FAMILY.declare_free(
+    "QuantizedConcat",
+    *with_onednn("QuantizedConcatV2"),
+    because="moves elements; values that have the same range are not rescaled",
+)

@@ -1,0 +1,241 @@
+"""Recurrent kernels: products of gates, and the element-wise work around them.
+
+``b`` is the batch, ``i`` the size of the input, ``u`` the number of units, ``t`` that of steps. A
+sigmoid takes 4 operations, ``tanh`` 1. Sequences are taken at their full length.
+
+Backward, an LSTM takes for each unit: ``do = dh·co·o·(1 - o)`` 4, ``dcs += dh·o·(1 - co²)`` 5,
+``dci = dcs·i·(1 - ci²)`` 4, ``df`` and ``di`` 4 each, ``dcs·f`` 1: 22 in all. Peepholes add 2
+for ``dcs``, 4 for the cell before, and 6 for their own gradients.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number, floor_div
+
+FAMILY = Family.named("recurrent")
+
+_API = "TensorFlow API: tf.raw_ops."
+_LSTM_BACKWARD = 22
+_PEEPHOLES_BACKWARD = 12
+
+
+class _Sizes(NamedTuple):
+    """Batch, input size and units of a cell."""
+
+    b: Number
+    i: Number
+    u: Number
+
+
+def _lstm_forward(op: OpCall, forget_bias: bool, clip: float) -> int:
+    """Operations per unit: bias 4, gates 13, cell 3, its tanh 1, output 1, and what is optional."""
+    cell_clip = op.attr("cell_clip", clip)
+    clipped = isinstance(cell_clip, (int, float)) and cell_clip > 0
+    return 22 + forget_bias + 2 * clipped + 6 * op.flag("use_peephole")
+
+
+def _lstm_backward(op: OpCall) -> int:
+    return _LSTM_BACKWARD + _PEEPHOLES_BACKWARD * op.flag("use_peephole")
+
+
+def _cell(op: OpCall, x: int, h: int) -> _Sizes:
+    (b, i), (_, u) = op.shape_of_rank(x, 2), op.shape_of_rank(h, 2)
+    return _Sizes(b, i, u)
+
+
+def _steps(op: OpCall) -> Number:
+    """Steps of a block: those of its input, or fewer if ``seq_len_max`` says so."""
+    steps = op.shape_of_rank(1, 3)[0]
+    values = op.input(0).values
+    if values is not None and len(values) == 1:
+        longest = values[0]
+        if type(longest) is int and isinstance(steps, int):
+            return max(0, min(steps, longest))
+    return steps
+
+
+def _block(op: OpCall) -> tuple[Number, _Sizes]:
+    _, b, i = op.shape_of_rank(1, 3)
+    return _steps(op), _Sizes(b, i, op.shape_of_rank(3, 2)[1])
+
+
+@FAMILY.formula(
+    "LSTMBlockCell",
+    rule="2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes",
+    source=_API + "LSTMBlockCell",
+)
+def _lstm_cell(op: OpCall) -> Cost:
+    """Four gates of input and state; biases 5, gates 13, cell 3, tanh and output 2 a unit."""
+    b, i, u = sizes = _cell(op, 0, 2)
+    other = b * u * _lstm_forward(op, True, 3.0)
+    return Cost(4 * b * u * (i + u), other, tuple(sizes._asdict().items()))
+
+
+@FAMILY.formula(
+    "LSTMBlockCellGrad",
+    rule="22·b·u; 12·b·u more with peepholes",
+    source=_API + "LSTMBlockCellGrad",
+)
+def _lstm_cell_grad(op: OpCall) -> Cost:
+    """Gradients of the gates and of the cell; products with the weights are ops of their own."""
+    sizes = _cell(op, 0, 2)
+    return operations(sizes.b * sizes.u * _lstm_backward(op), b=sizes.b, u=sizes.u)
+
+
+@FAMILY.formula(
+    "BlockLSTM",
+    "BlockLSTMV2",
+    rule="t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
+    source=_API + "BlockLSTM",
+)
+def _block_lstm(op: OpCall) -> Cost:
+    """A cell for each of t steps; the first version adds a forget bias."""
+    t, (b, i, u) = _block(op)
+    first = op.type == "BlockLSTM"
+    other = b * u * _lstm_forward(op, first, 3.0 if first else 0.0)
+    numbers = (("t", t), ("b", b), ("i", i), ("u", u))
+    return Cost(t * 4 * b * u * (i + u), t * other, numbers)
+
+
+@FAMILY.formula(
+    "BlockLSTMGrad",
+    "BlockLSTMGradV2",
+    rule="t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes",
+    source=_API + "BlockLSTMGrad",
+)
+def _block_lstm_grad(op: OpCall) -> Cost:
+    """For each step products for data and weights; gates 22, biases 4, running gradients 2."""
+    t, (b, i, u) = _block(op)
+    other = b * u * (_lstm_backward(op) + 6)
+    numbers = (("t", t), ("b", b), ("i", i), ("u", u))
+    return Cost(2 * t * 4 * b * u * (i + u), t * other, numbers)
+
+
+@FAMILY.formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u", source=_API + "GRUBlockCell")
+def _gru_cell(op: OpCall) -> Cost:
+    """Three gates of input and state; biases 3, gates 9, r·h 1, u·h + (1 - u)·c 4 a unit."""
+    b, i, u = sizes = _cell(op, 0, 1)
+    return Cost(3 * b * u * (i + u), 17 * b * u, tuple(sizes._asdict().items()))
+
+
+@FAMILY.formula(
+    "GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i", source=_API + "GRUBlockCellGrad"
+)
+def _gru_cell_grad(op: OpCall) -> Cost:
+    """Products with the weights of data only; dc 5, du 5, dr 4, dh 4 a unit, two parts of dx."""
+    b, i, u = sizes = _cell(op, 0, 1)
+    return Cost(3 * b * u * (i + u), 18 * b * u + b * i, tuple(sizes._asdict().items()))
+
+
+class _Mode(NamedTuple):
+    """A kind of cell of cuDNN, which has two biases for each gate.
+
+    Attributes:
+        gates: Number of gates.
+        forward: Operations per unit: biases and gates, new state.
+        backward: The same for the gradient: gates, sums of biases, running gradients.
+    """
+
+    gates: int
+    forward: int
+    backward: int
+
+
+_MODES = {
+    "lstm": _Mode(4, 8 + 13 + 5, 22 + 4 + 2),
+    "gru": _Mode(3, 6 + 9 + 2 + 4, 17 + 4 + 1),
+    "rnn_tanh": _Mode(1, 2 + 1, 3 + 1 + 1),
+    "rnn_relu": _Mode(1, 2 + 1, 1 + 1 + 1),
+}
+
+
+class _Stack(NamedTuple):
+    """The layers of a cuDNN network.
+
+    Attributes:
+        t: Steps.
+        b: Batch.
+        i: Size of the input.
+        u: Units.
+        r: Size of the state that comes back, which a projection makes smaller.
+        layers: Layers.
+        directions: 2 if each layer runs both ways.
+    """
+
+    t: Number
+    b: Number
+    i: Number
+    u: Number
+    r: Number
+    layers: Number
+    directions: int
+
+    def macs(self, gates: int, skip_input: bool) -> Number:
+        """Multiply-adds of one pass: every gate of every layer reads its input and the state."""
+        first = 0 if skip_input else self.i
+        inputs = first + (self.layers - 1) * self.directions * self.r
+        per_step = gates * self.u * (inputs + self.layers * self.r)
+        if self.r != self.u:
+            per_step = per_step + self.layers * self.u * self.r
+        return self.t * self.b * self.directions * per_step
+
+    def units(self) -> Number:
+        """Units times steps, over the batch and all layers."""
+        return self.t * self.b * self.directions * self.layers * self.u
+
+
+def _mode(op: OpCall) -> _Mode:
+    name = op.text("rnn_mode", "lstm")
+    if name not in _MODES:
+        raise UnknownError(f"no count is stated for the cell {name}")
+    return _MODES[name]
+
+
+def _stack(op: OpCall) -> _Stack:
+    t, b, i = op.shape_of_rank(0, 3)
+    if not op.flag("time_major", True):
+        t, b = b, t
+    states, _, r = op.shape_of_rank(1, 3)
+    units = r
+    if op.integer("num_proj"):
+        units = op.shape_of_rank(2, 3)[2]
+    directions = 2 if op.text("direction") == "bidirectional" else 1
+    return _Stack(t, b, i, units, r, floor_div(states, directions), directions)
+
+
+def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
+    stack = _stack(op)
+    skip_input = op.text("input_mode") == "skip_input"
+    macs = passes * stack.macs(_mode(op).gates, skip_input)
+    return Cost(macs, per_unit * stack.units(), tuple(stack._asdict().items()))
+
+
+@FAMILY.formula(
+    *("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"),
+    rule="t·b·directions·(2·gates·u·(i + (layers - 1)·directions·r + layers·r) + ops·layers·u)",
+    source="cuDNN API: cudnnRNNMode_t (equations of the cells)",
+)
+def _cudnn_forward(op: OpCall) -> Cost:
+    """Each gate of each layer reads its input and state; LSTM 26, GRU 21, plain 3 ops a unit.
+
+    GRU gates: biases 6, gates 9, the reset of the state 2, u·h + (1 - u)·c 4. A projection of u
+    units to r takes u·r multiply-adds more for each layer.
+    """
+    return _cudnn(op, 1, _mode(op).forward)
+
+
+@FAMILY.formula(
+    *("CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3"),
+    rule="2 · products of the forward pass + ops·t·b·directions·layers·u",
+    source="cuDNN API: cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8",
+)
+def _cudnn_backward(op: OpCall) -> Cost:
+    """Each product has two in reverse, for data and weights; LSTM 28, GRU 22, tanh 5, relu 3.
+
+    GRU gates: dc 5, du 5, dr 4, its state 1, dh 2; biases 4; the running gradient 1.
+    """
+    return _cudnn(op, 2, _mode(op).backward)

@@ -1,0 +1,230 @@
+"""Reductions, running sums, segments, selections and counts.
+
+To reduce n elements to m takes n - m operations: one less than a result has elements.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tfprof.graphs.flops.element_types import (
+    additions,
+    element_type,
+    float_work,
+    is_complex,
+    multiplications,
+    steps,
+)
+from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import REF
+from tfprof.graphs.shapes.arguments import axis_in, axis_of
+
+FAMILY = Family.named("reduce")
+
+_API = "TensorFlow API: tf.raw_ops."
+_SELECTION = "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., "
+
+
+def _bits(number: Number, what: str) -> int:
+    """Rounded-up binary logarithm, at least 1."""
+    if not isinstance(number, int):
+        raise UnknownError(f"{what} is unknown")
+    return max(1, (max(number, 1) - 1).bit_length())
+
+
+@FAMILY.formula("Sum", rule="n - m", source=_API + "Sum")
+def _sum(op: OpCall) -> Cost:
+    """One addition less than there are elements, for each of the m results."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=_API + "MirrorPadGrad")
+def _overlapped(op: OpCall) -> Cost:
+    """Gradients of the n - m elements that are copies are added to those of the m originals."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("Prod", rule="n - m", source=_API + "Prod")
+def _prod(op: OpCall) -> Cost:
+    """One multiplication less than there are elements, for each of the m results."""
+    n, m = op.n_in(), op.n_out()
+    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=_API + "Max, ArgMax")
+def _extreme(op: OpCall) -> Cost:
+    """One comparison less than there are elements, for each of the m results."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("Mean", rule="(n - m) + m", source=_API + "Mean")
+def _mean(op: OpCall) -> Cost:
+    """n - m additions and one division for each of the m means."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(steps(n, m) + m, element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("EuclideanNorm", rule="n + (n - m) + m", source=_API + "EuclideanNorm")
+def _euclidean_norm(op: OpCall) -> Cost:
+    """n squares, n - m additions and a square root for each of the m norms."""
+    n, m = op.n_in(), op.n_out()
+    dtype = element_type(op)
+    squares = 3 * n if is_complex(dtype) else n
+    return operations(float_work(squares + steps(n, m) + m, dtype), n=n, m=m)
+
+
+def _steps_along(op: OpCall) -> tuple[Number, Number]:
+    """Elements, and lines along the axis that a running sum follows."""
+    dims = op.shape()
+    axis = axis_of(op, 1, len(dims))
+    return math.prod(dims), math.prod(dims[:axis] + dims[axis + 1 :])
+
+
+@FAMILY.formula("Cumsum", rule="n - m", source=_API + "Cumsum")
+def _cumsum(op: OpCall) -> Cost:
+    """Each element of m lines but the first is added to the sum before it."""
+    n, m = _steps_along(op)
+    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("Cumprod", rule="n - m", source=_API + "Cumprod")
+def _cumprod(op: OpCall) -> Cost:
+    """Each element of m lines but the first is multiplied by the product before it."""
+    n, m = _steps_along(op)
+    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula("CumulativeLogsumexp", rule="6·(n - m)", source=_API + "CumulativeLogsumexp")
+def _cumulative_logsumexp(op: OpCall) -> Cost:
+    """For each element of m lines but the first: max + log1p(exp(min - max))."""
+    n, m = _steps_along(op)
+    return operations(6 * steps(n, m), n=n, m=m)
+
+
+@FAMILY.formula(
+    *("SegmentSum", "SegmentSumV2", "UnsortedSegmentSum", "SegmentMin", "SegmentMinV2"),
+    *("SegmentMax", "SegmentMaxV2", "UnsortedSegmentMin", "UnsortedSegmentMax"),
+    rule="n",
+    source=_API + "UnsortedSegmentSum",
+)
+def _segment_sum(op: OpCall) -> Cost:
+    """Each of the n elements is combined with its segment, which starts out neutral."""
+    n = op.n_in()
+    return operations(additions(n, element_type(op)), n=n)
+
+
+@FAMILY.formula(
+    *("SegmentProd", "SegmentProdV2", "UnsortedSegmentProd"),
+    rule="n",
+    source=_API + "UnsortedSegmentProd",
+)
+def _segment_prod(op: OpCall) -> Cost:
+    """Each of the n elements is multiplied with its segment, which starts out as 1."""
+    n = op.n_in()
+    return operations(multiplications(n, element_type(op)), n=n)
+
+
+@FAMILY.formula("SegmentMean", rule="n + m", source=_API + "SegmentMean")
+def _segment_mean(op: OpCall) -> Cost:
+    """n additions, and one division for each of the m elements of the means."""
+    n, m = op.n_in(), op.n_out()
+    return operations(additions(n + m, element_type(op)), n=n, m=m)
+
+
+@FAMILY.formula(
+    *("TopK", "TopKV2", "TopKUnique", "TopKWithUnique", "ApproxTopK"),
+    rule="n·⌈log₂ k⌉",
+    source=_SELECTION + "§5.2.3 (heaps)",
+)
+def _top_k(op: OpCall) -> Cost:
+    """Each of n elements passes a heap of the k largest so far; for k = n that is sorting."""
+    n, out = op.n_in(), op.out()
+    axis = axis_in(op.integer("reduction_dimension", -1), len(out))
+    k = out[axis]
+    count = n * _bits(k, "how many elements are chosen")
+    return operations(additions(count, element_type(op)), n=n, k=k)
+
+
+@FAMILY.formula("NthElement", rule="2·n", source=_SELECTION + "§5.3.3")
+def _nth_element(op: OpCall) -> Cost:
+    """Hoare's selection halves the candidates at each step: n + n/2 + n/4 … comparisons."""
+    n = op.n_in()
+    return operations(additions(2 * n, element_type(op)), n=n)
+
+
+@FAMILY.formula("KthOrderStatistic", rule="32·n", source=_API + "KthOrderStatistic")
+def _kth_order_statistic(op: OpCall) -> Cost:
+    """A binary search on the 32 bits of the result compares all n elements for each bit."""
+    n = op.n_in()
+    return operations(32 * n, n=n)
+
+
+@FAMILY.formula("InTopK", "InTopKV2", rule="n", source=_API + "InTopKV2")
+def _in_top_k(op: OpCall) -> Cost:
+    """Each of the n predictions is compared with that of the target class."""
+    n = op.n_in()
+    return operations(n, n=n)
+
+
+@FAMILY.formula("IsotonicRegression", rule="4·n", source="pool adjacent violators algorithm")
+def _isotonic_regression(op: OpCall) -> Cost:
+    """Each of n elements is merged at most once: two sums, a division and a comparison."""
+    n = op.n_in()
+    return operations(4 * n, n=n)
+
+
+@FAMILY.formula("Bincount", "DenseBincount", rule="n", source=_API + "DenseBincount")
+def _bincount(op: OpCall) -> Cost:
+    """Each of n values adds its weight, or 1, to a bin."""
+    n = op.n_in()
+    return operations(_bin_additions(op, n), n=n)
+
+
+@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz", source=_API + "SparseBincount")
+def _sparse_bincount(op: OpCall) -> Cost:
+    """Each of nnz values adds its weight, or 1, to a bin."""
+    nnz = op.n_in(1)
+    return operations(_bin_additions(op, nnz), nnz=nnz)
+
+
+def _bin_additions(op: OpCall, count: Number) -> Number:
+    """Bins have the type of the weights, which come last; setting a bin to 1 adds nothing."""
+    if op.flag("binary_output"):
+        return 0
+    return additions(count, op.input(-1).dtype % REF)
+
+
+@FAMILY.formula("HistogramFixedWidth", rule="4·n", source="tf.histogram_fixed_width")
+def _histogram(op: OpCall) -> Cost:
+    """For the bin of each of n values: max(x, low), - low, / width, min(…, last)."""
+    n = op.n_in()
+    return operations(additions(4 * n, element_type(op)), n=n)
+
+
+@FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉", source=_API + "Bucketize")
+def _bucketize(op: OpCall) -> Cost:
+    """A binary search among b boundaries for each of n elements."""
+    n = op.n_in()
+    boundaries = op.attr("boundaries", ())
+    if not isinstance(boundaries, tuple):
+        raise UnknownError("the attribute boundaries is no list")
+    b = len(boundaries)
+    return operations(additions(n * b.bit_length(), element_type(op)), n=n, b=b)
+
+
+@FAMILY.formula("LowerBound", "UpperBound", rule="n·⌈log₂ (b + 1)⌉", source=_API + "LowerBound")
+def _bound(op: OpCall) -> Cost:
+    """A binary search among the b sorted elements of its row for each of n values."""
+    n = op.n_in(1)
+    b = op.shape_of_rank(0, 2)[1]
+    count = n * _bits(b + 1, "the number of sorted elements")
+    return operations(additions(count, element_type(op)), n=n, b=b)
+
+
+FAMILY.declare_free("All", "Any", because="logic on truth values is no float work")
+FAMILY.declare_free("MakeUnique", because="sets low bits of the elements")

@@ -1,0 +1,271 @@
+"""Ops that run functions: plain calls, conditionals, maps. Loops are in ``while_loops``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tfprof.graphs.interpreter.analysis import Analysis, Call, Status, Verdict
+from tfprof.graphs.model.op_call import UnknownError
+from tfprof.graphs.model.program import Body, FunctionRef, Node
+from tfprof.graphs.model.run_counts import Times
+from tfprof.graphs.model.symbolic import Number, typical
+from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
+
+if TYPE_CHECKING:
+    from tfprof.graphs.interpreter.engine import Engine, Request
+
+Asking = Generator["Request", Analysis, None]
+"""Asks for analyses of functions."""
+
+
+class Caller:
+    """A node that runs functions, while it is worked out.
+
+    Attributes:
+        node: The node.
+        inputs: What flows into it.
+        shapes: Shapes of its outputs, which the graph may complete.
+        outputs: Its outputs.
+    """
+
+    def __init__(self, engine: Engine, body: Body, node: Node, inputs: tuple[Tensor, ...]) -> None:
+        self.engine = engine
+        self.body = body
+        self.node = node
+        self.inputs = inputs
+        self.outputs: list[Tensor] = [
+            UNKNOWN._replace(dtype=dtype) for dtype in node.kind.output_types
+        ]
+        self.shapes: list[PartialShape] = [None] * len(self.outputs)
+        self.calls: list[Call] = []
+
+    def make(self, call: Callable[[Caller], Asking]) -> Generator[Request, Analysis, Verdict]:
+        """Run the handler of the op type; returns the verdict on the node."""
+        try:
+            yield from call(self)
+        except (UnknownError, OverflowError) as error:
+            return Verdict(Status.UNCOUNTED, reason=str(error))
+        return Verdict(Status.CALL)
+
+    def function(self, attr: str) -> Body:
+        """The function that an attribute names."""
+        return self.named(self.node.kind.attrs.get(attr))
+
+    def named(self, reference: object) -> Body:
+        """The function that a reference names.
+
+        Raises:
+            UnknownError: It is not in the graph's library, or it is being walked already.
+        """
+        if not isinstance(reference, FunctionRef):
+            raise UnknownError("the graph does not say which function is called")
+        body = self.engine.function(reference.name)
+        if body is None:
+            why = "is not in the graph's library"
+            if self.engine.program.function(reference.name) is not None:
+                why = "calls itself"
+            raise UnknownError(f"the function {reference.name} {why}")
+        return body
+
+    def analysed(
+        self, body: Body, args: tuple[Tensor, ...]
+    ) -> Generator[Request, Analysis, Analysis]:
+        """The analysis of a function with arguments."""
+        from tfprof.graphs.interpreter.engine import Request
+
+        return (yield Request(body, args))
+
+    def add(self, analysis: Analysis, times: Times = 1, role: str = "") -> None:
+        """Write down that the node runs a function."""
+        self.calls.append(Call(analysis, times, role))
+
+    def answer(self, results: Sequence[Tensor]) -> None:
+        """Set the outputs."""
+        for slot, result in enumerate(results[: len(self.outputs)]):
+            self.outputs[slot] = result._replace(dtype=result.dtype or self.outputs[slot].dtype)
+            self.shapes[slot] = result.shape
+
+
+def _call(attr: str, skipped_first: int = 0, skipped_last: int = 0) -> Callable[[Caller], Asking]:
+    """A plain call of the function that ``attr`` names."""
+
+    def handler(caller: Caller) -> Asking:
+        last = len(caller.inputs) - skipped_last
+        body = caller.function(attr)
+        analysis = yield from caller.analysed(body, caller.inputs[skipped_first:last])
+        caller.add(analysis)
+        caller.answer(analysis.results)
+
+    return handler
+
+
+def _legacy_call(caller: Caller) -> Asking:
+    """An op whose type is the name of a function."""
+    body = caller.named(FunctionRef(caller.node.kind.op))
+    analysis = yield from caller.analysed(body, caller.inputs)
+    caller.add(analysis)
+    caller.answer(analysis.results)
+
+
+def _if(caller: Caller) -> Asking:
+    attrs = caller.node.kind.attrs
+    roles = ("then_branch", "else_branch")
+    chosen: int | None = None
+    condition = caller.inputs[0].values if caller.inputs else None
+    if condition is not None and len(condition) == 1 and isinstance(condition[0], (bool, int)):
+        chosen = 0 if condition[0] else 1
+    branches = [caller.named(attrs.get(role)) for role in roles]
+    yield from _branches(caller, branches, roles, chosen)
+
+
+def _case(caller: Caller) -> Asking:
+    references = caller.node.kind.attrs.get("branches", ())
+    if not isinstance(references, tuple) or not references:
+        raise UnknownError("the graph does not say which functions are called")
+    branches = [caller.named(reference) for reference in references]
+    index = caller.inputs[0].values if caller.inputs else None
+    chosen: int | None = None
+    if index is not None and len(index) == 1 and isinstance(index[0], int):
+        chosen = index[0] if 0 <= index[0] < len(branches) else len(branches) - 1
+    roles = [f"branch{place}" for place in range(len(branches))]
+    yield from _branches(caller, branches, roles, chosen)
+
+
+def _branches(
+    caller: Caller, branches: Sequence[Body], roles: Sequence[str], chosen: int | None
+) -> Asking:
+    """One of several functions: the chosen one, each as often as it ran, or the costliest."""
+    args = caller.inputs[1:]
+    analyses = []
+    for body in branches:
+        analyses.append((yield from caller.analysed(body, args)))
+    times = _weights(caller, analyses, roles, chosen)
+    for analysis, often, role in zip(analyses, times, roles, strict=True):
+        caller.add(analysis, often, role)
+    if chosen is not None:
+        caller.answer(analyses[chosen].results)
+        return
+    joined = [join(results) for results in zip(*(a.results for a in analyses), strict=False)]
+    caller.answer([tensor for tensor, _ in joined])
+    for slot, (_, shape) in enumerate(joined[: len(caller.shapes)]):
+        caller.shapes[slot] = shape
+
+
+def _weights(
+    caller: Caller, analyses: Sequence[Analysis], roles: Sequence[str], chosen: int | None
+) -> list[Times]:
+    """How often each branch counts: its share of the runs, or 1 for the chosen or costliest one."""
+    if caller.body is caller.engine.program.body:
+        observed = caller.engine.settings.branch_runs.get(caller.node.name, {})
+        runs = [observed.get(role, 0) for role in roles]
+        if sum(1 for count in runs if count) > 1:
+            return [Fraction(count, sum(runs)) for count in runs]
+        if any(runs):
+            chosen = next(place for place, count in enumerate(runs) if count)
+    if chosen is None:
+        chosen = costliest([analysis.flops for analysis in analyses])
+        if any(analysis.flops != analyses[chosen].flops for analysis in analyses):
+            caller.engine.note(
+                "of a conditional whose condition is not known, the branch that costs most counts"
+            )
+    return [int(place == chosen) for place in range(len(analyses))]
+
+
+def costliest(costs: Sequence[Number]) -> int:
+    """Which cost is the largest; unknown sizes are taken to be all the same."""
+    sizes = [typical(cost) for cost in costs]
+    return max(range(len(sizes)), key=lambda place: (sizes[place], -place))
+
+
+def join(tensors: Sequence[Tensor]) -> tuple[Tensor, PartialShape]:
+    """What is true of all tensors, and their shape as far as they agree."""
+    first = tensors[0]
+    shape: PartialShape = first.shape
+    for tensor in tensors[1:]:
+        if shape is None or tensor.shape is None or len(shape) != len(tensor.shape):
+            shape = None
+            break
+        shape = tuple([a if a == b else None for a, b in zip(shape, tensor.shape, strict=True)])
+    values = first.values if all(tensor.values == first.values for tensor in tensors) else None
+    handle = first.handle if all(tensor.handle == first.handle for tensor in tensors) else None
+    known = None if shape is None or None in shape else first.shape
+    return Tensor(known, first.dtype, values, handle), shape
+
+
+def _map_defun(caller: Caller) -> Asking:
+    """A function for each element along the first axis of the arguments."""
+    n_mapped = len(caller.node.kind.attrs.get("Targuments", ()))
+    if not n_mapped:
+        raise UnknownError("the graph does not say what is mapped over")
+    mapped = caller.inputs[:n_mapped]
+    if any(not tensor.shape for tensor in mapped):
+        raise UnknownError("the shape of what is mapped over is unknown")
+    count = mapped[0].shape[0]  # type: ignore[index]  # checked above
+    elements = tuple(
+        Tensor(tensor.shape[1:], tensor.dtype, None, tensor.handle)  # type: ignore[index]
+        for tensor in mapped
+    )
+    body = caller.function("f")
+    analysis = yield from caller.analysed(body, elements + caller.inputs[n_mapped:])
+    caller.add(analysis, count)
+    caller.answer([
+        Tensor(None if result.shape is None else (count, *result.shape), result.dtype)
+        for result in analysis.results
+    ])  # fmt: skip
+
+
+def _not_run(reason: str) -> Callable[[Caller], Asking]:
+    def handler(caller: Caller) -> Asking:
+        raise UnknownError(reason)
+        yield  # makes this a generator, as every handler is
+
+    return handler
+
+
+def _while(caller: Caller) -> Asking:
+    from tfprof.graphs.interpreter.while_loops import run_while
+
+    yield from run_while(caller)
+
+
+def _for(caller: Caller) -> Asking:
+    from tfprof.graphs.interpreter.while_loops import run_for
+
+    yield from run_for(caller)
+
+
+Handler = Callable[[Caller], Asking]
+"""Works out what the functions of a node come to."""
+
+CALLS: dict[str, Handler] = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), _call("f")),
+    "TPUPartitionedCall": _call("f", skipped_last=1),
+    "RemoteCall": _call("f", skipped_first=1),
+    "BatchFunction": _call("f"),
+    **dict.fromkeys(("XlaLaunch", "XlaLaunchV2"), _call("function")),
+    **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf"), _if),
+    **dict.fromkeys(("Case", "StatelessCase"), _case),
+    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile"), _while),
+    "For": _for,
+    "MapDefun": _map_defun,
+    "LegacyCall": _legacy_call,
+    "SymbolicGradient": _not_run("the gradient of a function is made only when the graph runs"),
+    **dict.fromkeys(
+        ("XlaCallModule", "XlaHostCompute", "_XlaHostComputeMlir", "_XlaCompile", "_XlaRun",
+         "XlaCustomCall", "XlaCustomCallV2", "TPUExecute", "TPUExecuteAndUpdateVariables",
+         "_TPUReplicate", "MlirPassthroughOp"),
+        _not_run("what it runs is compiled code, not a graph"),
+    ),
+    **dict.fromkeys(
+        ("PyFunc", "PyFuncStateless", "EagerPyFunc"),
+        _not_run("what it runs is Python code, not a graph"),
+    ),
+}  # fmt: skip
+"""Handler by op type; ``LegacyCall`` stands for the names of functions."""
+
+PLAIN_CALLS = frozenset(
+    ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase")
+)
+"""Calls of which what flows in tells all, if no run tells which branch it was."""

@@ -1,0 +1,362 @@
+"""Walks a program in data-flow order and works out shapes, small values and costs.
+
+It is an abstract interpreter: tensors are ``Tensor``, which hold what is known before anything
+runs. What was found of a node holds for every node of the same kind and declared shapes that gets
+the same tensors, so rules and formulas are asked once for all of them. Nodes with sizes that have
+names of their own, inputs, loops and what runs tell of are worked out one by one.
+
+A function is walked once for each distinct set of arguments, and its cost is then multiplied.
+Functions may be nested to any depth: walks are generators that ask for the analyses they need, and
+one loop (``Engine.run``) keeps the stack of them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tfprof.graphs.flops.formulas import Formula
+from tfprof.graphs.interpreter.analysis import Analysis, Call, Outcome, Outcomes, Status, Verdict
+from tfprof.graphs.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
+from tfprof.graphs.interpreter.control_flow import ControlFlow
+from tfprof.graphs.interpreter.dataflow import data_flow_order, needed, roots_of_function
+from tfprof.graphs.interpreter.frames import CONTROL_FLOW, Frames, find_frames
+from tfprof.graphs.interpreter.known_nodes import KnownNodes
+from tfprof.graphs.interpreter.sizes import Inferred, Sizes
+from tfprof.graphs.interpreter.verdicts import judged
+from tfprof.graphs.interpreter.wiring import (
+    MOST_TENSORS,
+    N_RESERVED,
+    NO_INPUT,
+    UNKNOWN_ID,
+    UNLIKE,
+    Sorts,
+    Wiring,
+    wiring_of,
+)
+from tfprof.graphs.model.node_table import NodeTable
+from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Kind, Program
+from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
+from tfprof.graphs.shapes.infer import infer
+
+Walk = Generator["Request", Analysis, Analysis]
+"""A walk through a body: asks for analyses of the functions it calls, returns its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A function with the arguments of a call."""
+
+    body: Body
+    args: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a caller knows besides the program.
+
+    Attributes:
+        batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
+        input_shapes: Shape of inputs by the name of their node.
+        trip_counts: How often loops run, by their name or the last part of it; ``""`` for all.
+        branch_runs: How often the branches of a conditional ran, by node name and branch.
+        node_runs: How often nodes of the graph ran, by name.
+        formulas: Formula by op type.
+        free: Why an op has no float operations, by op type.
+    """
+
+    batch: int | None = None
+    input_shapes: Mapping[str, PartialShape] = field(default_factory=dict)
+    trip_counts: Mapping[str, int] = field(default_factory=dict)
+    branch_runs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    node_runs: Mapping[str, int] = field(default_factory=dict)
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
+    free: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is the same in every walk through a body."""
+
+    order: Sequence[int]
+    frames: Frames | None
+    wiring: Wiring
+
+
+_Key = tuple[int, ...]
+"""A sort and the numbers of the tensors that flow in."""
+
+_SHORT = 3
+"""Length of the keys of nodes with two inputs at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass of a walk."""
+
+    analysis: Analysis
+    args: tuple[Tensor, ...]
+    control_flow: ControlFlow | None = None
+    is_first: bool = True
+
+
+class Engine:
+    """One analysis of a program.
+
+    Args:
+        program: The program.
+        settings: What is known besides.
+
+    Attributes:
+        sizes: Completes shapes, and knows the unknowns that came up.
+        notes: What a reader of the result should know, in order, each once.
+    """
+
+    def __init__(self, program: Program, settings: Settings) -> None:
+        self.program = program
+        self.settings = settings
+        self.sizes = Sizes(settings.batch, settings.input_shapes)
+        self.notes: dict[str, None] = {}
+        self._sorts = Sorts()
+        self._tensors: dict[Tensor, int] = {UNKNOWN: UNKNOWN_ID}
+        self._known = KnownNodes()
+        self._settled: dict[_Key, int] = {}
+        self._inferred: dict[_Key, Inferred] = {}
+        self._analyses: dict[tuple[str, tuple[Tensor, ...]], Analysis] = {}
+        self._handlers: dict[str, Handler | None] = {}
+        self._plans: dict[str, _Plan] = {}
+        self._walking: set[str] = set()
+        self._input_of = {place: name for name, place in program.inputs.items()}
+
+    def run(self) -> Analysis:
+        """Analyse the program's graph."""
+        stack = [self._walk(self.program.body, ())]
+        answer: Analysis | None = None
+        while True:
+            try:
+                request = next(stack[-1]) if answer is None else stack[-1].send(answer)
+            except StopIteration as finished:
+                stack.pop()
+                answer = finished.value
+                assert answer is not None
+                if not stack:
+                    return answer
+                continue
+            answer = self._analyses.get((request.body.name, request.args))
+            if answer is None:
+                stack.append(self._walk(request.body, request.args))
+
+    @property
+    def batch_is_free(self) -> bool:
+        """Whether some input has an unknown first dimension."""
+        return self.sizes.batch_is_free
+
+    def function(self, name: str) -> Body | None:
+        """Body of a function that is not being walked already: one that calls itself has none."""
+        return None if name in self._walking else self.program.function(name)
+
+    def note(self, text: str) -> None:
+        """Tell the reader something."""
+        self.notes.setdefault(text)
+
+    def _plan(self, body: Body) -> _Plan:
+        plan = self._plans.get(body.name)
+        if plan is None:
+            roots: Sequence[int] | None = self.program.fetches
+            if body is not self.program.body:
+                roots = roots_of_function(body)
+            wanted = None if roots is None else needed(body, roots)
+            order = data_flow_order(body, wanted)
+            wiring = wiring_of(body, order, self._sorts, self._apart(body))
+            plan = self._plans[body.name] = _Plan(order, find_frames(body, order), wiring)
+        return plan
+
+    def _apart(self, body: Body) -> set[int]:
+        """Nodes of which kind and inputs do not tell all.
+
+        Inputs of the program, conditionals that were seen to run, arguments. Functions may not
+        be called while they are walked.
+        """
+        if body is not self.program.body:
+            calls = [n for n, node in enumerate(body.nodes) if self._handler(node.kind.op)]
+            return {*range(body.n_args), *calls}
+        apart = set(self._input_of)
+        if self.settings.branch_runs:
+            nodes, seen = body.nodes, self.settings.branch_runs
+            names = nodes.names[:] if isinstance(nodes, NodeTable) else [n.name for n in nodes]
+            apart.update(place for place, name in enumerate(names) if name in seen)
+        return apart
+
+    def _walk(self, body: Body, args: tuple[Tensor, ...]) -> Walk:
+        plan = self._plan(body)
+        self._walking.add(body.name)
+        numbers = array("q", [-1]) * len(body.nodes)
+        analysis = Analysis(body, plan.order, Outcomes(self._known.outcomes, numbers))
+        if plan.frames is None:
+            yield from self._pass(_Pass(analysis, args), plan.wiring)
+        else:
+            control_flow = ControlFlow(plan.frames, body, self)
+            for number in range(2 * len(plan.frames.loops) + 2):  # each round settles a loop
+                run = _Pass(analysis, args, control_flow, number == 0)
+                yield from self._pass(run, plan.wiring)
+                if not control_flow.learn(analysis):
+                    break
+            control_flow.count(analysis)
+        analysis.results = tuple(map(analysis.tensor, body.results))
+        self._walking.discard(body.name)
+        if body is not self.program.body:
+            analysis.add_up()
+            self._analyses[body.name, args] = analysis
+        return analysis
+
+    def _pass(self, run: _Pass, wiring: Wiring) -> Generator[Request, Analysis, None]:
+        """Work out every node, producers first.
+
+        What was found of a node holds for all of its sort that get the same, so for most nodes a
+        look into a dict will do.
+        """
+        known, found = self._known, run.analysis.outcomes.numbers
+        ids = _tensor_ids(run, wiring)
+        advance = known.walk(wiring, ids, found)
+        at = 0
+        while (at := advance(at)) < len(wiring.places):
+            place, sort = wiring.places[at], wiring.sorts[at]
+            first, second = ids[wiring.first[at]], ids[wiring.second[at]]
+            key: _Key | None = (sort, first, second)
+            number = None
+            if UNLIKE in (first, second):
+                key = _long_key(sort, ids, wiring.inputs.get(place))
+                number = None if key is None else self._settled.get(key)
+            if number is None:
+                number = yield from self._settle(run, place, key)
+            found[place] = number
+            outcome = known.outcomes[number]
+            ids[place] = outcome.first
+            for slot, wire in wiring.outputs.get(place, ()):
+                ids[wire] = outcome.id_of(slot)
+            at += 1
+
+    def _settle(
+        self, run: _Pass, place: int, key: _Key | None
+    ) -> Generator[Request, Analysis, int]:
+        """Work out a node; returns the number of the outcome.
+
+        Args:
+            run: The pass.
+            place: Place of the node.
+            key: Key of nodes like it; None if there are none.
+        """
+        body = run.analysis.body
+        if place < body.n_args:
+            return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)
+        node = body.nodes[place]
+        kind = node.kind
+        op = kind.op
+        inputs = tuple(map(run.analysis.tensor, node.inputs))
+        if run.control_flow is not None and op in CONTROL_FLOW:
+            special = run.control_flow.outputs(place, inputs)
+            if special is not None:
+                return self._outcome(op, special, self._verdict(kind, inputs, special))
+        calls: tuple[Call, ...] | None = None
+        call = self._handler(op)
+        if call is not None:
+            caller = Caller(self, body, node, inputs)
+            verdict = yield from caller.make(call)
+            calls = tuple(caller.calls)
+            outputs, is_named = self.sizes.completed(
+                body, node, Inferred(caller.shapes, caller.outputs)
+            )
+            if verdict.status is Status.UNCOUNTED and GIVEN_FLOPS in kind.attrs:
+                verdict = self._verdict(kind, inputs, outputs)
+            is_shared = op in PLAIN_CALLS
+        else:
+            inferred = self._inferred.get(key) if key is not None else None
+            if inferred is None:
+                inferred = self._infer(kind, inputs)
+                if key is not None:
+                    self._inferred[key] = inferred
+            if body is self.program.body and place in self._input_of:
+                outputs, is_named = self.sizes.given(node, self._input_of[place], inferred), True
+            else:
+                outputs, is_named = self.sizes.completed(body, node, inferred)
+            verdict = self._verdict(kind, inputs, outputs)
+            is_shared = op not in CONTROL_FLOW
+        number = self._outcome(op, outputs, verdict, calls)
+        if key is not None and is_shared and not is_named:
+            self._remember(key, number)
+        return number
+
+    def _remember(self, key: _Key, number: int) -> None:
+        """Keep an outcome for the nodes with this key."""
+        if len(key) == _SHORT:
+            sort, first, second = key
+            self._known.add(sort, first, second, number)
+        self._settled[key] = number
+
+    def _outcome(
+        self,
+        op: str,
+        outputs: tuple[Tensor, ...],
+        verdict: Verdict,
+        calls: tuple[Call, ...] | None = None,
+    ) -> int:
+        tensors = self._tensors
+        numbers = [tensors.setdefault(each, len(tensors) + N_RESERVED - 1) for each in outputs]
+        ids = tuple([number if number < MOST_TENSORS else UNLIKE for number in numbers])
+        first = ids[0] if ids else UNKNOWN_ID
+        return self._known.number(Outcome(op, outputs, ids, first, verdict, calls))
+
+    def _handler(self, op: str) -> Handler | None:
+        """What works out ops of a type that run functions; None for all others."""
+        if op not in self._handlers:
+            is_function = op not in CALLS and self.program.function(op) is not None
+            self._handlers[op] = CALLS["LegacyCall"] if is_function else CALLS.get(op)
+        return self._handlers[op]
+
+    def _infer(self, kind: Kind, inputs: tuple[Tensor, ...]) -> Inferred:
+        """Ask the rules."""
+        op = OpCall(kind.op, inputs, (), kind.attrs, kind.output_types)
+        shapes, values, handles = infer(op, len(kind.output_types))
+        outputs = tuple([
+            Tensor(None if shape is None or None in shape else shape, dtype, value, handle)  # type: ignore[arg-type]
+            for shape, dtype, value, handle in zip(
+                shapes, kind.output_types, values, handles, strict=True
+            )
+        ])  # fmt: skip
+        return Inferred(shapes, outputs)
+
+    def _verdict(
+        self, kind: Kind, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]
+    ) -> Verdict:
+        op = OpCall(kind.op, inputs, outputs, kind.attrs, kind.output_types)
+        return judged(op, self.settings.formulas, self.settings.free)
+
+
+def _tensor_ids(run: _Pass, wiring: Wiring) -> array[int]:
+    """Numbers of the tensors that an earlier pass has found, as a ``Wiring`` orders them."""
+    ids = array("q", [UNKNOWN_ID]) * wiring.size
+    outcomes = run.analysis.outcomes
+    n = len(outcomes)
+    ids[n + NO_INPUT], ids[n + UNLIKE] = NO_INPUT, UNLIKE
+    if not run.is_first:
+        for place in wiring.places:
+            found = outcomes[place]
+            if found is None:
+                continue
+            ids[place] = found.first
+            for slot, wire in wiring.outputs.get(place, ()):
+                ids[wire] = found.id_of(slot)
+    return ids
+
+
+def _long_key(sort: int, ids: Sequence[int], wires: Sequence[int] | None) -> _Key | None:
+    """Key of a node with these inputs; None if there is no telling which nodes are like it."""
+    if wires is None:
+        return None
+    inputs = [ids[wire] for wire in wires]
+    return None if UNLIKE in inputs else (sort, *inputs)
+
+
+_ARGUMENT = Verdict(Status.FREE, reason="an argument of the function")

@@ -1,0 +1,144 @@
+"""Which part of a training step an op belongs to, told from names, types and data flow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+
+from tfprof.graphs.model.program import Body, FunctionRef, Node
+
+
+class Phase(Enum):
+    """Part of a step. Initialization runs once, before the first step."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    OPTIMIZER = "optimizer"
+    INITIALIZATION = "initialization"
+
+
+STEP = (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
+"""The parts that every step runs."""
+
+_GRADIENT_SCOPE = re.compile(r"(^|/)(gradients|gradient_tape)(_\d+)?/")
+_GRADIENT_TYPE = re.compile(r"Grad(V\d+|WithArgmax|GradV\d+|Grad)?$|Backprop(?!Input)")
+"""Not ``…BackpropInput``: a transposed convolution is one. Gradients have their scopes, too."""
+_BACKWARD_FUNCTION = re.compile(r"(^|_)_backward_")
+_OPTIMIZERS = (
+    "adadelta|adafactor|adagrad|adagradda|adam|adamax|(schedule_?free_?)?adam_?w|ftrl|"
+    "exponentialmovingaverage|gradientdescent|lamb|lion|loss_?scale_?optimizer|momentum|muon|nadam|rm_?sprop|sgd"
+)
+_OPTIMIZER_SCOPE = re.compile(rf"(^|/)({_OPTIMIZERS})(_\d+)?/", re.IGNORECASE)
+_OPTIMIZER_TYPE = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]")
+_ASSIGNMENT = re.compile(r"^(Resource)?(Assign|Scatter)|^ResourceStridedSliceAssign$")
+_SUMS = ("AddN", "AccumulateNV2")
+_INITIALIZER_SCOPE = re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)")
+
+
+_BY_OPTIMIZER, _BY_OTHERS = 1, 2
+"""By whom a node's outputs are used."""
+
+
+def phase_of(name: str, op_type: str, around: Phase) -> Phase:
+    """The part of a step that a node belongs to.
+
+    Args:
+        name: Its name, scopes included.
+        op_type: Its type.
+        around: Where the function is called that it is in.
+    """
+    by_type = _phase_of_type(op_type)
+    if by_type is Phase.OPTIMIZER:
+        return by_type
+    if around is not Phase.FORWARD:
+        return around
+    phase = _phase_of_scope(name[: name.rfind("/") + 1])
+    return by_type if phase is Phase.FORWARD else phase
+
+
+@lru_cache(maxsize=1 << 12)
+def _phase_of_type(op_type: str) -> Phase:
+    if _OPTIMIZER_TYPE.match(op_type):
+        return Phase.OPTIMIZER
+    return Phase.BACKWARD if _GRADIENT_TYPE.search(op_type) else Phase.FORWARD
+
+
+@lru_cache(maxsize=1 << 16)
+def _phase_of_scope(scope: str) -> Phase:
+    if not scope:
+        return Phase.FORWARD
+    if _GRADIENT_SCOPE.search(scope):
+        return Phase.BACKWARD
+    if _OPTIMIZER_SCOPE.search(scope):
+        return Phase.OPTIMIZER
+    if _INITIALIZER_SCOPE.search(scope):
+        return Phase.INITIALIZATION
+    return Phase.FORWARD
+
+
+def phase_of_function(name: str, around: Phase) -> Phase:
+    """The part of a step that a function belongs to, called from a node of some part."""
+    if around is Phase.FORWARD and _BACKWARD_FUNCTION.search(name):
+        return Phase.BACKWARD
+    return around
+
+
+def node_phases(body: Body, order: Sequence[int], around: Phase) -> dict[int, Phase]:
+    """The part of a step that each node of a body belongs to.
+
+    Besides what names and types tell: sums of gradients are backward, which are in no scope; and
+    what is used for nothing but to change variables by gradients is the optimizer, whatever the
+    user has called it.
+
+    Args:
+        body: The body.
+        order: Places of the nodes that run, producers first.
+        around: Where the function is called that it is.
+    """
+    nodes = body.nodes
+    phases = {place: _phase_of_node(nodes[place], around) for place in order}
+    if Phase.BACKWARD not in phases.values():
+        return phases
+    of_gradients: set[int] = set()
+    assigned: set[int] = set()
+    updates: set[int] = set()
+    for place in order:
+        op = nodes[place].kind.op
+        sources = [source for source, _ in nodes[place].inputs]
+        if phases[place] is Phase.BACKWARD:
+            of_gradients.add(place)
+        elif phases[place] is Phase.FORWARD:
+            if op in _SUMS and all(phases.get(s) is Phase.BACKWARD for s in sources):
+                phases[place] = Phase.BACKWARD
+            has_changed = op == "ReadVariableOp" and not assigned.isdisjoint(sources)
+            if has_changed or not of_gradients.isdisjoint(sources):
+                of_gradients.add(place)
+                if _ASSIGNMENT.match(op):
+                    updates.add(place)
+                    assigned.update(sources[:1])
+    if updates or Phase.OPTIMIZER in phases.values():
+        _spread_updates(body, order, phases, updates)
+    return phases
+
+
+def _phase_of_node(node: Node, around: Phase) -> Phase:
+    phase = phase_of(node.name, node.kind.op, around)
+    called = node.kind.attrs.get("f")
+    return phase_of_function(called.name, phase) if isinstance(called, FunctionRef) else phase
+
+
+def _spread_updates(
+    body: Body, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
+) -> None:
+    """Count for the optimizer what only its assignments, or what counts for it, use."""
+    used = bytearray(len(body.nodes))
+    for place in reversed(order):
+        phase = phases[place]
+        if phase is Phase.FORWARD and (used[place] == _BY_OPTIMIZER or place in updates):
+            phases[place] = phase = Phase.OPTIMIZER
+        user = _BY_OPTIMIZER if phase is Phase.OPTIMIZER else _BY_OTHERS
+        for source, _ in body.nodes[place].inputs:
+            if source >= 0:
+                used[source] |= user

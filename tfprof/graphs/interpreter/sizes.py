@@ -1,0 +1,115 @@
+"""Shapes as rules and the graph tell them together, and names for the sizes that neither tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tfprof.graphs.interpreter.naming import Names
+from tfprof.graphs.model.program import Body, Node
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
+
+
+class Inferred(NamedTuple):
+    """What rules say of a kind of op with certain inputs."""
+
+    shapes: Sequence[PartialShape]
+    outputs: Sequence[Tensor]
+
+
+class Sizes:
+    """Completes what rules say.
+
+    Args:
+        batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
+        input_shapes: Shape of inputs by the name of their node.
+
+    Attributes:
+        names: The unknowns that came up.
+        batch_is_free: Some input has an unknown first dimension.
+    """
+
+    def __init__(self, batch: int | None, input_shapes: Mapping[str, PartialShape]) -> None:
+        self.names = Names()
+        self.batch_is_free = False
+        self._batch = batch
+        self._input_shapes = input_shapes
+
+    def completed(self, body: Body, node: Node, found: Inferred) -> tuple[tuple[Tensor, ...], bool]:
+        """Outputs with the shapes that the graph says; whether sizes of them got names."""
+        shapes, outputs = found
+        completed = []
+        is_named = False
+        unknown = len(node.declared) - len(outputs)  # an op type that we do not know has some
+        if unknown > 0:
+            outputs = (*outputs, *[UNKNOWN] * unknown)
+            shapes = (*shapes, *[None] * unknown)
+        for slot, output in enumerate(outputs):
+            shape = shapes[slot]
+            if slot < len(node.declared):
+                shape = _refined(shape, node.declared[slot])
+            if shape is not None and None in shape:
+                is_named = True
+                shape = self.named(body, node, slot, shape)
+            completed.append(Tensor(shape, output.dtype, output.values, output.handle))  # type: ignore[arg-type]  # no None in it
+        return tuple(completed), is_named
+
+    def named(self, body: Body, node: Node, slot: int, shape: PartialShape) -> Dims | None:
+        """A shape with names for the dimensions that are unknown."""
+        if shape is None:
+            return None
+        label = node.name if slot == 0 else f"{node.name}:{slot}"
+        return tuple([
+            self.names.of(f"{label}[{axis}]", (body.name, node.name, slot, axis))
+            if dim is None
+            else dim
+            for axis, dim in enumerate(shape)
+        ])  # fmt: skip
+
+    def argument(self, body: Body, place: int, args: tuple[Tensor, ...]) -> Tensor:
+        """An argument of a function, with what the function says about it."""
+        node = body.nodes[place]
+        given = args[place] if place < len(args) else UNKNOWN
+        shape = given.shape
+        if shape is None and node.declared:
+            shape = self.named(body, node, 0, node.declared[0])
+        handle = given.handle or node.kind.attrs.get("handle")
+        dtype = given.dtype or node.kind.attrs.get("T", 0)
+        return Tensor(shape, dtype, given.values, handle)
+
+    def given(self, node: Node, name: str, found: Inferred) -> tuple[Tensor, ...]:
+        """What an input of the program brings: unknown sizes are the caller's, or get names."""
+        outputs = []
+        for slot, output in enumerate(found.outputs):
+            shape = found.shapes[slot]
+            if slot < len(node.declared):
+                shape = _refined(shape, node.declared[slot])
+            if slot == 0 and node.name in self._input_shapes:
+                shape = _refined(self._input_shapes[node.name], shape)
+            dims = None
+            if shape is not None:
+                dims = tuple([
+                    self._input_size(name, slot, axis) if dim is None else dim
+                    for axis, dim in enumerate(shape)
+                ])  # fmt: skip
+            outputs.append(output._replace(shape=dims))
+        return tuple(outputs)
+
+    def _input_size(self, name: str, slot: int, axis: int) -> Number:
+        if axis == 0:
+            self.batch_is_free = True
+            batch = self._batch
+            return self.names.batch() if batch is None else batch
+        label = name if slot == 0 else f"{name}:{slot}"
+        return self.names.of(f"{label}[{axis}]", ("input", name, slot, axis))
+
+
+def _refined(known: PartialShape, other: PartialShape) -> PartialShape:
+    """A shape, completed with the dimensions that another one knows."""
+    if known is None or other is None or len(known) != len(other):
+        return other if known is None else known
+    return tuple([
+        b if a is None or (b is not None and not isinstance(a, int)) else a
+        for a, b in zip(known, other, strict=True)
+    ])  # fmt: skip

@@ -1,0 +1,1 @@
+"""Models, functions and graphs of a running TensorFlow become programs."""

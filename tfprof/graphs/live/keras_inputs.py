@@ -1,0 +1,156 @@
+"""With which inputs a Keras model is called: what Keras remembers, and what the user says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from tfprof.errors import UsageError
+from tfprof.graphs.live.eager_runs import tensorflow_module
+from tfprof.graphs.live.input_specs import is_shape, map_shapes, spec_of
+
+
+class Call:
+    """With what a model is called: specs of the positional and of the keyword arguments."""
+
+    def __init__(self, args: Iterable[Any], kwargs: Mapping[str, Any] | None = None) -> None:
+        self.args = list(args)
+        self.kwargs = dict(kwargs or {})
+
+    def map(self, function: Callable[[Any], Any]) -> Call:
+        """The call with a function applied to each spec."""
+        nest = tensorflow_module().nest
+        args, kwargs = nest.map_structure(function, (self.args, self.kwargs))
+        return Call(args, kwargs)
+
+    def flat(self) -> list[Any]:
+        """All specs, positional ones first."""
+        specs: list[Any] = tensorflow_module().nest.flatten((self.args, self.kwargs))
+        return specs
+
+    def replaced(self, specs: Iterable[Any]) -> Call:
+        """The call with other things in place of the specs, in the order of ``flat``."""
+        nest = tensorflow_module().nest
+        args, kwargs = nest.pack_sequence_as((self.args, self.kwargs), list(specs))
+        return Call(args, kwargs)
+
+
+def call_of(model: Any, input_shapes: Any) -> Call:
+    """The call of a model as Keras knows it, with the shapes that the user gives.
+
+    Raises:
+        UsageError: Nobody knows the shapes, or they do not go with the model's inputs.
+    """
+    structured = _structured_call(model)
+    if input_shapes is None:
+        known = structured or _remembered_call(model)
+        if known is None:
+            raise UsageError(
+                f"model {model.name!r} does not know the shapes of its inputs: pass input_shapes, "
+                "such as (None, 224, 224, 3), or call the model once"
+            )
+        return known
+    if structured is not None:
+        return _with_shapes(model, structured, input_shapes)
+    return _given_call(model, input_shapes)
+
+
+def _with_shapes(model: Any, known: Call, input_shapes: Any) -> Call:
+    """The known call with other shapes, by the inputs' names or in their order."""
+    specs = known.flat()
+    names = [getattr(spec, "name", None) or "" for spec in specs]
+    shapes = [input_shapes] if is_shape(input_shapes) else input_shapes
+    if isinstance(shapes, Mapping):
+        unknown = [name for name in shapes if name not in names]
+        if unknown:
+            raise UsageError(
+                f"input_shapes: model {model.name!r} has no input {unknown[0]!r}; its inputs are "
+                f"{', '.join(names)}"
+            )
+        given = [shapes.get(name) for name in names]
+    else:
+        given = list(shapes)
+        if len(given) != len(specs):
+            raise UsageError(
+                f"input_shapes: {len(given)} shapes for the {len(specs)} inputs of model "
+                f"{model.name!r}: {', '.join(names)}"
+            )
+    return known.replaced(
+        spec if shape is None else spec_of(shape, spec.dtype, spec.name)
+        for spec, shape in zip(specs, given, strict=True)
+    )
+
+
+def _given_call(model: Any, input_shapes: Any) -> Call:
+    """A call of a model that knows nothing: shapes for its first argument, or for several."""
+    parameters = inspect.signature(model.call).parameters
+    if isinstance(input_shapes, Mapping):
+        specs = {
+            name: map_shapes(partial(spec_of, name=name), shapes)
+            for name, shapes in input_shapes.items()
+        }
+        return Call([], specs) if set(specs) <= set(parameters) else Call([specs])
+    if is_shape(input_shapes):
+        return Call([spec_of(input_shapes)])
+    specs_list = map_shapes(spec_of, list(input_shapes))
+    required = [
+        parameter
+        for parameter in parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    several = len(specs_list) > 1 and len(required) == len(specs_list)
+    return Call(specs_list if several or len(specs_list) == 1 else [specs_list])
+
+
+def _structured_call(model: Any) -> Call | None:
+    """The inputs of a functional model; None for others."""
+    structure = getattr(model, "_inputs_struct", None)  # Keras 3
+    if structure is None:
+        structure = getattr(getattr(model, "_functional", None), "_inputs_struct", None)
+    if structure is None:
+        structure = getattr(model, "_nested_inputs", None)  # tf_keras
+    return None if structure is None else Call([_plain(structure, _keras_spec)])
+
+
+def _remembered_call(model: Any) -> Call | None:
+    """The inputs with which another model was built or called.
+
+    Keras 3 remembers shapes, not types, and of several arguments only the first if the model's
+    class has no ``build`` that takes them all.
+    """
+    if not hasattr(model, "_build_shapes_dict"):  # tf_keras
+        spec = model._get_save_spec(dynamic_batch=True, inputs_only=False)
+        return None if spec is None else Call(*spec)
+    shapes = model._build_shapes_dict
+    if not shapes:
+        return None
+    specs = {
+        name: map_shapes(lambda shape: spec_of((None, *tuple(shape)[1:])), value)
+        for name, value in shapes.items()
+    }
+    if len(specs) == 1:
+        return Call(list(specs.values()))
+    return Call([], {name.removesuffix("_shape"): value for name, value in specs.items()})
+
+
+def _plain(structure: Any, function: Callable[[Any], Any]) -> Any:
+    """Lists and dicts without Keras' wrappers around them."""
+    if isinstance(structure, Mapping):
+        return {key: _plain(structure[key], function) for key in structure}
+    if isinstance(structure, (list, tuple)):
+        return [_plain(item, function) for item in structure]
+    return function(structure)
+
+
+def _keras_spec(tensor: Any) -> Any:
+    tensorflow = tensorflow_module()
+    dtype = tensorflow.as_dtype(tensor.dtype)
+    name = tensor.name.partition(":")[0].replace("/", "_")
+    if getattr(tensor, "sparse", False) or hasattr(tensor, "type_spec"):
+        spec = getattr(tensor, "type_spec", None)
+        if not isinstance(spec, tensorflow.TensorSpec):
+            return spec or tensorflow.SparseTensorSpec(tensor.shape, dtype)
+    return tensorflow.TensorSpec(tensor.shape, dtype, name)

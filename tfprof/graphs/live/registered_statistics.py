@@ -1,0 +1,81 @@
+"""Float operations by formulas that the user registered with ``ops.RegisterStatistics``.
+
+TensorFlow's own formulas are not called: tfprof has better ones, and classic mode has its own copy.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tfprof.graphs.model.program import GIVEN_FLOPS
+from tfprof.wire import messages as pb
+
+_FORMULA_MODULES = "tensorflow."
+
+
+def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, int]:
+    """Float operations of the ops of a live graph, by name."""
+    framework, op_types = _user_formulas()
+    counts: dict[str, int] = {}
+    for operation in operations:
+        if operation.type in op_types:
+            count = _count(framework, graph, operation.node_def)
+            if count:
+                counts[operation.name] = count
+    return counts
+
+
+def mark_nodes(graph: Any, nodes: Iterable[pb.NodeDef]) -> None:
+    """Write the counts into nodes of a live graph, as an attribute that analysis looks for."""
+    framework, op_types = _user_formulas()
+    for node in nodes:
+        if node.op in op_types:
+            _mark(node, _count(framework, graph, graph.get_operation_by_name(node.name).node_def))
+
+
+def mark_functions(functions: Iterable[pb.FunctionDef]) -> None:
+    """Write the counts into the nodes of function bodies; what has no static shape stays open."""
+    framework, op_types = _user_formulas()
+    if not op_types:
+        return
+    from tensorflow.core.framework import function_pb2
+    from tensorflow.python.framework import function_def_to_graph
+
+    for function in functions:
+        nodes = [node for node in function.node_def if node.op in op_types]
+        if not nodes:
+            continue
+        definition = function_pb2.FunctionDef.FromString(function.SerializeToString())
+        body = function_def_to_graph.function_def_to_graph(definition)
+        for node in nodes:
+            _mark(node, _count(framework, body, body.get_operation_by_name(node.name).node_def))
+
+
+def _user_formulas() -> tuple[Any, frozenset[str]]:
+    """TensorFlow's module, and the op types for which the user has registered a formula."""
+    framework = sys.modules.get("tensorflow.python.framework.ops")
+    registry = getattr(framework, "_stats_registry", None)
+    if registry is None:
+        return framework, frozenset()
+    return framework, frozenset(
+        key.rpartition(",")[0]
+        for key in registry.list()
+        if key.endswith(",flops")
+        and not registry.lookup(key).__module__.startswith(_FORMULA_MODULES)
+    )
+
+
+def _count(framework: Any, graph: Any, node: Any) -> int:
+    """Float operations of a node, 0 if a shape is not known."""
+    try:
+        stats = framework.get_stats_for_node_def(graph, node, "flops")
+    except ValueError:
+        return 0
+    return int(stats.value or 0)
+
+
+def _mark(node: pb.NodeDef, count: int) -> None:
+    if count:
+        node.attr[GIVEN_FLOPS].i = count

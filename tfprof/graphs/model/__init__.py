@@ -1,0 +1,1 @@
+"""A program as data: nodes, functions, tensors, symbolic numbers."""

@@ -1,0 +1,1 @@
+"""GraphDefs, SavedModels and their objects become programs."""

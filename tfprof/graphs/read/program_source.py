@@ -1,0 +1,100 @@
+"""GraphDef, MetaGraphDef or SavedModel, as message, bytes or path → ``Program``."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING
+
+from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.files.open import open_message
+from tfprof.files.sniff import Format
+from tfprof.graphs.model.program import Program
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS
+from tfprof.graphs.read.program import read_program
+from tfprof.graphs.read.saved_objects import variables_of
+from tfprof.wire import messages as pb
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+DEFAULT_SIGNATURE = "serving_default"
+
+_INITIALIZER = "__saved_model_init_op"
+"""Signature that loads tables; nobody calls it."""
+
+
+def open_program(source: Source, signature: str | None = None) -> Program:
+    """Read a program.
+
+    Args:
+        source: A GraphDef, MetaGraphDef or SavedModel as message, bytes, file (binary or text,
+            also compressed) or SavedModel folder. Of a SavedModel's graphs the one tagged
+            ``serve`` is taken, else the first.
+        signature: Of a graph with signatures, the one whose results are wanted; by default
+            ``serving_default``, else the first by name.
+
+    Raises:
+        UsageError: There is no such signature.
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is broken.
+        EmptyProfileError: A SavedModel without a graph.
+    """
+    opened = open_message(source, GRAPH_FORMATS, argument="target")
+    if opened.format is Format.GRAPH_DEF:
+        if signature is not None:
+            raise UsageError(f"signature={signature!r}: a GraphDef has no signatures")
+        return read_program(opened.data or opened.message)
+    if opened.format is Format.META_GRAPH_DEF:
+        return _of_meta_graph(opened.message, opened.label, signature)
+    meta_graphs = opened.message.meta_graphs
+    if not meta_graphs:
+        raise EmptyProfileError(f"{opened.label}: this SavedModel holds no graph")
+    serving = [graph for graph in meta_graphs if "serve" in graph.meta_info_def.tags]
+    return _of_meta_graph((serving or meta_graphs)[0], opened.label, signature)
+
+
+def _of_meta_graph(meta_graph: pb.MetaGraphDef, label: str, signature: str | None) -> Program:
+    program = read_program(meta_graph.graph_def)
+    program.variables = variables_of(meta_graph)
+    chosen = _signature(meta_graph, label, signature)
+    if chosen is not None:
+        places = {node.name: place for place, node in enumerate(program.body.nodes)}
+        program.fetches = tuple(_places(chosen.outputs, places).values())
+        program.inputs = _places(chosen.inputs, places)
+    elif meta_graph.HasField("object_graph_def") and not program.inputs:
+        raise EmptyProfileError(
+            f"{label}: this SavedModel has no signature to call; save it with "
+            "tf.saved_model.save(model, path, signatures=function.get_concrete_function(...))"
+        )
+    return program
+
+
+def _signature(
+    meta_graph: pb.MetaGraphDef, label: str, wanted: str | None
+) -> pb.SignatureDef | None:
+    names = sorted(name for name in meta_graph.signature_def if name != _INITIALIZER)
+    if wanted is None:
+        if not names:
+            return None
+        wanted = DEFAULT_SIGNATURE if DEFAULT_SIGNATURE in names else names[0]
+    elif wanted not in names:
+        there = f"it has {', '.join(names)}" if names else "it has none"
+        raise UsageError(f"signature={wanted!r}: {label} has no such signature; {there}")
+    return meta_graph.signature_def[wanted]
+
+
+def _places(tensors: MutableMapping[str, pb.TensorInfo], places: dict[str, int]) -> dict[str, int]:
+    """Place of the node of each tensor of a signature; parts of sparse tensors count, too."""
+    found: dict[str, int] = {}
+    for name in sorted(tensors):
+        info = tensors[name]
+        parts = [info.name]
+        if info.WhichOneof("encoding") == "coo_sparse":
+            sparse = info.coo_sparse
+            parts = [sparse.values_tensor_name, sparse.indices_tensor_name,
+                     sparse.dense_shape_tensor_name]  # fmt: skip
+        for part in parts:
+            place = places.get(part.partition(":")[0])
+            if place is not None:
+                found[name if len(parts) == 1 else f"{name}:{part}"] = place
+    return found

@@ -1,0 +1,198 @@
+"""``flops`` and ``params``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tfprof.errors import UsageError
+from tfprof.graphs.costs.graph_variables import variables_of_graph
+from tfprof.graphs.costs.params import ParamsReport, params_report
+from tfprof.graphs.flops.registry import all_formulas
+from tfprof.graphs.interpreter.analysis import Analysis, Status
+from tfprof.graphs.interpreter.engine import Engine, Settings
+from tfprof.graphs.interpreter.phases import STEP
+from tfprof.graphs.reports.report import FlopsReport
+from tfprof.graphs.reports.targets import InputShapes, Target, shapes_by_node, target_of
+
+CONVENTIONS = ("flops", "macs")
+
+
+def flops(
+    target: Any,
+    *,
+    batch: int | None = None,
+    input_shapes: InputShapes = None,
+    convention: str = "flops",
+    trip_counts: Mapping[str, int] | int | None = None,
+    signature: str | None = None,
+    static: bool = False,
+) -> FlopsReport:
+    """Count the float operations of a model, function or graph, without running it.
+
+    Nothing is added to the user's graph, and the same question has the same answer every time.
+
+    Args:
+        target: A Keras 3 or ``tf_keras`` model, a ``tf.function`` or ConcreteFunction, a
+            ``tf.Graph``; a GraphDef, MetaGraphDef or SavedModel as message, bytes or path, which
+            need no TensorFlow; or a ``Profiler``, whose runs then tell shapes and which ops count:
+            those that ran.
+        batch: First dimension of the inputs, where the graph leaves it open. Without it the count
+            may be symbolic: ``20,000·B + 400``.
+        input_shapes: Shapes of the inputs: a dict by name, a list in order, or the shape of the
+            only input.
+        convention: Unit of the report's totals: ``flops``, a multiply-add being two of them, or
+            ``macs``, multiply-adds.
+        trip_counts: How often loops run of which the graph does not tell it: a number for all of
+            them, or a dict by name.
+        signature: Of a SavedModel, the signature to call; by default ``serving_default``.
+        static: Count all ops of the graph, also those that no recorded step has run.
+
+    Raises:
+        UsageError: The target is nothing that could be counted, or an argument does not fit it.
+        InputError: The target can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> report = tfprof.flops(tfprof.demo_files().graph)
+        >>> report.coverage
+        1.0
+    """
+    check_arguments(batch, convention)
+    found = target_of(
+        target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
+    )
+    return count(found, batch, input_shapes, convention, trip_counts)
+
+
+def check_arguments(batch: int | None, convention: str) -> None:
+    """See that arguments make sense before anything is read or traced.
+
+    Raises:
+        UsageError: One does not.
+    """
+    if convention not in CONVENTIONS:
+        raise UsageError(
+            f"convention={convention!r}: use flops (a multiply-add is 2) or macs (it is 1)"
+        )
+    if batch is not None and (not isinstance(batch, int) or batch < 1):
+        raise UsageError(f"batch={batch!r} must be a positive integer")
+
+
+def count(
+    found: Target,
+    batch: int | None,
+    input_shapes: InputShapes,
+    convention: str,
+    trip_counts: Mapping[str, int] | int | None,
+) -> FlopsReport:
+    """Count the float operations of a target that has been read. Arguments as in ``flops``."""
+    program = found.program
+    formulas, free = all_formulas()
+    settings = Settings(
+        batch=batch,
+        input_shapes={} if found.is_traced else shapes_by_node(program, input_shapes),
+        trip_counts={**found.observed.trips, **_trip_counts(trip_counts)},
+        branch_runs=found.observed.branches,
+        node_runs=found.observed.nodes,
+        formulas=formulas,
+        free=free,
+    )
+    engine = Engine(program, settings)
+    try:
+        analysis = engine.run()
+    except OverflowError as error:
+        raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
+    if batch is not None and not found.is_traced and not engine.batch_is_free:
+        _check_batch(found, batch)
+    left_out = _leave_out(analysis, found.idle)
+    report = FlopsReport(
+        analysis, convention=convention, notes=tuple(engine.notes), layer_of=found.layer_of
+    )
+    if left_out:
+        report.notes += _note_on(report, left_out)
+    return report
+
+
+def _leave_out(analysis: Analysis, idle: Sequence[int]) -> set[int]:
+    """Let nodes run not at all; returns those that would have run."""
+    left_out = {
+        place
+        for place in idle
+        if analysis.outcomes[place] is not None and analysis.times.get(place) != 0
+    }
+    analysis.times.update(dict.fromkeys(left_out, 0))
+    return left_out
+
+
+def _note_on(report: FlopsReport, left_out: set[int]) -> tuple[str, ...]:
+    """A note on those nodes of a step, left out, that have float operations."""
+    costly = sum(
+        row.analysis is report.analysis
+        and row.place in left_out
+        and row.phase in STEP
+        and (row.verdict.cost.flops != 0 or row.verdict.status is Status.CALL)
+        for row in report.ops
+    )
+    if not costly:
+        return ()
+    return (
+        f"ops of the graph that no recorded step has run are left out: {costly:,} with float "
+        "operations; static=True (--static) counts the whole graph",
+    )
+
+
+def _trip_counts(given: Mapping[str, int] | int | None) -> Mapping[str, int]:
+    counts = {} if given is None else {"": given} if isinstance(given, int) else dict(given)
+    for name, number in counts.items():
+        if not isinstance(number, int) or number < 0:
+            raise UsageError(
+                f"trip_counts: {name or 'the number for all loops'} is {number!r}; give a number "
+                "that is not negative"
+            )
+    return counts
+
+
+def _check_batch(found: Target, batch: int) -> None:
+    """See that a batch that no input has taken up is the one that the graph has.
+
+    Raises:
+        UsageError: It is another one.
+    """
+    nodes = found.program.body.nodes
+    if not found.program.inputs:
+        raise UsageError(f"batch={batch}: this graph has no inputs, so it has no batch to choose")
+    for name, place in found.program.inputs.items():
+        node = nodes[place]
+        shape = node.declared[0] if node.declared else node.kind.attrs.get("shape")
+        if shape and shape[0] != batch:
+            raise UsageError(
+                f"batch={batch}: the input {name} has a fixed first dimension of {shape[0]}; "
+                "leave batch out, or trace or export the model again with another one"
+            )
+
+
+def params(
+    target: Any, *, batch: int | None = None, input_shapes: InputShapes = None
+) -> ParamsReport:
+    """Count the parameters of a model, function or graph.
+
+    Args:
+        target: As for ``flops``.
+        batch: As for ``flops``; it changes nothing but what a model can be traced with.
+        input_shapes: As for ``flops``; models that were never built need it.
+
+    Raises:
+        UsageError: The target has no parameters that could be counted.
+        InputError: The target can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> tfprof.params(tfprof.demo_files().graph).total
+        25610152
+    """
+    program = target_of(target, batch=batch, input_shapes=input_shapes).program
+    if program.variables is not None:
+        return params_report(program.variables)
+    found = variables_of_graph(program.body, None, program.function)
+    return params_report(found.variables, found.notes)

@@ -1,0 +1,312 @@
+"""``summary`` and ``ModelSummary``: a model layer by layer."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tfprof.errors import MissingDependencyError, UsageError
+from tfprof.graphs.costs.graph_variables import variables_of_graph
+from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
+from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
+from tfprof.graphs.costs.params import ParamsReport, params_report
+from tfprof.graphs.costs.roofline import ASSUMPTION, bound_of
+from tfprof.graphs.costs.scope_sums import Amounts, PicosOf, ScopeSums, added, scope_sums
+from tfprof.graphs.costs.variable_scopes import using_scopes
+from tfprof.graphs.interpreter.analysis import Analysis, Verdict
+from tfprof.graphs.model.program import Variable
+from tfprof.graphs.model.symbolic import TYPICAL_SIZE, Number, Symbolic
+from tfprof.graphs.reports.flops import CONVENTIONS, count
+from tfprof.graphs.reports.report import FlopsReport
+from tfprof.graphs.reports.targets import InputShapes, Target, target_of
+from tfprof.graphs.show.flops_text import shape_text
+from tfprof.graphs.show.summary import SummaryTable, summary_text
+from tfprof.graphs.show.summary_html import summary_html
+from tfprof.text.csv_text import csv_text
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+
+def summary(
+    target: Any,
+    *,
+    batch: int | None = None,
+    input_shapes: InputShapes = None,
+    convention: str = "flops",
+    depth: int | None = None,
+    top: int | None = None,
+    device: DeviceLike | None = None,
+    trip_counts: Mapping[str, int] | int | None = None,
+    signature: str | None = None,
+    static: bool = False,
+) -> ModelSummary:
+    """What each layer of a model computes and holds, without running it.
+
+    Layers are those of a Keras model; anything else is shown by its name scopes.
+
+    Args:
+        target: As for ``flops``.
+        batch: As for ``flops``.
+        input_shapes: As for ``flops``.
+        convention: Unit of the shares: ``flops`` or ``macs``.
+        depth: Show layers inside layers down to this level; None shows all.
+        top: Of the layers inside each, show so many, the most expensive ones, and the others
+            together in one row; None shows all.
+        device: Estimate the time that each layer takes at least on a device: its name, such as
+            ``a100``, or its peak rates (operations per second, bytes per second).
+        trip_counts: As for ``flops``.
+        signature: As for ``flops``.
+        static: As for ``flops``.
+
+    Raises:
+        UsageError: The target is nothing that could be counted, or an argument does not fit it.
+        InputError: The target can not be read, is something else or is broken.
+
+    Example:
+        >>> import tfprof
+        >>> resnet = tfprof.summary(tfprof.demo_files().graph, depth=1)
+        >>> resnet.rows[0].weights.params
+        25610152
+    """
+    if convention not in CONVENTIONS:
+        raise UsageError(f"convention={convention!r}: use one of {', '.join(CONVENTIONS)}")
+    for name, number, least in (("depth", depth, 0), ("top", top, 1), ("batch", batch, 1)):
+        if number is not None and (not isinstance(number, int) or number < least):
+            raise UsageError(f"{name}={number!r} must be an integer of at least {least}")
+    chosen = None if device is None else device_of(device)
+    found = target_of(
+        target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
+    )
+    report = count(found, batch, input_shapes, convention, trip_counts)
+    return summary_of(found, report, depth=depth, top=top, device=chosen)
+
+
+def summary_of(
+    found: Target,
+    report: FlopsReport,
+    *,
+    depth: int | None = None,
+    top: int | None = None,
+    device: Device | None = None,
+) -> ModelSummary:
+    """The summary of a target whose float operations have been counted already."""
+    analysis, program = report.analysis, found.program
+    params = _params(found)
+    results = None
+    if program.fetches is not None:
+        results = [
+            (place, slot)
+            for place in program.fetches
+            for slot in range(len(analysis.outputs.get(place, ())))
+        ]
+    sums = scope_sums(
+        analysis,
+        found.layer_of if found.layers else None,
+        results,
+        None if device is None else _picos_of(device),
+    )
+    _add_rounding(sums, report, found.layers[0].path if found.layers else "")
+    if found.layers:
+        rows = layer_rows(found.layers[0], sums, params.rows, _batch(found, analysis))
+    else:
+        variables = [Variable(row.name, row.shape, 0) for row in params.rows]
+        rows = scope_rows(sums, params.rows, using_scopes(analysis, variables))
+    return ModelSummary(report, params, rows, depth=depth, top=top, device=device)
+
+
+def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
+    """Give the whole what rounding has lost: a branch may run in a fraction of the steps."""
+    whole = added(sums.own.values())
+    macs = report.macs - whole.macs
+    other = report.flops - 2 * report.macs - whole.other
+    if macs != 0 or other != 0:
+        sums.own[root] = added([sums.own.get(root, Amounts()), Amounts(macs, other)])
+
+
+def _params(found: Target) -> ParamsReport:
+    program = found.program
+    if program.variables is not None:
+        return params_report(program.variables)
+    variables = variables_of_graph(program.body, None, program.function)
+    return params_report(variables.variables, variables.notes)
+
+
+def _batch(found: Target, analysis: Analysis) -> Number | None:
+    """First dimension of the inputs, if it is one."""
+    sizes = set()
+    for place in found.program.inputs.values():
+        outputs = analysis.outputs.get(place, ())
+        if outputs and outputs[0].shape:
+            sizes.add(outputs[0].shape[0])
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _picos_of(device: Device) -> PicosOf:
+    def picos_of(analysis: Analysis, place: int, verdict: Verdict) -> int | None:
+        op = analysis.body.nodes[place].kind.op
+        inputs, outputs = analysis.inputs(place), analysis.outputs[place]
+        return bound_of(op, verdict.cost, inputs, outputs, device).picos
+
+    return picos_of
+
+
+class ModelSummary:
+    """A model layer by layer.
+
+    Numbers of a layer are those of one run of the model, all calls of the layer together. In every
+    row, its own numbers and those of the rows inside it add up to its total; the first row is the
+    whole. Parameters of a layer that is used several times count once, where it comes first.
+
+    Activations are the float tensors that forward ops of a layer hand to ops outside it, or to the
+    caller; ops that hand on what they get, such as ``Reshape``, make none.
+
+    Attributes:
+        report: The float operations, op by op.
+        params: The parameters, variable by variable.
+        rows: The layers that are shown, each after the one that it is in.
+        device: The device that times are estimated for, if any.
+    """
+
+    def __init__(
+        self,
+        report: FlopsReport,
+        params: ParamsReport,
+        rows: list[LayerRow],
+        *,
+        depth: int | None = None,
+        top: int | None = None,
+        device: Device | None = None,
+    ) -> None:
+        self.report = report
+        self.params = params
+        self.device = device
+        self.rows = folded(rows, depth, top)
+
+    @property
+    def flops(self) -> Number:
+        """Float operations of the model."""
+        return self.report.flops
+
+    @property
+    def macs(self) -> Number:
+        """Multiply-adds of the model."""
+        return self.report.macs
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about the counts."""
+        whole = self.rows[0].total
+        notes = [*self.report.notes, *self.params.notes]
+        if isinstance(self.flops, Symbolic):
+            notes.append(
+                f"for shares, unknown sizes are taken to be {TYPICAL_SIZE}; batch fills them in"
+            )
+        if whole.unsized:
+            notes.append(f"{whole.unsized:,} activations have unknown sizes: they are left out")
+        return tuple(notes)
+
+    @property
+    def device_notes(self) -> tuple[str, ...]:
+        """What a reader should know about the times."""
+        if self.device is None:
+            return ()
+        notes = [f"times of {self.device.about} ({self.device.source}) are {ASSUMPTION}"]
+        untimed = self.rows[0].total.untimed
+        if untimed:
+            notes.append(
+                f"{untimed:,} ops have unknown sizes, or nobody publishes a rate: they take no "
+                "time here"
+            )
+        return tuple(notes)
+
+    def share(self, row: LayerRow) -> float | None:
+        """Share of a row in the whole, by the convention; None of nothing."""
+        if self.report.convention == "macs":
+            return share(row.total.macs, self.rows[0].total.macs)
+        return share(row.total.flops, self.rows[0].total.flops)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries, such as ``pandas.DataFrame`` takes.
+
+        Numbers that are open are text, such as ``20,000·B``. ``own_…`` leaves out the rows inside.
+        """
+        return [self._plain(row) for row in self.rows]
+
+    def _plain(self, row: LayerRow) -> dict[str, Any]:
+        shapes = None if row.shapes is None else [shape_text(shape) for shape in row.shapes]
+        plain = {
+            "path": row.path,
+            "name": row.name or "total",
+            "type": row.kind,
+            "depth": row.depth,
+            "output_shapes": None if shapes is None else "; ".join(shapes),
+            "params": row.weights.params,
+            "trainable_params": row.weights.trainable,
+            "non_trainable_params": row.weights.non_trainable,
+            "unknown_params": row.weights.unknown,
+            "flops": _open(row.total.flops),
+            "macs": _open(row.total.macs),
+            "share": self.share(row),
+            "weight_bytes": row.weights.size_bytes,
+            "activation_bytes": _open(row.total.activation_bytes),
+            "own_params": row.own_weights.params,
+            "own_flops": _open(row.own.flops),
+            "own_macs": _open(row.own.macs),
+        }
+        if self.device is not None:
+            picos = row.total.picos
+            plain["least_micros"] = picos / 1e6 if isinstance(picos, int) else None
+        return plain
+
+    def to_json(self) -> str:
+        """One object with totals, coverage and notes; one row a line."""
+        head = {
+            "flops": _open(self.flops),
+            "macs": _open(self.macs),
+            "convention": self.report.convention,
+            "params": self.params.total,
+            "coverage": self.report.coverage,
+            "uncounted": self.report.uncounted,
+            "device": None if self.device is None else self.device.name,
+            "notes": [*self.notes, *self.device_notes],
+        }
+        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_rows())
+        return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "rows": [\n{rows}\n]}}\n'
+
+    def to_csv(self) -> str:
+        """The rows of ``to_rows`` with a header."""
+        return csv_text(self.to_rows())
+
+    def to_dataframe(self) -> Any:  # pandas may not be there
+        """The rows of ``to_rows`` as a pandas ``DataFrame``.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError:
+            raise MissingDependencyError(
+                "to_dataframe needs pandas: pip install pandas. to_rows() gives the same rows "
+                "without it"
+            ) from None
+        return pandas.DataFrame(self.to_rows())
+
+    def __str__(self) -> str:
+        return summary_text(self)
+
+    def __repr__(self) -> str:
+        return f"<ModelSummary {self.params.total:,} params, {self.flops} FLOPs>"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield SummaryTable(self)
+
+    def _repr_html_(self) -> str:
+        return summary_html(self)
+
+
+def _open(number: Number) -> int | str:
+    return number if isinstance(number, int) else str(number)

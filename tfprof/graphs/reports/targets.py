@@ -1,0 +1,182 @@
+"""What a user asks about → ``Program``: models, functions, graphs, files, profilers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tfprof.errors import UnknownFormatError, UsageError
+from tfprof.files.disk import is_ordinary_file
+from tfprof.graphs.live.model_graphs import traced
+from tfprof.graphs.live.traced_graph import TracedLayer
+from tfprof.graphs.model.program import Program
+from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.read.program import read_program
+from tfprof.graphs.read.program_source import open_program
+from tfprof.profiler import Profiler
+from tfprof.profiles.accounting.what_ran import not_run
+from tfprof.profiles.float_ops.profile_flops import ObservedControlFlow, observed_control_flow
+
+_KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
+
+InputShapes = Mapping[str, Sequence[int | None]] | Sequence[Any] | None
+"""Shape of each input: by name, in order, or one shape for the only input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A program, and what is known besides.
+
+    Attributes:
+        program: The program.
+        layers: Layers of a model, the model at the root.
+        layer_of: Path of the layer that made a node, by node name.
+        observed: What the runs of a profile tell about loops and conditionals.
+        is_traced: The graph was made for this question: shapes and batch are in it already.
+        idle: Places of the nodes that the recorded steps of a profile did not run.
+    """
+
+    program: Program
+    layers: Sequence[TracedLayer] = ()
+    layer_of: Mapping[str, str] = field(default_factory=dict)
+    observed: ObservedControlFlow = field(default_factory=ObservedControlFlow)
+    is_traced: bool = False
+    idle: Sequence[int] = ()
+
+
+def target_of(
+    target: Any,
+    *,
+    batch: int | None = None,
+    input_shapes: InputShapes = None,
+    signature: str | None = None,
+    static: bool = False,
+) -> Target:
+    """Find out what a target is, and read it.
+
+    Args:
+        target: A Keras model, ``tf.function``, ConcreteFunction, ``tf.Graph``; a GraphDef,
+            MetaGraphDef or SavedModel as message, bytes or path; or a ``Profiler``.
+        batch: First dimension of the inputs.
+        input_shapes: Shapes of the inputs.
+        signature: Of a SavedModel, the signature to call.
+        static: Of a profile, take the graph with all its ops, not only those that ran.
+
+    Raises:
+        UsageError: It is something else, or can not be traced as it is.
+        InputError: It can not be read.
+    """
+    if isinstance(target, (str, os.PathLike)):
+        _refuse_keras_file(Path(target))
+    if isinstance(target, Profiler):
+        with target._lock:
+            return _profiled(target, static=static or target.classic)
+    graph = traced(target, input_shapes, batch)
+    if graph is None:
+        return Target(open_program(target, signature))
+    program = read_program(graph.graph)
+    places = {node.name: place for place, node in enumerate(program.body.nodes)}
+    program.variables = graph.variables
+    if graph.fetches:
+        program.fetches = tuple(places[name] for name in graph.fetches if name in places)
+    if graph.inputs:
+        program.inputs = {
+            name: places[node] for name, node in graph.inputs.items() if node in places
+        }
+    return Target(program, graph.layers, graph.layer_of, is_traced=graph.is_own)
+
+
+def _profiled(profiler: Profiler, *, static: bool) -> Target:
+    """What a profile has seen of a program."""
+    program, profile = profiler._program(), profiler._profile
+    idle: Sequence[int] = ()
+    if not static:
+        idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
+    return Target(program, observed=observed_control_flow(profile), idle=idle)
+
+
+def _refuse_keras_file(path: Path) -> None:
+    if path.suffix.lower() in _KERAS_SUFFIXES and is_ordinary_file(path):
+        raise UnknownFormatError(
+            f"{path}: a file of Keras holds Python objects and no graph. Load it with "
+            "keras.models.load_model and call tfprof.flops(model), or export it with "
+            "model.export(PATH) and give that path"
+        )
+
+
+def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, PartialShape]:
+    """Shape of each input by the name of its node.
+
+    Raises:
+        UsageError: A name is none of an input, or a shape does not fit what the graph says.
+    """
+    if input_shapes is None:
+        return {}
+    given = _by_name(program, input_shapes)
+    nodes = program.body.nodes
+    shapes: dict[str, PartialShape] = {}
+    for name, shape in given.items():
+        place = program.inputs.get(name)
+        if place is None:
+            place = next((p for p in program.inputs.values() if nodes[p].name == name), None)
+        if place is None:
+            there = ", ".join(program.inputs) or "none"
+            raise UsageError(f"input_shapes: there is no input {name!r}; inputs: {there}")
+        node = nodes[place]
+        declared = node.kind.attrs.get("shape")
+        if node.declared:
+            declared = node.declared[0]
+        wanted = _checked(name, shape)
+        if not _fits(wanted, declared):
+            raise UsageError(
+                f"input_shapes: {name} is {_text(declared)} in this graph, not {_text(wanted)}; "
+                "trace or export the model again with the shapes that it should have"
+            )
+        shapes[node.name] = wanted
+    return shapes
+
+
+def _by_name(program: Program, input_shapes: Any) -> dict[str, Any]:
+    if isinstance(input_shapes, Mapping):
+        return dict(input_shapes)
+    shapes = list(input_shapes)
+    if all(dim is None or isinstance(dim, int) for dim in shapes):
+        shapes = [shapes]
+    names = list(program.inputs)
+    if len(shapes) != len(names):
+        raise UsageError(
+            f"input_shapes has {len(shapes)} shapes for {len(names)} inputs "
+            f"({', '.join(names) or 'none'}); give a dict from name to shape"
+        )
+    return dict(zip(names, shapes, strict=True))
+
+
+def _checked(name: str, shape: Any) -> tuple[int | None, ...]:
+    shape = getattr(shape, "shape", shape)  # a TensorSpec
+    try:
+        dims = tuple(None if dim is None or dim == -1 else int(dim) for dim in shape)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"input_shapes: {name} has {shape!r}, which is no shape; give a tuple such as "
+            "(None, 224, 224, 3)"
+        ) from None
+    if any(dim is not None and dim < 0 for dim in dims):
+        raise UsageError(f"input_shapes: {name} has a negative size in {shape!r}")
+    return dims
+
+
+def _fits(wanted: tuple[int | None, ...], declared: PartialShape) -> bool:
+    if declared is None:
+        return True
+    return len(wanted) == len(declared) and all(
+        a is None or b is None or a == b for a, b in zip(wanted, declared, strict=True)
+    )
+
+
+def _text(shape: PartialShape) -> str:
+    if shape is None:
+        return "of unknown rank"
+    return "(" + ", ".join("None" if dim is None else str(dim) for dim in shape) + ")"

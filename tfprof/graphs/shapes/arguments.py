@@ -1,0 +1,205 @@
+"""What shape rules read off an op: axes, sizes that a tensor spells out, shapes in attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import Dims, Element, PartialShape
+
+MOST_DIMS = 254
+"""TensorFlow's tensors have no more dimensions."""
+
+MOST_OUTPUTS = 1 << 20
+"""An op that claims to have more outputs is broken."""
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """An axis as a place from the start; a negative one counts from the end.
+
+    Raises:
+        UnknownError: There is no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise UnknownError(f"axis {axis} is not in a tensor of {rank} dimensions")
+    return axis % rank
+
+
+def scalar(op: OpCall, index: int) -> Element:
+    """The element of an input that must be a scalar, None if it is unknown.
+
+    Raises:
+        UnknownError: The input has several elements.
+    """
+    values = op.input(index).values
+    if values is None:
+        return None
+    if len(values) != 1:
+        raise UnknownError(f"input {index} has {len(values)} elements instead of one")
+    return values[0]
+
+
+def whole(element: Element) -> Number | None:
+    """An element if it is a whole number, else None."""
+    return None if isinstance(element, (bool, float, tuple)) else element
+
+
+def size(op: OpCall, index: int) -> Number | None:
+    """The size that a scalar input gives, None if it is unknown.
+
+    Raises:
+        UnknownError: It is negative, or the input has several elements.
+    """
+    number = whole(scalar(op, index))
+    if isinstance(number, int) and number < 0:
+        raise UnknownError(f"input {index} gives the size {number}")
+    return number
+
+
+def axis_of(op: OpCall, index: int, rank: int) -> int:
+    """The axis that a scalar input gives, as a place from the start.
+
+    Raises:
+        UnknownError: It is unknown, or there is no such axis.
+    """
+    axis = scalar(op, index)
+    if not isinstance(axis, int):
+        raise UnknownError(f"the axis in input {index} is unknown")
+    return axis_in(axis, rank)
+
+
+def spelled_numbers(op: OpCall, index: int) -> tuple[Number | None, ...] | None:
+    """The whole numbers in a vector, None for unknown ones; None if not even their count is known.
+
+    Raises:
+        UnknownError: There are more than a tensor can have dimensions.
+    """
+    values = op.input(index).values
+    if values is not None:
+        numbers = tuple(whole(value) for value in values)
+    else:
+        shape = op.input(index).shape
+        count = shape[0] if shape is not None and len(shape) == 1 else None
+        if not isinstance(count, int) or count < 0:
+            return None
+        numbers = (None,) * min(count, MOST_DIMS + 1)
+    if len(numbers) > MOST_DIMS:
+        raise UnknownError(f"input {index} stands for more than {MOST_DIMS} dimensions")
+    return numbers
+
+
+def spelled_shape(op: OpCall, index: int) -> PartialShape:
+    """The shape that the elements of a vector spell out.
+
+    Raises:
+        UnknownError: One of them is negative.
+    """
+    return sound(spelled_numbers(op, index))
+
+
+def sound(shape: PartialShape) -> PartialShape:
+    """A shape that has been computed.
+
+    Raises:
+        UnknownError: A size came out negative.
+    """
+    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
+        raise UnknownError(f"a shape with a negative size: {shape}")
+    return shape
+
+
+def element_shape(op: OpCall, index: int) -> PartialShape:
+    """The shape of a list's elements as an input gives it: -1 for what is unknown.
+
+    A scalar stands for an unknown rank.
+    """
+    if op.input(index).shape == ():
+        return None
+    numbers = spelled_numbers(op, index)
+    if numbers is None:
+        return None
+    return tuple(None if isinstance(n, int) and n < 0 else n for n in numbers)
+
+
+def as_shape(value: Any) -> PartialShape:
+    """The value of an attribute as a shape; None where it is none, -1 is an unknown dimension."""
+    if not isinstance(value, tuple) or len(value) > MOST_DIMS:
+        return None
+    return tuple(dim if isinstance(dim, int) and dim >= 0 else None for dim in value)
+
+
+def shape_attr(op: OpCall, name: str = "shape") -> PartialShape:
+    """An attribute that is a shape; None, unknown rank, where it is missing."""
+    return as_shape(op.attr(name))
+
+
+def shapes_attr(op: OpCall, name: str) -> list[PartialShape]:
+    """An attribute that is a list of shapes.
+
+    Raises:
+        UnknownError: There is none.
+    """
+    value = op.attr(name)
+    if not isinstance(value, tuple):
+        raise UnknownError(f"the attribute {name} is no list of shapes")
+    return [as_shape(shape) for shape in value]
+
+
+def count_attr(op: OpCall, name: str) -> int:
+    """An attribute that says how many outputs there are.
+
+    Raises:
+        UnknownError: It is missing or makes no sense.
+    """
+    count = op.attr(name)
+    if not isinstance(count, int) or not 0 <= count <= MOST_OUTPUTS:
+        raise UnknownError(f"the attribute {name} is {count!r} instead of a number of outputs")
+    return count
+
+
+def same_dim(one: Number | None, other: Number | None) -> Number | None:
+    """A dimension that two shapes tell, a known number rather than an unknown one.
+
+    Raises:
+        UnknownError: They contradict each other.
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, int) and isinstance(other, int) and one != other:
+        raise UnknownError(f"sizes {one} and {other} should be the same")
+    return one if isinstance(one, int) else other if isinstance(other, int) else one
+
+
+def same_shape(shapes: Iterable[PartialShape]) -> PartialShape:
+    """What several descriptions of the same shape tell together.
+
+    Raises:
+        UnknownError: They contradict each other.
+    """
+    merged: PartialShape = None
+    for shape in shapes:
+        if merged is None:
+            merged = shape
+        elif shape is not None:
+            if len(shape) != len(merged):
+                raise UnknownError(f"shapes {merged} and {shape} should be the same")
+            merged = tuple(map(same_dim, merged, shape))
+    return merged
+
+
+def common_shape(shapes: Sequence[PartialShape]) -> PartialShape:
+    """The shape that holds whichever of several is met: dimensions that differ are unknown."""
+    known = [shape for shape in shapes if shape is not None]
+    if not known or any(len(shape) != len(known[0]) for shape in known):
+        return None
+    return tuple(
+        dims[0] if all(dim == dims[0] for dim in dims) else None
+        for dims in zip(*known, strict=True)
+    )
+
+
+def replaced(dims: Dims, axis: int, size: Number | None) -> PartialShape:
+    """A shape with another size along one axis."""
+    return (*dims[:axis], size, *dims[axis + 1 :])

@@ -1,0 +1,235 @@
+"""Shapes of convolutions and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.shapes.arguments import same_dim, spelled_shape
+from tfprof.graphs.shapes.onednn import with_onednn
+from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.windows import Layout, Size, Windows, layout_of, windows_of
+
+RULES: Rules[PartialShape] = Rules()
+
+CONV_2D = with_onednn("Conv2D")
+CONV_3D = with_onednn("Conv3D")
+DEPTHWISE = with_onednn("DepthwiseConv2dNative")
+"""One filter for each channel of the image."""
+
+INPUT_GRADIENTS_BY_SIZE = with_onednn("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+"""Gradients in terms of the image, whose shape is given as numbers."""
+
+INPUT_GRADIENTS_BY_TENSOR = ("Conv2DBackpropInputV2", "Conv3DBackpropInput")
+"""The same, with the image itself given."""
+
+FILTER_GRADIENTS_BY_SIZE = with_onednn("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+FILTER_GRADIENTS_BY_TENSOR = ("Conv2DBackpropFilterV2", "Conv3DBackpropFilter")
+DEPTHWISE_INPUT_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropInput")
+DEPTHWISE_FILTER_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropFilter")
+
+CONV_WITH_BIAS = (
+    *("_MklConv2DWithBias", "_MklNativeConv2DWithBias"),
+    "__MklDummyConv2DWithBias",
+)
+FILTER_AND_BIAS_GRADIENTS = (
+    *("_MklConv2DBackpropFilterWithBias", "_MklNativeConv2DBackpropFilterWithBias"),
+    "__MklDummyConv2DBackpropFilterWithBias",
+)
+
+
+class Kernel(NamedTuple):
+    """The sizes of a filter.
+
+    Attributes:
+        spatial: Its extent.
+        inputs: Channels of the image that a channel of the result sees.
+        outputs: Channels of the result.
+    """
+
+    spatial: tuple[Size, ...]
+    inputs: Size
+    outputs: Size
+
+
+def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Kernel:
+    """The filter that is an input; sizes are None if nothing is known of it.
+
+    Raises:
+        UnknownError: It has the wrong number of dimensions, or its format is unknown.
+    """
+    dims = op.input(index).shape
+    if dims is None:
+        return Kernel((None,) * n_spatial, None, None)
+    letters = op.text("filter_format", "HWIO")
+    if letters not in ("HWIO", "OIHW", "OIHW_VECT_I"):
+        raise UnknownError(f"the filter format {letters!r} is unknown")
+    packed = letters == "OIHW_VECT_I"
+    op.shape_of_rank(index, n_spatial + 2 + packed)
+    if letters != "HWIO":
+        inputs = dims[1] * 4 if packed else dims[1]
+        return Kernel(dims[2 : 2 + n_spatial], inputs, dims[0])
+    *spatial, inputs, outputs = dims
+    if depthwise:
+        return Kernel(tuple(spatial), 1, inputs * outputs)
+    return Kernel(tuple(spatial), inputs, outputs)
+
+
+def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> PartialShape:
+    """The shape of input 0 convolved with input 1 by the attributes of an op.
+
+    Raises:
+        UnknownError: Shapes or attributes do not fit.
+    """
+    layout = layout_of(op, n_spatial)
+    image: Sequence[Size] | None = op.input(0).shape
+    if image is not None:
+        image = op.shape_of_rank(0, layout.rank)
+    kernel = kernel_of(op, 1, n_spatial, depthwise=depthwise)
+    if depthwise and image is not None and op.input(1).shape is not None:
+        same_dim(layout.channel_count(image), op.shape(1)[-2])
+    windows = windows_of(op, len(layout.letters))
+    return convolved_dims(layout, windows, image, kernel)
+
+
+def convolved_dims(
+    layout: Layout, windows: Windows, image: Sequence[Size] | None, kernel: Kernel
+) -> PartialShape:
+    """The shape of a convolution; ``image`` is None if nothing is known of it.
+
+    Raises:
+        UnknownError: The channels of the image do not form groups as large as the filter's.
+    """
+    image = image if image is not None else (None,) * layout.rank
+    channels, seen = layout.channel_count(image), kernel.inputs
+    if isinstance(channels, int) and isinstance(seen, int) and (seen < 1 or channels % seen):
+        raise UnknownError(f"a filter for {seen} channels does not fit an image of {channels}")
+    spatial = [
+        windows.along(place, image[place], window)
+        for place, window in zip(layout.spatial, kernel.spatial, strict=True)
+    ]
+    return layout.dims(image[layout.batch], spatial, kernel.outputs)
+
+
+@RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))
+def _conv_2d(op: OpCall) -> list[PartialShape]:
+    return [convolved(op, 2)]
+
+
+@RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))
+def _conv_3d(op: OpCall) -> list[PartialShape]:
+    return [convolved(op, 3)]
+
+
+@RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))
+def _depthwise(op: OpCall) -> list[PartialShape]:
+    return [convolved(op, 2, depthwise=True)]
+
+
+@RULES.of("Conv")
+def _conv(op: OpCall) -> list[PartialShape]:
+    """A convolution of any number of spatial dimensions, behind any number of batch dimensions."""
+    n_spatial = len(op.shape(1)) - 2
+    n_batch = op.integer("batch_dims", 1)
+    if n_spatial < 1 or n_batch < 0:
+        raise UnknownError(f"a filter of {n_spatial + 2} dimensions has no meaning")
+    image = op.shape_of_rank(0, n_batch + n_spatial + 1)
+    place = "XYZ"[:n_spatial]
+    last = op.text("data_format", "CHANNELS_LAST") == "CHANNELS_LAST"
+    layout = Layout(f"N{place}C" if last else f"NC{place}")
+    windows = windows_of(op, n_spatial + 2)
+    folded: tuple[Size, ...] = (None, *image[n_batch:])
+    kernel = kernel_of(op, 1, n_spatial, depthwise=False)
+    result = convolved_dims(layout, windows, folded, kernel)
+    return [None if result is None else (*image[:n_batch], *result[1:])]
+
+
+@RULES.of(*INPUT_GRADIENTS_BY_SIZE)
+def _input_gradient(op: OpCall) -> list[PartialShape]:
+    n_spatial = 3 if "3D" in op.type else 2
+    layout = layout_of(op, n_spatial)
+    return [_image_shape(op, layout)]
+
+
+@RULES.of(*DEPTHWISE_INPUT_GRADIENTS)
+def _depthwise_input_gradient(op: OpCall) -> list[PartialShape]:
+    layout = layout_of(op, 2)
+    shape = _image_shape(op, layout)
+    filter_dims = op.input(1).shape
+    if shape is not None and filter_dims is not None:
+        channels = same_dim(shape[layout.channels], op.shape_of_rank(1, 4)[2])
+        place = layout.channels
+        shape = (*shape[:place], channels, *shape[place + 1 :])
+    return [shape]
+
+
+def _image_shape(op: OpCall, layout: Layout) -> PartialShape:
+    """The shape that input 0 spells out, all of it or the extent only, if need be in parts."""
+    spelled = spelled_shape(op, 0)
+    batch: Size = None
+    if op.input(2).shape is not None:
+        batch = op.shape_of_rank(2, layout.rank)[layout.batch]
+    if spelled is None:
+        return layout.dims(batch, (None,) * len(layout.spatial), None)
+    if len(spelled) == len(layout.spatial):
+        # The documentation of tf.raw_ops.Conv2DBackpropInput allows height and width alone.
+        filter_dims = op.input(1).shape
+        channels = None if filter_dims is None else filter_dims[-2]
+        return layout.dims(batch, spelled, channels)
+    if len(spelled) != layout.rank:
+        raise UnknownError(f"input 0 spells {len(spelled)} sizes instead of {layout.rank}")
+    place = layout.batch
+    return (*spelled[:place], same_dim(spelled[place], batch), *spelled[place + 1 :])
+
+
+@RULES.of(*FILTER_GRADIENTS_BY_SIZE)
+def _filter_gradient(op: OpCall) -> list[PartialShape]:
+    n_spatial = 3 if "3D" in op.type else 2
+    return [_filter_shape(op, n_spatial, op.input(2).shape)]
+
+
+@RULES.of(*DEPTHWISE_FILTER_GRADIENTS)
+def _depthwise_filter_gradient(op: OpCall) -> list[PartialShape]:
+    return [_filter_shape(op, 2, None)]
+
+
+def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> PartialShape:
+    """The shape that input 1 spells out; the channels of the gradient are its last dimension."""
+    spelled = spelled_shape(op, 1)
+    if spelled is None:
+        spelled = (None,) * (n_spatial + 2)
+    if len(spelled) != n_spatial + 2:
+        raise UnknownError(f"input 1 spells {len(spelled)} sizes instead of {n_spatial + 2}")
+    if gradient is None:
+        return spelled
+    layout = layout_of(op, n_spatial)
+    op.shape_of_rank(2, layout.rank)
+    return (*spelled[:-1], same_dim(spelled[-1], layout.channel_count(gradient)))
+
+
+@RULES.of(*FILTER_AND_BIAS_GRADIENTS)
+def _filter_and_bias_gradient(op: OpCall) -> list[PartialShape]:
+    shape = _filter_shape(op, 2, op.input(2).shape)
+    bias: PartialShape = (None,) if shape is None else (shape[-1],)
+    return [shape, bias]
+
+
+@RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")
+def _like_input(op: OpCall) -> list[PartialShape]:
+    return [op.shape(0)]
+
+
+@RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")
+def _like_filter(op: OpCall) -> list[PartialShape]:
+    return [op.shape(1)]
+
+
+@RULES.of("Dilation2D")
+def _dilation(op: OpCall) -> list[PartialShape]:
+    layout = Layout("NHWC")
+    image = op.shape_of_rank(0, 4)
+    height, width, channels = op.shape_of_rank(1, 3)
+    kernel = Kernel((height, width), 1, same_dim(image[3], channels))
+    return [convolved_dims(layout, windows_of(op, 4, "rates"), image, kernel)]

@@ -1,0 +1,235 @@
+"""Shapes of ops that pick elements by index, or put them somewhere by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import Dims, PartialShape
+from tfprof.graphs.shapes.arguments import (
+    axis_in,
+    count_attr,
+    element_shape,
+    same_shape,
+    scalar,
+    size,
+    spelled_shape,
+)
+from tfprof.graphs.shapes.rules import Rules
+
+RULES: Rules[PartialShape] = Rules()
+
+Shapes = Sequence[PartialShape]
+
+
+@RULES.of("Gather", "GatherV2")
+def _gather(op: OpCall) -> Shapes:
+    params, indices = op.shape(0), op.shape(1)
+    batch = op.integer("batch_dims")
+    batch = axis_in(batch, len(indices) + 1) if batch >= 0 else axis_in(batch, len(indices))
+    axis = scalar(op, 2) if len(op.inputs) > 2 else 0
+    if not isinstance(axis, int):
+        return [(None,) * (len(params) - 1 + len(indices) - batch)]
+    return [_gathered(params, indices, axis_in(axis, len(params)), batch)]
+
+
+@RULES.of("ResourceGather")
+def _gather_from_variable(op: OpCall) -> Shapes:
+    params, indices = _variable_shape(op), op.shape(1)
+    batch = axis_in(op.integer("batch_dims"), len(params))
+    return [_gathered(params, indices, batch, batch)]
+
+
+def _gathered(params: Dims, indices: Dims, axis: int, batch: int) -> PartialShape:
+    if batch > axis or batch > len(indices):
+        raise UnknownError(f"{batch} batch dimensions before axis {axis}")
+    return (*params[:axis], *indices[batch:], *params[axis + 1 :])
+
+
+def _variable_shape(op: OpCall) -> Dims:
+    shape = op.handle(0).shape
+    if shape is None:
+        raise UnknownError("the shape of the variable is unknown")
+    known = tuple(dim for dim in shape if dim is not None)
+    if len(known) != len(shape):
+        raise UnknownError("the shape of the variable is partly unknown")
+    return known
+
+
+@RULES.of("GatherNd", "ResourceGatherNd")
+def _gather_slices(op: OpCall) -> Shapes:
+    """The last dimension of the indices counts the leading dimensions that they go through."""
+    params = op.shape(0) if op.type == "GatherNd" else _variable_shape(op)
+    indices = op.shape(1)
+    depth = indices[-1]
+    if not isinstance(depth, int) or depth > len(params):
+        raise UnknownError(f"indices of {depth} coordinates into {len(params)} dimensions")
+    return [(*indices[:-1], *params[depth:])]
+
+
+@RULES.of("ScatterNd")
+def _scatter_slices(op: OpCall) -> Shapes:
+    return [spelled_shape(op, 2)]
+
+
+@RULES.of(
+    *("ScatterAdd", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterSub"),
+    *("ScatterUpdate", "ScatterNdAdd", "ScatterNdMax", "ScatterNdMin", "ScatterNdSub"),
+    *("ScatterNdUpdate", "ScatterNdNonAliasingAdd", "TensorScatterAdd", "TensorScatterMax"),
+    *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "InplaceAdd", "InplaceSub"),
+)
+def _updated(op: OpCall) -> Shapes:
+    return [op.shape(0)]
+
+
+@RULES.of("OneHot")
+def _one_hot(op: OpCall) -> Shapes:
+    dims = op.shape(0)
+    axis = axis_in(op.integer("axis", -1), len(dims) + 1)
+    return [(*dims[:axis], size(op, 1), *dims[axis:])]
+
+
+@RULES.of("Where")
+def _where(op: OpCall) -> Shapes:
+    """A row of coordinates for each element that is true."""
+    values = op.input(0).values
+    known = values is not None and all(isinstance(value, (bool, int)) for value in values)
+    return [(sum(map(bool, values)) if known and values else None, len(op.shape(0)))]
+
+
+@RULES.of("Unique", "UniqueWithCounts")
+def _unique(op: OpCall) -> Shapes:
+    (n,) = op.shape_of_rank(0, 1)
+    different = _count_different(op, n)
+    return [(different,), (n,), (different,)][: 2 if op.type == "Unique" else 3]
+
+
+def _count_different(op: OpCall, n: Number) -> Number | None:
+    values = op.input(0).values
+    if values is not None and all(isinstance(value, (int, float)) for value in values):
+        return len(set(values))
+    return n if n in (0, 1) else None
+
+
+@RULES.of("UniqueV2", "UniqueWithCountsV2")
+def _unique_along(op: OpCall) -> Shapes:
+    dims = op.shape(0)
+    axes = op.known_ints(1)
+    if len(axes) > 1:
+        raise UnknownError(f"different elements along {len(axes)} axes")
+    axis = axis_in(axes[0] if axes else 0, len(dims))
+    shapes: list[PartialShape] = [(*dims[:axis], None, *dims[axis + 1 :]), (dims[axis],), (None,)]
+    return shapes[: 2 if op.type == "UniqueV2" else 3]
+
+
+@RULES.of("ListDiff")
+def _list_difference(op: OpCall) -> Shapes:
+    left = None
+    if op.input(0).values is not None and op.input(1).values is not None:
+        gone = set(op.known_ints(1))
+        left = sum(value not in gone for value in op.known_ints(0))
+    return [(left,), (left,)]
+
+
+@RULES.of("DynamicPartition")
+def _dynamic_partition(op: OpCall) -> Shapes:
+    data, partitions = op.shape(0), op.shape(1)
+    return [(None, *data[len(partitions) :])] * count_attr(op, "num_partitions")
+
+
+@RULES.of("DynamicStitch", "ParallelDynamicStitch")
+def _dynamic_stitch(op: OpCall) -> Shapes:
+    """The largest index says how many rows there are."""
+    n = len(op.inputs) // 2
+    indices, data = op.inputs[:n], op.inputs[n:]
+    inner = same_shape(
+        rows.shape[len(places.shape) :]
+        for places, rows in zip(indices, data, strict=True)
+        if places.shape is not None and rows.shape is not None
+    )
+    if inner is None:
+        raise UnknownError("the shapes of the rows are unknown")
+    if any(places.values is None for places in indices):
+        return [(None, *inner)]
+    largest = max((i for place in range(n) for i in op.known_ints(place)), default=-1)
+    return [(largest + 1, *inner)]
+
+
+@RULES.of("Bincount")
+def _bincount(op: OpCall) -> Shapes:
+    return [(size(op, 1),)]
+
+
+@RULES.of("DenseBincount")
+def _dense_bincount(op: OpCall) -> Shapes:
+    """A histogram for each row of a matrix, or one."""
+    return [(*op.shape(0)[:-1], size(op, 1))]
+
+
+@RULES.of("LowerBound", "UpperBound")
+def _search(op: OpCall) -> Shapes:
+    return [op.shape(1)]
+
+
+@RULES.of("LookupTableFind", "LookupTableFindV2")
+def _table_lookup(op: OpCall) -> Shapes:
+    """Tables of vectors add a dimension; the default has the shape of one value."""
+    value = op.shape(2)
+    return [(*op.shape(1), *value)]
+
+
+@RULES.of("EditDistance")
+def _edit_distance(op: OpCall) -> Shapes:
+    hypothesis, truth = spelled_shape(op, 2), spelled_shape(op, 5)
+    if hypothesis is None or truth is None:
+        raise UnknownError("the shapes of the sequences are unknown")
+    return [same_shape((hypothesis[:-1], truth[:-1]))]
+
+
+@RULES.of("UnravelIndex")
+def _unravel_index(op: OpCall) -> Shapes:
+    return [(op.shape_of_rank(1, 1)[0], *op.shape(0))]
+
+
+@RULES.of("RaggedTensorToTensor")
+def _ragged_to_tensor(op: OpCall) -> Shapes:
+    """The wanted shape crops or pads the ragged sizes; those that it leaves open stay."""
+    wanted, inner = element_shape(op, 0), op.shape(1)[1:]
+    kinds = op.attr("row_partition_types", ())
+    rows: Number | None = None
+    if kinds and kinds[0] == "FIRST_DIM_SIZE":
+        rows = size(op, 3)
+    elif kinds and kinds[0] == "ROW_SPLITS":
+        rows = op.shape_of_rank(3, 1)[0] - 1
+    ragged = (None,) * sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
+    if wanted is None:
+        return [(rows, *ragged, *inner)]
+    first, *others = same_shape((wanted, (None, *ragged, *inner))) or wanted
+    return [(rows if first is None else first, *others)]
+
+
+@RULES.of("RaggedRange")
+def _ragged_range(op: OpCall) -> Shapes:
+    """Where each range begins, and the numbers of all."""
+    n = max((op.shape(index) for index in range(3)), key=len)
+    return [(n[0] + 1 if n else 2,), (None,)]
+
+
+@RULES.of("RaggedGather")
+def _ragged_gather(op: OpCall) -> Shapes:
+    """Splits of each ragged dimension, then the values of all rows."""
+    splits = count_attr(op, "OUTPUT_RAGGED_RANK")
+    return [*[(None,)] * splits, (None, *op.shape(-2)[1:])]
+
+
+@RULES.of("RaggedTensorToSparse")
+def _ragged_to_sparse(op: OpCall) -> Shapes:
+    """Coordinates, values and shape; every split stands for one dimension."""
+    rank = len(op.inputs) - 1 + len(op.shape(-1))
+    return [(None, rank), (None,), (rank,)]
+
+
+@RULES.of("RaggedTensorFromVariant")
+def _ragged_from_variant(op: OpCall) -> Shapes:
+    return [*[(None,)] * count_attr(op, "output_ragged_rank"), None]

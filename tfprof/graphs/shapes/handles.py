@@ -1,0 +1,251 @@
+"""What resources and variants refer to: variables, lists, arrays of tensors, queues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import Handle, PartialShape
+from tfprof.graphs.shapes.arguments import (
+    as_shape,
+    common_shape,
+    element_shape,
+    same_shape,
+    shape_attr,
+    size,
+)
+from tfprof.graphs.shapes.lists import array_of, same_list
+from tfprof.graphs.shapes.rules import Rules
+
+HANDLES: Rules[Handle | None] = Rules()
+
+Handles: TypeAlias = "Sequence[Handle | None]"
+
+
+@HANDLES.of("VarHandleOp", "_XlaAotOnlyVarHandleOp")
+def _variable(op: OpCall) -> Handles:
+    return [Handle(shape_attr(op), op.integer("dtype"))]
+
+
+@HANDLES.of("_VarHandlesOp")
+def _variables(op: OpCall) -> Handles:
+    shapes, dtypes = op.attr("shapes"), op.ints("dtypes")
+    if not isinstance(shapes, tuple):
+        raise UnknownError("the variables have no shapes")
+    return [Handle(as_shape(shape), dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
+
+
+@HANDLES.of("_Arg", "Placeholder")
+def _argument(op: OpCall) -> Handles:
+    """An argument that is a variable may say which shape it has."""
+    shapes, dtypes = op.attr("_handle_shapes"), op.ints("_handle_dtypes")
+    if not isinstance(shapes, tuple) or len(shapes) != 1:
+        raise UnknownError("it is unknown what the argument refers to")
+    return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]
+
+
+@HANDLES.of(
+    *("Identity", "StopGradient", "PreventGradient", "Snapshot", "DeepCopy", "Copy", "CopyHost"),
+    *("Enter", "Exit", "NextIteration", "RefIdentity", "RefEnter", "RefExit", "ZerosLike"),
+    *("RefNextIteration", "CheckNumerics", "_EagerConst", "EnsureShape", "DebugIdentity"),
+)
+def _same(op: OpCall) -> Handles:
+    return [op.handle(0)]
+
+
+@HANDLES.of("IdentityN")
+def _all_same(op: OpCall) -> Handles:
+    return [tensor.handle for tensor in op.inputs]
+
+
+@HANDLES.of("Switch", "RefSwitch")
+def _switch(op: OpCall) -> Handles:
+    return [op.handle(0)] * 2
+
+
+@HANDLES.of("Merge", "RefMerge")
+def _merge(op: OpCall) -> Handles:
+    """What comes back from the end of a loop may not be known yet: only a shape is taken then."""
+    known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
+    if not known:
+        raise UnknownError("it is unknown what is merged")
+    return [common_handle(known, len(known) == len(op.inputs)), None]
+
+
+@HANDLES.of("AddN", "AddV2", "Add")
+def _sum_of_lists(op: OpCall) -> Handles:
+    """Lists that are added, as gradients are, have the same length and elements."""
+    known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
+    if not known:
+        raise UnknownError("no lists are added")
+    return [same_list(known)]
+
+
+def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle:
+    """What holds for each of several handles, of which there is at least one."""
+    first = handles[0]
+    same_length = with_length and all(handle.length == first.length for handle in handles)
+    return Handle(
+        common_shape([handle.shape for handle in handles]),
+        first.dtype if all(handle.dtype == first.dtype for handle in handles) else 0,
+        first.length if same_length else None,
+    )
+
+
+def _items(op: OpCall, index: int, length: Number | None) -> Handles:
+    """A list with elements of the shape that an input gives."""
+    return [Handle(element_shape(op, index), op.integer("element_dtype"), length)]
+
+
+@HANDLES.of("EmptyTensorList")
+def _empty_list(op: OpCall) -> Handles:
+    return _items(op, 0, 0)
+
+
+@HANDLES.of("TensorListReserve")
+def _reserved_list(op: OpCall) -> Handles:
+    return _items(op, 0, size(op, 1))
+
+
+@HANDLES.of("TensorListFromTensor")
+def _list_of_rows(op: OpCall) -> Handles:
+    rows = op.shape(0)
+    return _refined(_items(op, 1, rows[0]), rows[1:])
+
+
+@HANDLES.of("TensorListScatterV2", "TensorListScatter")
+def _scattered_list(op: OpCall) -> Handles:
+    """As long as is asked for; else the largest index says it."""
+    length: Number | None = None
+    stated = op.input(3).values
+    if stated is not None and stated != (-1,):
+        length = size(op, 3)
+    elif op.input(1).values is not None:
+        length = max(op.known_ints(1), default=-1) + 1
+    return _refined(_items(op, 2, length), op.shape(0)[1:])
+
+
+@HANDLES.of("TensorListSplit")
+def _split_list(op: OpCall) -> Handles:
+    (n,) = op.shape_of_rank(2, 1)
+    handle = Handle(element_shape(op, 1), op.integer("element_dtype"), n)
+    return _refined([handle], (None, *op.shape(0)[1:]))
+
+
+def _refined(handles: Handles, item: PartialShape) -> Handles:
+    """Lists of whose elements the shape is known from what is put in."""
+    return [
+        None if handle is None else handle._replace(shape=same_shape((handle.shape, item)))
+        for handle in handles
+    ]
+
+
+@HANDLES.of("TensorListSetItem")
+def _set_item(op: OpCall) -> Handles:
+    handle = op.handle(0)
+    if op.flag("resize_if_index_out_of_bounds"):
+        handle = handle._replace(length=None)
+    return _refined([handle], op.input(2).shape)
+
+
+@HANDLES.of("TensorListPushBack")
+def _push_back(op: OpCall) -> Handles:
+    return _refined([_longer(op.handle(0), 1)], op.input(1).shape)
+
+
+@HANDLES.of("TensorListPopBack")
+def _pop_back(op: OpCall) -> Handles:
+    return [_longer(op.handle(0), -1), None]
+
+
+def _longer(handle: Handle, by: Number) -> Handle:
+    return handle if handle.length is None else handle._replace(length=handle.length + by)
+
+
+@HANDLES.of("TensorListResize")
+def _resized_list(op: OpCall) -> Handles:
+    return [op.handle(0)._replace(length=size(op, 1))]
+
+
+@HANDLES.of("TensorListScatterIntoExistingList")
+def _scattered_into_list(op: OpCall) -> Handles:
+    return _refined([op.handle(0)], op.shape(1)[1:])
+
+
+@HANDLES.of("TensorListConcatLists")
+def _joined_lists(op: OpCall) -> Handles:
+    one, other = op.handle(0), op.handle(1)
+    both = common_handle([one, other], with_length=False)
+    return [
+        both if other.length is None else _longer(both._replace(length=one.length), other.length)
+    ]
+
+
+@HANDLES.of("TensorArrayV3", "TensorArrayV2", "TensorArray")
+def _array(op: OpCall) -> Handles:
+    """An array that grows has no length yet."""
+    length = None if op.flag("dynamic_size") else size(op, 0)
+    return [Handle(shape_attr(op, "element_shape"), op.integer("dtype"), length)] * (
+        2 if op.type == "TensorArrayV3" else 1
+    )
+
+
+@HANDLES.of("TensorArrayWriteV3", "TensorArrayWriteV2", "TensorArrayWrite")
+def _write(op: OpCall) -> Handles:
+    return _refined([array_of(op)], op.input(2).shape)
+
+
+@HANDLES.of("TensorArrayScatterV3", "TensorArrayScatterV2", "TensorArrayScatter")
+def _scatter(op: OpCall) -> Handles:
+    """An array that grows is filled from its start."""
+    rows = op.shape(2)
+    return _refined([_at_least_as_long(array_of(op), rows[0])], rows[1:])
+
+
+@HANDLES.of("TensorArrayUnpack")
+def _unpack(op: OpCall) -> Handles:
+    rows = op.shape(1)
+    return _refined([_at_least_as_long(array_of(op), rows[0])], rows[1:])
+
+
+def _at_least_as_long(handle: Handle, n: Number) -> Handle:
+    return handle._replace(length=n) if handle.length is None else handle
+
+
+@HANDLES.of("TensorArraySplitV3", "TensorArraySplitV2", "TensorArraySplit")
+def _split(op: OpCall) -> Handles:
+    (n,) = op.shape_of_rank(2, 1)
+    return _refined([_at_least_as_long(array_of(op), n)], (None, *op.shape(1)[1:]))
+
+
+@HANDLES.of("TensorArrayGradV3", "TensorArrayGradV2", "TensorArrayGrad")
+def _gradient(op: OpCall) -> Handles:
+    return [array_of(op)] * max(1, len(op.output_types))
+
+
+@HANDLES.of("TensorArrayGradWithShape")
+def _longer_gradient(op: OpCall) -> Handles:
+    """Its elements have more dimensions, in front of those of the array."""
+    array, front = op.handle(0), element_shape(op, 2)
+    item = None if array.shape is None or front is None else (*front, *array.shape)
+    return [array._replace(shape=item)] * 2
+
+
+@HANDLES.of("StackV2", "Stack")
+def _stack(op: OpCall) -> Handles:
+    """What is pushed is not known where the stack is made."""
+    return [Handle(None, op.integer("elem_type"))]
+
+
+@HANDLES.of(
+    *("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue"),
+    *("RandomShuffleQueueV2",),
+)
+def _queue(op: OpCall) -> Handles:
+    """Only of queues with one component: a handle has one shape."""
+    shapes, dtypes = op.attr("shapes"), op.ints("component_types")
+    if not isinstance(shapes, tuple) or len(shapes) != 1:
+        raise UnknownError("the shapes in the queue are unknown")
+    return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]

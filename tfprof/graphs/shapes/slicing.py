@@ -1,0 +1,194 @@
+"""Shapes of slices, with numbers from the start, from the end, and with unknowns in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number, ceil_div, maximum, minimum
+from tfprof.graphs.model.tensors import Dims, PartialShape
+from tfprof.graphs.shapes.arguments import sound, spelled_numbers, spelled_shape
+from tfprof.graphs.shapes.rules import Rules
+
+RULES: Rules[PartialShape] = Rules()
+
+Shapes = Sequence[PartialShape]
+
+
+class Part(NamedTuple):
+    """What a slice does with one dimension of the tensor, or with a new one.
+
+    Attributes:
+        axis: The dimension; -1 for a new one, of size 1.
+        begin: First index, None for the first one there is.
+        end: Index after the last one, None for all there are.
+        stride: Steps from one index to the next.
+        single: Whether it takes the one index ``begin``, and the dimension goes.
+        known: Whether ``begin``, ``end`` and ``stride`` are known.
+    """
+
+    axis: int
+    begin: Number | None = None
+    end: Number | None = None
+    stride: int = 1
+    single: bool = False
+    known: bool = True
+
+
+def strided_parts(op: OpCall, rank: int, first: int) -> list[Part]:
+    """The parts of a ``StridedSlice`` and its like, dimension by dimension.
+
+    Args:
+        op: The op, with begin, end and strides in a row.
+        rank: Number of dimensions of what is sliced.
+        first: Number of the input that has the begins.
+
+    Raises:
+        UnknownError: The number of parts is unknown or too large, or a stride is 0.
+    """
+    triples = _triples(op, first)
+    n = len(triples)
+    masks = _Masks.of(op)
+    ellipsis = next((place for place in range(n) if masks.ellipsis >> place & 1), n)
+    sliced = sum(1 for place in range(n) if place != ellipsis and not masks.new_axis >> place & 1)
+    if sliced > rank:
+        raise UnknownError(f"a slice along {sliced} of {rank} dimensions")
+    parts: list[Part] = []
+    axis = 0
+    for place in range(n + (ellipsis == n)):
+        if place == ellipsis:
+            parts += [Part(axis + step) for step in range(rank - sliced)]
+            axis += rank - sliced
+        elif masks.new_axis >> place & 1:
+            parts.append(Part(-1))
+        else:
+            parts.append(masks.part(axis, place, triples[place]))
+            axis += 1
+    return parts
+
+
+def _triples(op: OpCall, first: int) -> list[tuple[Number | None, ...]]:
+    """Begin, end and stride of each part, None for unknown ones."""
+    inputs = [spelled_numbers(op, first + place) for place in range(3)]
+    n = next((len(numbers) for numbers in inputs if numbers is not None), None)
+    if n is None:
+        raise UnknownError("it is unknown how many dimensions are sliced")
+    return list(zip(*((None,) * n if part is None else part for part in inputs), strict=True))
+
+
+class _Masks(NamedTuple):
+    """The bits of a strided slice, one for each part that it spells out."""
+
+    begin: int
+    end: int
+    ellipsis: int
+    new_axis: int
+    shrink_axis: int
+
+    @classmethod
+    def of(cls, op: OpCall) -> _Masks:
+        masks = cls(*(op.integer(f"{name}_mask") for name in cls._fields))
+        if masks.ellipsis & (masks.ellipsis - 1):
+            raise UnknownError("a slice has two ellipses")
+        return masks
+
+    def part(self, axis: int, place: int, triple: tuple[Number | None, ...]) -> Part:
+        begin, end, stride = triple
+        if stride == 0:
+            raise UnknownError("a slice has a stride of 0")
+        if self.shrink_axis >> place & 1:
+            return Part(axis, begin, single=True, known=begin is not None)
+        from_start, to_end = bool(self.begin >> place & 1), bool(self.end >> place & 1)
+        known = (from_start or begin is not None) and (to_end or end is not None)
+        if not isinstance(stride, int):
+            return Part(axis, known=False)
+        return Part(
+            axis, None if from_start else begin, None if to_end else end, stride, known=known
+        )
+
+
+def part_size(dim: Number, part: Part) -> Number | None:
+    """How many indices a part takes of a dimension, None if that is unknown."""
+    if not part.known:
+        return None
+    begin = None if part.begin is None else _from_start(part.begin, dim)
+    end = None if part.end is None else _from_start(part.end, dim)
+    if part.stride < 0:  # from the other end: what is behind the last index, up to the first one
+        begin, end = (
+            None if end is None else end + 1,
+            None if begin is None else begin + 1,
+        )
+    low = 0 if begin is None else maximum(begin, 0)
+    high = dim if end is None else minimum(end, dim)
+    if low == 0 and (end is None or end == dim or (isinstance(end, int) and end >= 0)):
+        return ceil_div(high, abs(part.stride))  # no need to say that sizes are not negative
+    return ceil_div(maximum(high - low, 0), abs(part.stride))
+
+
+def _from_start(index: Number, dim: Number) -> Number:
+    """An index that counts from the start.
+
+    One with unknowns in it counts from the end only if it is negative whatever they are.
+    """
+    negative = index < 0 if isinstance(index, int) else maximum(index, 0) == 0
+    return index + dim if negative else index
+
+
+def sliced_shape(dims: Dims, parts: list[Part]) -> PartialShape:
+    """The shape that the parts of a strided slice leave."""
+    return tuple(
+        1 if part.axis < 0 else part_size(dims[part.axis], part)
+        for part in parts
+        if not part.single
+    )
+
+
+@RULES.of("StridedSlice")
+def _strided_slice(op: OpCall) -> Shapes:
+    dims = op.shape(0)
+    return [sliced_shape(dims, strided_parts(op, len(dims), 1))]
+
+
+@RULES.of("StridedSliceGrad")
+def _strided_slice_gradient(op: OpCall) -> Shapes:
+    return [spelled_shape(op, 0)]
+
+
+@RULES.of(
+    "StridedSliceAssign", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice", "InplaceUpdate"
+)
+def _updated(op: OpCall) -> Shapes:
+    return [op.shape(0)]
+
+
+@RULES.of("Slice")
+def _slice(op: OpCall) -> Shapes:
+    """A size of -1 stands for all that is left."""
+    dims = op.shape(0)
+    begins, sizes = spelled_numbers(op, 1), spelled_numbers(op, 2)
+    if (begins is not None and len(begins) != len(dims)) or (
+        sizes is not None and len(sizes) != len(dims)
+    ):
+        raise UnknownError(f"a slice of other dimensions than the {len(dims)} there are")
+    begins, sizes = begins or (None,) * len(dims), sizes or (None,) * len(dims)
+    return [sound(tuple(map(_slice_size, dims, begins, sizes)))]
+
+
+def _slice_size(dim: Number, begin: Number | None, size: Number | None) -> Number | None:
+    if size != -1:
+        return size
+    return None if begin is None else dim - begin
+
+
+@RULES.of("RandomCrop")
+def _random_crop(op: OpCall) -> Shapes:
+    """A box of a given height and width out of an image."""
+    dims = op.shape_of_rank(0, 3)
+    height, width = spelled_numbers(op, 1) or (None, None)
+    return [(height, width, dims[2])]
+
+
+@RULES.of("XlaDynamicSlice")
+def _xla_dynamic_slice(op: OpCall) -> Shapes:
+    return [spelled_shape(op, 2)]

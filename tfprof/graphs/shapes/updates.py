@@ -1,0 +1,50 @@
+"""Shapes of what updates of variables return."""
+
+from __future__ import annotations
+
+from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.shapes.rules import Rules
+
+RULES: Rules[PartialShape] = Rules()
+
+_OPTIMIZERS = (
+    *("GradientDescent", "Momentum", "Adam", "AdaMax", "RMSProp", "CenteredRMSProp", "Adagrad"),
+    *("AdagradV2", "AdagradDA", "Adadelta", "Ftrl", "FtrlV2", "AddSign", "PowerSign"),
+    *("ProximalGradientDescent", "ProximalAdagrad", "KerasMomentum", "AdamWithAmsgrad"),
+)
+_DENSE_ONLY = ("GradientDescent", "Adam", "AdaMax", "AddSign", "PowerSign", "AdamWithAmsgrad")
+_RESOURCES_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
+_SPARSE = tuple(name for name in _OPTIMIZERS if name not in _DENSE_ONLY)
+
+
+@RULES.of(
+    *("ResourceApply" + name for name in _OPTIMIZERS),
+    *("ResourceSparseApply" + name for name in _SPARSE),
+    *("AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd", "ResourceScatterSub"),
+    *("ResourceScatterMul", "ResourceScatterDiv", "ResourceScatterMin", "ResourceScatterMax"),
+    *("ResourceScatterNdAdd", "ResourceScatterNdSub", "ResourceScatterNdMin"),
+    *("ResourceScatterNdMax", "AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
+    "SparseAccumulatorApplyGradient",
+)
+def _no_output(op: OpCall) -> list[PartialShape]:
+    return []
+
+
+@RULES.of(
+    *("Apply" + name for name in _OPTIMIZERS if name not in _RESOURCES_ONLY),
+    *("SparseApply" + name for name in _SPARSE if name not in _RESOURCES_ONLY),
+    *("AssignAdd", "AssignSub"),
+)
+def _as_variable(op: OpCall) -> list[PartialShape]:
+    return [op.shape()]
+
+
+@RULES.of("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
+def _average(op: OpCall) -> list[PartialShape]:
+    return [None]
+
+
+@RULES.of("SparseAccumulatorTakeGradient")
+def _sparse_average(op: OpCall) -> list[PartialShape]:
+    return [(None,), None, (None,)]

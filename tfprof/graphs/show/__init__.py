@@ -1,0 +1,1 @@
+"""Reports on a program as text and pages."""

@@ -1,0 +1,315 @@
+"""Reports of float operations as text."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from tfprof.graphs.interpreter.analysis import Status
+from tfprof.graphs.interpreter.phases import STEP
+from tfprof.graphs.interpreter.tally import Coverage, OpRow
+from tfprof.graphs.model.symbolic import Number, Symbolic, total, typical
+from tfprof.graphs.model.tensors import PartialShape
+from tfprof.text.tables import escaped
+from tfprof.text.units import human_count, human_share
+
+CONVENTION = (
+    "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "
+    "arithmetic on indices and shapes is none."
+)
+
+WIDTH = 100
+"""Prose is wrapped there; tables and names may be wider."""
+
+_MOST_TYPES = 10
+"""Op types that the headline names one by one."""
+
+_LEADING_FACTOR = re.compile(r"(?:^|(?<=[+-] ))\d[\d,]*")
+_MOST_SYMBOLIC = 22
+"""Cells that a number with unknowns may take in a table."""
+
+
+class Report(Protocol):
+    """What a report has to offer."""
+
+    @property
+    def flops(self) -> Number:
+        """Float operations."""
+
+    @property
+    def macs(self) -> Number:
+        """Multiply-adds."""
+
+    @property
+    def by_type(self) -> Mapping[str, Number]:
+        """Count by op type, in the report's unit."""
+
+    @property
+    def by_phase(self) -> Mapping[str, Number]:
+        """Count by part of the step."""
+
+    @property
+    def op_counts(self) -> Coverage:
+        """How many ops were counted."""
+
+    @property
+    def ops(self) -> Sequence[OpRow]:
+        """Every op."""
+
+    convention: str
+    notes: tuple[str, ...]
+
+
+def number_text(number: Number) -> str:
+    """A number with separators; a large known one also in short: ``4,089,184,256 (4.09 G)``."""
+    if isinstance(number, Symbolic):
+        return escaped(str(number))
+    return f"{number:,} ({human_count(number)})" if abs(number) >= 10_000 else f"{number:,}"
+
+
+def plain_number(number: Number) -> str:
+    """A number with separators."""
+    return escaped(str(number)) if isinstance(number, Symbolic) else f"{number:,}"
+
+
+def short_number(number: Number) -> str:
+    """A number to three digits, for tables: ``4.09 G``, ``7.75 G·B + 1.2 k``."""
+    if not isinstance(number, Symbolic):
+        return human_count(number)
+    text = _LEADING_FACTOR.sub(
+        lambda match: human_count(int(match[0].replace(",", ""))), escaped(str(number))
+    )
+    if len(text) <= _MOST_SYMBOLIC:
+        return text
+    head = text.partition(" + ")[0]
+    return f"{head} + …" if len(head) + 4 <= _MOST_SYMBOLIC else text[: _MOST_SYMBOLIC - 1] + "…"
+
+
+def shape_text(shape: PartialShape) -> str:
+    """A shape; ``?`` for what is unknown."""
+    if shape is None:
+        return "?"
+    return "[" + ", ".join("?" if dim is None else escaped(str(dim)) for dim in shape) + "]"
+
+
+def unit_of(report: Report) -> str:
+    """What the report counts in."""
+    return "FLOPs" if report.convention == "flops" else "MACs"
+
+
+def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) -> str:
+    """Totals, parts of a step, op types, coverage and notes.
+
+    Args:
+        report: The report.
+        width: Where to wrap prose.
+        most_types: How many op types to name; 0 leaves them out.
+    """
+    lines = totals(report, width)
+    phases = {name: count for name, count in report.by_phase.items() if count != 0}
+    once = phases.pop("initialization", None)
+    if set(phases) - {"forward"}:
+        lines += ["", f"{unit_of(report)} of one step:", *_count_table(phases)]
+    if once is not None:
+        lines.append(f"Variables are initialized once: {number_text(once)}, not in the total.")
+    if most_types:
+        lines += ["", *type_lines(report, most_types)]
+    lines += ["", *coverage_lines(report, width)]
+    return "\n".join(lines + note_lines(report.notes, width))
+
+
+def totals(report: Report, width: int = WIDTH) -> list[str]:
+    """What comes first: how many, and what counts as one."""
+    return [
+        f"{number_text(report.flops)} FLOPs, {number_text(report.macs)} MACs",
+        *textwrap.wrap(CONVENTION, width),
+    ]
+
+
+def type_lines(report: Report, most: int = _MOST_TYPES) -> list[str]:
+    """The count of the most expensive op types, and of all others together."""
+    types = list(report.by_type.items())
+    if not types:
+        return [f"No op has {unit_of(report)}."]
+    shown = dict(types[:most])
+    rest = types[most:]
+    if rest:
+        name = f"{len(rest)} other type{'s' if len(rest) > 1 else ''}"
+        shown[name] = total(count for _, count in rest)
+    return [f"{unit_of(report)} by op type:", *_count_table(shown)]
+
+
+def _count_table(counts: Mapping[str, Number]) -> list[str]:
+    """Names, counts, and their shares unless they depend on unknowns."""
+    whole = total(counts.values())
+    rows = [
+        (
+            escaped(name),
+            plain_number(count),
+            human_share(count, whole)
+            if isinstance(count, int) and isinstance(whole, int) and whole
+            else "",
+        )
+        for name, count in counts.items()
+    ]
+    return _table(rows)
+
+
+def _table(rows: Iterable[tuple[str, ...]], indent: str = "  ") -> list[str]:
+    """Rows, the first column on the left, the others on the right; very long cells stick out."""
+    rows = list(rows)
+    widths = [max(min(len(cell), 60) for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for name, *cells in rows:
+        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True)]
+        lines.append((indent + "  ".join([f"{name:{widths[0]}}", *aligned])).rstrip())
+    return lines
+
+
+def coverage_lines(report: Report, width: int = WIDTH) -> list[str]:
+    """How many ops were counted; the others by what is missing."""
+    counts = report.op_counts
+    counted, free = sum(counts.counted.values()), sum(counts.free.values())
+    text = (
+        f"Coverage: {coverage_text(counts)} of {_ops(counts.n_ops)}: {counted:,} counted, "
+        f"{free:,} without float operations"
+    )
+    lacking = sum(counts.uncounted.values())
+    if not lacking:
+        return textwrap.wrap(f"{text}.", width)
+    lines = textwrap.wrap(f"{text}, {lacking:,} NOT COUNTED:", width)
+    by_reason: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in report.ops:
+        if row.verdict.status is Status.UNCOUNTED:
+            by_reason[row.verdict.reason][row.node.kind.op] += 1
+    for reason, types in sorted(by_reason.items(), key=lambda i: (-sum(i[1].values()), i[0])):
+        lines += _wrapped(f"{_ops(sum(types.values()))}: {escaped(reason)}", width, "  ", "    ")
+        ordered = sorted(types.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{escaped(name)} × {number:,}" for name, number in ordered)
+        lines += _wrapped(listed, width, "    ", "    ")
+    return lines
+
+
+def coverage_text(counts: Coverage) -> str:
+    """The share that was counted or is free; 100 % only if that is all of them."""
+    percent = 100 * counts.share
+    if counts.uncounted and percent > 99.99:
+        return ">99.99 %"
+    return f"{percent:.4g} %"
+
+
+def _ops(number: int) -> str:
+    return f"{number:,} op{'' if number == 1 else 's'}"
+
+
+def note_lines(notes: Sequence[str], width: int = WIDTH) -> list[str]:
+    """Notes, wrapped."""
+    return [line for note in notes for line in _wrapped(f"Note: {escaped(note)}", width, "", "  ")]
+
+
+def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+_Size = tuple[str, str, str]
+"""Numbers, count of one run, and runs, of ops that cost the same."""
+
+_Type = tuple[str, str]
+"""Op type and formula."""
+
+
+def explanation(report: Report, top: int | None = None, width: int = WIDTH) -> str:
+    """The headline, and how each op was counted: formulas, and below each the numbers in it.
+
+    Initializers are left out, as in the total.
+
+    Args:
+        report: The report.
+        top: Show only so many lines of numbers, the most expensive ones.
+        width: Where to wrap prose.
+    """
+    groups: dict[tuple[_Type, _Size], list[OpRow]] = {}
+    for row in report.ops:
+        is_counted = row.verdict.status is Status.COUNTED and row.phase in STEP
+        if is_counted and row.verdict.cost.flops != 0:
+            groups.setdefault((_type_of(row), _size_of(row)), []).append(row)
+    costs = {key: sum(typical(row.flops) for row in rows) for key, rows in groups.items()}
+    ordered = sorted(groups, key=lambda key: (-costs[key], key))
+    by_type: dict[_Type, list[_Size]] = defaultdict(list)
+    for op_type, size in ordered:
+        by_type[op_type].append(size)
+    shown = set(ordered if top is None else ordered[:top])
+    lines = [headline(report, width), "", "How each op was counted:"]
+    weight = {name: sum(costs[name, size] for size in sizes) for name, sizes in by_type.items()}
+    for name in sorted(by_type, key=lambda name: (-weight[name], name)):
+        sizes = [size for size in by_type[name] if (name, size) in shown]
+        if sizes:
+            everything = [row for size in by_type[name] for row in groups[name, size]]
+            lines += ["", *_type_lines(everything, report.flops, width)]
+            lines += _size_lines([groups[name, size] for size in sizes], width)
+            hidden = len(by_type[name]) - len(sizes)
+            lines += [f"    … and {hidden:,} cheaper size{'s'[: hidden > 1]}"] if hidden else []
+    left_out = len({name for name, _ in ordered} - {name for name, _ in shown})
+    if left_out:
+        lines += ["", f"… and {left_out:,} cheaper op type{'s'[: left_out > 1]}"]
+    if not ordered:
+        lines.append("  no op has float operations")
+    return "\n".join(lines)
+
+
+def _type_of(row: OpRow) -> _Type:
+    formula = row.verdict.formula
+    return row.node.kind.op, formula.rule if formula else ""
+
+
+def _size_of(row: OpRow) -> _Size:
+    numbers = ", ".join(f"{name} = {plain_number(n)}" for name, n in row.verdict.cost.numbers)
+    runs = f"{float(row.times):.4g}" if isinstance(row.times, Fraction) else plain_number(row.times)
+    return numbers, plain_number(row.verdict.cost.flops), runs
+
+
+def _type_lines(rows: Sequence[OpRow], whole: Number, width: int) -> list[str]:
+    """The formula, its derivation and its source, each once."""
+    first = rows[0]
+    formula = first.verdict.formula
+    flops = total(row.flops for row in rows)
+    text = f"{escaped(first.node.kind.op)}: {_ops(len(rows))}, {number_text(flops)} FLOPs"
+    if isinstance(flops, int) and isinstance(whole, int) and whole:
+        text += f", {human_share(flops, whole)}"
+    lines = [text]
+    if formula is not None:
+        lines.append(f"  {escaped(formula.rule)}")
+        why = f"{formula.why} [{formula.source}]" if formula.source else formula.why
+        lines += _wrapped(escaped(why), width, "  ", "  ")
+    return lines
+
+
+def _size_lines(groups: Sequence[Sequence[OpRow]], width: int) -> Iterator[str]:
+    """One line for ops that cost the same: their number, the cost of one, and its numbers."""
+    rows = []
+    for group in groups:
+        numbers, each, runs = _size_of(group[0])
+        times = "" if runs == "1" else f" × {runs} runs"
+        rows.append((f"{len(group):,} ×", f"{each}{times}", f"with {numbers}" if numbers else ""))
+    counts, costs = max(len(row[0]) for row in rows), max(min(len(row[1]), 60) for row in rows)
+    for (count, cost, numbers), group in zip(rows, groups, strict=True):
+        line = f"    {count:>{counts}} {cost:>{costs}}  {numbers}".rstrip()
+        where = _where(group)
+        if len(line) + 2 + len(where) <= width:
+            yield f"{line}  {where}"
+        else:
+            yield line
+            yield f"        {where}"
+
+
+def _where(rows: Sequence[OpRow]) -> str:
+    first = rows[0]
+    where = first.node.name + (f" in {first.function}" if first.function else "")
+    return escaped(where) + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")

@@ -1,0 +1,1 @@
+"""Steps over a graph: what ran, when, and with how much memory."""

@@ -1,0 +1,336 @@
+"""What a profile holds, and what it does not: the first thing to ask of a file from elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.frames import NO_STACK
+from tfprof.columns.remarks import Notice
+from tfprof.columns.shapes import is_fully_defined
+from tfprof.graphs.model.variable_names import VARIABLE_OPS
+from tfprof.profiles.accounting.accounting import parameter_count
+from tfprof.profiles.accounting.device_time import StepTimes
+from tfprof.profiles.accounting.what_ran import only_at_run_time
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, StepDetail
+from tfprof.profiles.model.ops import OpTable
+from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, Profile
+
+_MEASURE = {"accelerator": 1, "cpu": 2, "requested": 3}
+"""Rows of ``StepRecords.values``."""
+
+_NO_MEMORY = "no execution tells of memory: the run was traced without it"
+_NO_LEVELS = "no execution tells how much its allocator had handed out"
+_NO_STREAM = "a GPU ran, but no stream:all device was recorded"
+_NO_ACCELERATOR = "no accelerator took part"
+_NO_TIMES = "no execution has a start"
+_NO_STEP = "no step was recorded"
+_NO_GRAPH = "there is no graph, only what ran"
+
+
+@dataclass(frozen=True, slots=True)
+class OpFigures:
+    """The ops of a profile.
+
+    Attributes:
+        ops: How many there are.
+        run_time_only: Those that no graph defines.
+        ran: Those that some step has seen; None without a step.
+        types: Number of ops of each op type, the most frequent type first.
+        with_stack: Those with a call stack.
+        with_shapes: Those with output shapes that are known to the last dimension.
+        with_float_ops: Those with float operations.
+        float_ops: Float operations of one run of the program.
+        added_types: Number of ops of each type that op logs have added.
+        variables: Those that declare a variable; None without a graph.
+        trainable: Those that hold a trainable variable.
+        parameters: Elements of the variables of known shape.
+        trainable_parameters: Elements of the trainable ones among them.
+    """
+
+    ops: int
+    run_time_only: int
+    ran: int | None
+    types: dict[str, int]
+    with_stack: int
+    with_shapes: int
+    with_float_ops: int
+    float_ops: int
+    added_types: dict[str, int]
+    variables: int | None
+    trainable: int | None
+    parameters: int | None
+    trainable_parameters: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFigures:
+    """One device, over all steps.
+
+    Attributes:
+        device: Lower-case name, as the run gave it.
+        counts_as: What time on it counts as: ``cpu``, ``accelerator``, or nothing (``other``), as
+            that of single streams and copies, which are in ``stream:all``, too.
+        ops: Ops that ran there.
+        executions: How often they ran.
+        micros: Sum of their times, also of what belongs to no op.
+        requested_bytes: Memory that its ops asked for; None if it holds no memory or none is known.
+        peak_bytes: Most that one of its allocators had handed out; None if that is not known.
+    """
+
+    device: str
+    counts_as: Literal["cpu", "accelerator", "other"]
+    ops: int
+    executions: int
+    micros: int
+    requested_bytes: int | None
+    peak_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    """One step; None is for what is unknown or does not apply (``ProfileInfo.missing``).
+
+    Attributes:
+        step: Its number.
+        ops: Ops that ran.
+        executions: Executions, copies between devices included.
+        wall_micros: From the first start to the last end.
+        op_micros: Sum of the times of all ops.
+        accelerator_micros: The part of it on accelerators.
+        cpu_micros: The part of it on CPUs.
+        requested_bytes: Memory that ops asked for.
+        peak_bytes: Most that one allocator had handed out.
+    """
+
+    step: int
+    ops: int
+    executions: int
+    wall_micros: int | None
+    op_micros: int
+    accelerator_micros: int | None
+    cpu_micros: int
+    requested_bytes: int | None
+    peak_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why a number is None.
+
+    Attributes:
+        name: Name of the number.
+        is_unknown: It exists, but the profile does not hold it; otherwise there is no such thing.
+        reason: Why.
+    """
+
+    name: str
+    is_unknown: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInfo:
+    """What a profile holds.
+
+    Attributes:
+        ops: Its ops.
+        devices: The devices of all steps, by name.
+        steps: The steps, by number.
+        missing: The numbers that are None, and why.
+        notices: What a reader of the numbers should know.
+    """
+
+    ops: OpFigures
+    devices: tuple[DeviceFigures, ...]
+    steps: tuple[StepFigures, ...]
+    missing: tuple[Missing, ...]
+    notices: tuple[Notice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return asdict(self)
+
+
+def profile_info(profile: Profile) -> ProfileInfo:
+    """Look through a profile. Costs one pass over its ops and executions."""
+    steps = tuple(step_figures(profile, step) for step in profile.steps.steps)
+    ops = _ops(profile)
+    return ProfileInfo(
+        ops,
+        tuple(_devices(profile)),
+        steps,
+        tuple(_missing(profile, ops, steps)),
+        profile.notices.as_tuple(),
+    )
+
+
+# Ops
+
+
+def _ops(profile: Profile) -> OpFigures:
+    ops = profile.ops
+    names = ops.strings.values
+    types = Counter(names[type_id] for type_id in op_type_ids(ops).tolist())
+    run_time_only = only_at_run_time(ops)
+    has_graph = not run_time_only.all()
+    declares = _declares_variable(ops)
+    trainable = declares & _has_type(ops, TRAINABLE_VARIABLES)
+    sizes = _parameters(ops)
+    added = Counter(names[type_id] for ids in ops.added_types.values() for type_id in set(ids))
+    float_ops, static_runs = ops.float_ops.array, ops.static_runs.array
+    return OpFigures(
+        ops=len(ops),
+        run_time_only=int(run_time_only.sum()),
+        ran=_n_ran(profile),
+        types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
+        with_stack=int((ops.stack_ids.array != NO_STACK).sum()),
+        with_shapes=int(_has_shapes(ops).sum()),
+        with_float_ops=int((float_ops != 0).sum()),
+        float_ops=sum(a * b for a, b in zip(float_ops.tolist(), static_runs.tolist(), strict=True)),
+        added_types=dict(sorted(added.items())),
+        variables=int(declares.sum()) if has_graph else None,
+        trainable=int(trainable.sum()) if has_graph else None,
+        parameters=_total(sizes, declares) if has_graph else None,
+        trainable_parameters=_total(sizes, trainable) if has_graph else None,
+    )
+
+
+def op_type_ids(ops: OpTable) -> Int64Array:
+    """Op types; of ops seen only at run time the kernel that their label names."""
+    labelled = ops.label_op_ids.array
+    return np.where(labelled >= 0, labelled, ops.op_ids.array)
+
+
+def _n_ran(profile: Profile) -> int | None:
+    if not profile.steps.steps:
+        return None
+    ran = np.zeros(len(profile.ops), np.bool_)
+    for records in profile.steps.records.values():
+        ran[records.rows] = True
+    return int(ran.sum())
+
+
+def _has_shapes(ops: OpTable) -> BoolArray:
+    known = [is_fully_defined(shape) for shape in ops.shapes.shapes.values]
+    lists = [all(known[shape] for shape in shapes) for shapes in ops.shapes.lists.values]
+    has_shapes: BoolArray = np.array([*lists, False], np.bool_)[ops.output_shapes_ids.array]
+    return has_shapes
+
+
+def _declares_variable(ops: OpTable) -> BoolArray:
+    wanted = np.array([text in VARIABLE_OPS for text in ops.strings.values], np.bool_)
+    declares: BoolArray = wanted[ops.op_ids.array]
+    return declares
+
+
+def _has_type(ops: OpTable, name: str) -> BoolArray:
+    type_id = ops.strings.ids.get(name, -1)
+    found = np.zeros(len(ops), np.bool_)
+    found[[row for row, ids in ops.added_types.items() if type_id in ids]] = True
+    return found
+
+
+def _parameters(ops: OpTable) -> list[int]:
+    counts = [*(parameter_count(shape) for shape in ops.shapes.shapes.values), 0]
+    return [counts[shape] for shape in ops.shape_ids.array.tolist()]
+
+
+def _total(sizes: list[int], chosen: BoolArray) -> int:
+    return sum(sizes[row] for row in np.flatnonzero(chosen).tolist())
+
+
+# Steps and devices
+
+
+def step_figures(profile: Profile, step: int) -> StepFigures:
+    """What one step cost."""
+    records, detail = profile.steps.records[step], profile.steps.details[step]
+    sums = {name: int(records.values[row].sum()) for name, row in _MEASURE.items()}
+    times = StepTimes.from_executions(detail.executions)
+    levels = detail.levels.bytes_in_use
+    return StepFigures(
+        step=step,
+        ops=len(records.rows),
+        executions=len(detail.executions),
+        wall_micros=round(times.window_nanos / 1000) if len(times) else None,
+        op_micros=sums["accelerator"] + sums["cpu"],
+        accelerator_micros=sums["accelerator"] if has_accelerator(profile) else None,
+        cpu_micros=sums["cpu"],
+        requested_bytes=sums["requested"] if tells_memory(detail) else None,
+        peak_bytes=int(levels.max()) if levels.any() else None,
+    )
+
+
+def has_accelerator(profile: Profile) -> bool:
+    """Whether some time counts as accelerator time."""
+    details = profile.steps.details.values()
+    return any(bool((detail.executions.kinds == ACCELERATOR).any()) for detail in details)
+
+
+def tells_memory(detail: StepDetail) -> bool:
+    """Whether any execution tells of memory; a step in which none needed any is none."""
+    return bool(detail.memory.values[1:].any()) or bool(detail.outputs.sizes.any())
+
+
+def _devices(profile: Profile) -> Iterator[DeviceFigures]:
+    steps = profile.steps
+    ids = {int(i) for d in steps.details.values() for i in np.unique(d.executions.device_ids)}
+    for device_id in sorted(ids, key=steps.strings.values.__getitem__):
+        yield _device(profile, device_id)
+
+
+def _device(profile: Profile, device_id: int) -> DeviceFigures:
+    ops, strings = profile.ops, profile.steps.strings
+    name = strings[device_id]
+    op_device = ops.strings.ids.get(name, -1)
+    ran: set[int] = set()
+    executions = micros = requested = peak = 0
+    kinds: set[int] = set()
+    tells = False
+    for detail in profile.steps.details.values():
+        here = detail.executions.device_ids == device_id
+        rows = detail.executions.rows[here]
+        ran.update(np.unique(rows[rows >= 0]).tolist())
+        timed = here & (detail.executions.start_micros > 0)
+        executions += int(here.sum())
+        micros += int(detail.executions.duration_micros[timed].sum())
+        kinds.update(np.unique(detail.executions.kinds[here]).tolist())
+        of_device = ops.device_ids.array[detail.memory.rows] == op_device
+        if op_device >= 0 and of_device.any():
+            tells |= tells_memory(detail)
+            requested += int(detail.memory.values[5][of_device].sum())
+        levels = detail.levels.bytes_in_use[detail.levels.device_ids == device_id]
+        peak = max(peak, int(levels.max(initial=0)))
+    return DeviceFigures(
+        device=name,
+        counts_as="accelerator" if ACCELERATOR in kinds else "cpu" if HOST in kinds else "other",
+        ops=len(ran),
+        executions=executions,
+        micros=micros,
+        requested_bytes=requested if tells else None,
+        peak_bytes=peak or None,
+    )
+
+
+def _missing(profile: Profile, ops: OpFigures, steps: tuple[StepFigures, ...]) -> Iterator[Missing]:
+    if ops.variables is None:
+        yield Missing("variables", True, _NO_GRAPH)
+    if not steps:
+        yield Missing("ran", True, _NO_STEP)
+    elif not has_accelerator(profile):
+        is_unknown = profile.misses_accelerator_stream
+        reason = _NO_STREAM if is_unknown else _NO_ACCELERATOR
+        yield Missing("accelerator_micros", is_unknown, reason)
+    for name, reason in (
+        ("wall_micros", _NO_TIMES),
+        ("requested_bytes", _NO_MEMORY),
+        ("peak_bytes", _NO_LEVELS),
+    ):
+        if any(getattr(step, name) is None for step in steps):
+            yield Missing(name, True, reason)

@@ -1,0 +1,163 @@
+"""Which ops of a profile have run, and how often: also as part of another or under other names.
+
+An op of which a step has no record was not needed for what the step was asked for, was in the
+branch that was not taken, or gave the same as another one. But TensorFlow's optimizer lets ops run
+in other places, too, and these count:
+
+* several ops become one kernel under the name of the last of them: a convolution, its bias and
+  its activation (``grappler/optimizers/remapper.cc``),
+* the ops of a function run in place of its call, under the call's name
+  (``common_runtime/inline_function_utils.cc``, ``lower_functional_ops.cc``),
+* a product takes a transposition over and gets a new name
+  (``grappler/optimizers/arithmetic_optimizer.cc``),
+* XLA makes one program of many ops; which those are is not in the run metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.profiles.model.ops import GraphNodes, OpTable
+
+_FUSED = frozenset((
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Conv3D",
+    "DepthwiseConv2dNative", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3",
+    "MatMul",
+))  # fmt: skip
+"""Ops that other kernels take up; without one of them no kernel was made of several ops."""
+
+_FUSED_WITH = _FUSED | frozenset((
+    "Add", "AddV2", "BiasAdd", "Elu", "Erf", "Erfc", "LeakyRelu", "Maximum", "Mul", "Pow",
+    "Relu", "Relu6", "Sigmoid", "Softplus", "Square", "Squeeze", "Sub", "Tanh",
+))  # fmt: skip
+"""Ops of which such kernels are made."""
+
+_MOST_LEVELS = 16
+"""More ops one behind the other than any kernel is made of."""
+
+_XLA = re.compile(r"_?XlaRun|_?XlaLaunch|_?XlaCompile|_XlaRunV2|XlaLaunchV2")
+
+_RENAMED = re.compile(r"(?P<scope>.*/)?ArithmeticOptimizer/[A-Za-z]+_(?P<name>[^/]+)")
+
+
+class WhatRan(NamedTuple):
+    """What has become of ops without a record.
+
+    Attributes:
+        within: Row of the op that an op ran as a part of, or under whose name it did; -1 for
+            others, shape (n,).
+        is_elsewhere: Ops that ran under other names, so that nothing tells how often, shape (n,).
+        is_untold: XLA has run some of the ops, and nothing tells which.
+    """
+
+    within: Int64Array
+    is_elsewhere: BoolArray
+    is_untold: bool
+
+
+def what_ran(ops: OpTable, recorded: BoolArray) -> WhatRan:
+    """Find the ops that have no record and ran all the same.
+
+    Args:
+        ops: The ops.
+        recorded: Which of them some step has a record of, shape (n,).
+    """
+    type_ids = ops.op_ids.array
+    within = _fused(ops, type_ids, recorded)
+    is_elsewhere = np.zeros(len(ops), np.bool_)
+    is_untold = False
+    for row in np.flatnonzero(recorded & only_at_run_time(ops)).tolist():
+        label = int(ops.label_op_ids.array[row])
+        is_untold |= label >= 0 and _XLA.fullmatch(ops.strings[label]) is not None
+        name = ops.name(row)
+        renamed = _RENAMED.fullmatch(name)
+        if renamed is not None:
+            original = ops.row((renamed["scope"] or "") + renamed["name"])
+            if original >= 0 and not recorded[original]:
+                within[original] = row
+        scope = name.rpartition("/")[0]
+        while scope:
+            call = ops.row(scope)
+            if call >= 0 and not recorded[call]:
+                is_elsewhere[call] = True
+            scope = scope.rpartition("/")[0]
+    return WhatRan(within, is_elsewhere, is_untold)
+
+
+def recorded_runs(ops: OpTable, recorded: BoolArray, runs: Int64Array) -> Int64Array:
+    """How often each op has run, shape (n,).
+
+    Args:
+        ops: The ops.
+        recorded: Which of them some step has a record of, shape (n,).
+        runs: How often those ran, shape (n,).
+    """
+    static = ops.static_runs.array[: len(recorded)]
+    if not recorded.any():
+        return static
+    found = what_ran(ops, recorded)
+    if found.is_untold:
+        return np.where(recorded, runs, static)
+    elsewhere = np.where(found.is_elsewhere, static, 0)
+    indirectly = np.where(found.within >= 0, runs[found.within], elsewhere)
+    return np.where(recorded, runs, indirectly)
+
+
+def not_run(ops: OpTable, recorded: BoolArray) -> Int64Array:
+    """Rows of the ops that did not run, by all that is known; none if nothing was recorded."""
+    if not recorded.any():
+        return np.zeros(0, np.int64)
+    found = what_ran(ops, recorded)
+    if found.is_untold:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(~(recorded | found.is_elsewhere | (found.within >= 0)))
+
+
+def only_at_run_time(ops: OpTable) -> BoolArray:
+    """Ops that no graph defines.
+
+    Their type is their own name, as in ``TFStats::AddRunMeta``. So may that of a node be
+    (``NoOp``): of those only the graph itself can tell, while it is there.
+    """
+    name_of_type = [ops.names.ids.get(text, -1) for text in ops.strings.values]
+    named_so: BoolArray = np.array(name_of_type, np.int64)[ops.op_ids.array] == ops.name_ids.array
+    for nodes in ops.definitions:
+        if isinstance(nodes, GraphNodes):
+            named_so[nodes.rows] = False
+    has_inputs: BoolArray = np.diff(ops.input_offsets()) > 0
+    return named_so & ~has_inputs
+
+
+def _fused(ops: OpTable, type_ids: Int64Array, recorded: BoolArray) -> Int64Array:
+    """The op that each op ran as a part of, -1 for others.
+
+    All that is computed from such an op flows into that one op, through ops that did not run
+    either.
+    """
+    n = len(ops)
+    within: Int64Array = np.full(n, -1, np.int64)
+    may_fuse = np.array([text in _FUSED_WITH for text in ops.strings.values], np.bool_)[type_ids]
+    is_fused = np.array([text in _FUSED for text in ops.strings.values], np.bool_)[type_ids]
+    if not (is_fused & ~recorded).any():
+        return within
+    sources, readers = ops.input_rows(), np.repeat(np.arange(n), np.diff(ops.input_offsets()))
+    is_part = may_fuse & ~recorded
+    wanted = (sources >= 0) & (ops.input_ports >= 0)
+    wanted[wanted] = is_part[sources[wanted]]
+    sources, readers = sources[wanted], readers[wanted]
+    for _ in range(_MOST_LEVELS):
+        ends_in = np.where(recorded[readers] & may_fuse[readers], readers, within[readers])
+        lowest, highest = np.full(n, n), np.full(n, -1)
+        np.minimum.at(lowest, sources, ends_in)
+        np.maximum.at(highest, sources, ends_in)
+        found = np.where(is_part & (lowest == highest), highest, -1)
+        if (found == within).all():
+            break
+        within = found
+    makes_one = np.zeros(n, np.bool_)
+    makes_one[within[is_fused & (within >= 0)]] = True
+    return np.where((within >= 0) & makes_one[within], within, -1)

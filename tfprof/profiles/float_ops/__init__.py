@@ -1,0 +1,1 @@
+"""Float operations of the ops of a profile."""

@@ -1,0 +1,212 @@
+"""Float operations of the ops of a profile, and what its runs tell about loops and conditionals."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.graphs.flops.registry import all_formulas
+from tfprof.graphs.interpreter.analysis import Analysis, Outcome, Status
+from tfprof.graphs.interpreter.engine import Engine, Settings
+from tfprof.graphs.model.program import Program
+from tfprof.graphs.model.run_counts import scaled
+from tfprof.graphs.model.symbolic import Number, total
+from tfprof.profiles.model.ops import OpTable, in_64_bits
+from tfprof.profiles.model.profile import Profile
+
+_LOWERED = re.compile(
+    r"(?P<node>.+)/(?P<part>enter|next_iteration|LoopCond|then|else|branch(?P<number>\d+))/_\d+(/|$)"
+)
+"""Names of the ops that a ``While``, ``If`` or ``Case`` becomes when the graph is optimized
+(``lower_while_op.cc``, ``lower_if_op.cc``, ``lower_case_op.cc``)."""
+
+_ROLES = {"then": "then_branch", "else": "else_branch"}
+
+
+class OpFlops(NamedTuple):
+    """What each op of a profile costs.
+
+    Attributes:
+        flops: Float operations of one run of an op, functions that it calls included, 0 where
+            there are none or they are not known, shape (n,).
+        runs: How often one run of the program runs each op that has some, 1 for others,
+            shape (n,).
+        n_incomplete: Number of ops whose float operations depend on an unknown size.
+        without_formula: Number of ops without a formula, by op type.
+        has_control_flow: Runs tell something that the counts depend on.
+    """
+
+    flops: Int64Array
+    runs: Int64Array
+    n_incomplete: int
+    without_formula: dict[str, int]
+    has_control_flow: bool
+
+
+def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
+    """Count the float operations of every op.
+
+    Args:
+        program: The program, whose nodes are the rows of the profile's ops.
+        profile: The profile.
+    """
+    formulas, free = all_formulas()
+    observed = observed_control_flow(profile)
+    settings = Settings(
+        trip_counts=observed.trips,
+        branch_runs=observed.branches,
+        node_runs=observed.nodes,
+        formulas=formulas,
+        free=free,
+    )
+    try:
+        analysis = Engine(program, settings).run()
+    except OverflowError:  # the sizes that are unknown are too many to be written down
+        n = len(profile.ops)
+        return OpFlops(np.zeros(n, np.int64), np.ones(n, np.int64), n, {}, has_control_flow=True)
+    return _by_row(analysis)
+
+
+def _by_row(analysis: Analysis) -> OpFlops:
+    """Counts of all rows, from those of the outcomes that many rows share."""
+    shared = analysis.outcomes.column()
+    distinct = [*analysis.outcomes.distinct, None]  # the last one is for number -1
+    own = list(map(_count, distinct))
+    flops = np.array([in_64_bits(count) if count else 0 for count in own], np.int64)[shared]
+    is_incomplete = np.array([count is None for count in own], np.bool_)[shared]
+    runs = np.ones(len(shared), np.int64)
+    called: dict[int, Number] = {}
+    for row, calls in analysis.calls.items():
+        outcome = analysis.outcomes[row]
+        if id(calls) not in called:  # many calls may share them
+            called[id(calls)] = total(scaled(each.analysis.flops, each.times) for each in calls)
+        count = called[id(calls)]
+        is_known = outcome is not None and outcome.verdict.status is not Status.UNCOUNTED
+        is_incomplete[row] = not is_known or not isinstance(count, int)
+        flops[row] = in_64_bits(count) if is_known and isinstance(count, int) else 0
+    for row, times in analysis.times.items():
+        if not flops[row]:
+            continue
+        if isinstance(times, int):
+            runs[row] = in_64_bits(times)
+        else:
+            is_incomplete[row], flops[row] = True, 0
+    without_formula = _without_formula(analysis, distinct, shared)
+    has_control_flow = bool(analysis.calls or analysis.times)
+    return OpFlops(flops, runs, int(is_incomplete.sum()), without_formula, has_control_flow)
+
+
+def _count(outcome: Outcome | None) -> int | None:
+    """Float operations that an op has itself; None if they are not known."""
+    if outcome is None or not outcome.op:  # only a run has named it
+        return 0
+    verdict = outcome.verdict
+    if verdict.status is Status.UNCOUNTED:
+        return None if verdict.formula is not None else 0
+    flops = verdict.cost.flops
+    return flops if isinstance(flops, int) else None
+
+
+def _without_formula(
+    analysis: Analysis, outcomes: Sequence[Outcome | None], shared: Int64Array
+) -> dict[str, int]:
+    """Number of ops without a formula that are no calls, by op type."""
+    is_call = np.zeros(len(shared), np.bool_)
+    is_call[list(analysis.calls)] = True
+    counts = np.bincount(shared[~is_call] % len(outcomes), minlength=len(outcomes)).tolist()
+    found: dict[str, int] = defaultdict(int)
+    for outcome, count in zip(outcomes, counts, strict=True):
+        if outcome is None or not outcome.op or not count:
+            continue
+        if outcome.verdict.status is Status.UNCOUNTED and outcome.verdict.formula is None:
+            found[outcome.op] += count
+    return dict(found)
+
+
+class RunsByName(Mapping[str, int]):
+    """How often each op ran, by name; those that never did are not there.
+
+    Args:
+        ops: The ops.
+        counts: How often each ran, shape (n,).
+    """
+
+    def __init__(self, ops: OpTable, counts: Int64Array) -> None:
+        self._ops = ops
+        self._counts = counts
+
+    def __getitem__(self, name: str) -> int:
+        row = self._ops.row(name)
+        if not 0 <= row < len(self._counts) or not self._counts[row]:
+            raise KeyError(name)
+        return int(self._counts[row])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._ops.name, np.flatnonzero(self._counts).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._counts))
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedControlFlow:
+    """What runs tell about loops and conditionals.
+
+    Attributes:
+        trips: How often a loop ran per entry, on average and rounded, by name.
+        branches: How often each branch of a conditional ran, by name.
+        nodes: How often each op ran, by name.
+    """
+
+    trips: Mapping[str, int] = field(default_factory=dict)
+    branches: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    nodes: Mapping[str, int] = field(default_factory=dict)
+
+
+def observed_control_flow(profile: Profile) -> ObservedControlFlow:
+    """Read it off the ops that ran, those included that TensorFlow makes of a loop."""
+    ops, steps = profile.ops, profile.steps
+    counts = np.zeros(len(ops), np.int64)
+    for records in steps.records.values():
+        np.add.at(counts, records.rows, np.maximum(records.values[0], 0))
+    loops: dict[str, dict[str, int]] = defaultdict(dict)
+    branches: dict[str, dict[str, int]] = defaultdict(dict)
+    rows = np.flatnonzero(counts)
+    names = ops.names.values
+    ran = [names[name_id] for name_id in ops.name_ids.array[rows].tolist()]
+    is_part = np.array([op_type in _PARTS for op_type in ops.strings.values], np.bool_)
+    of_loops = np.flatnonzero(is_part[ops.op_ids.array[rows]]).tolist()
+    lowered = [place for place, name in enumerate(ran) if "/_" in name]
+    for place in sorted({*of_loops, *lowered}):
+        name, count = ran[place], int(counts[rows[place]])
+        part = _PARTS.get(ops.strings[int(ops.op_ids.array[rows[place]])])
+        owner = name.rpartition("/")[0]
+        if part is None:
+            found = _LOWERED.match(name)
+            if found is None:
+                continue
+            owner, part = found["node"], _PARTS.get(found["part"])
+            if part is None:
+                role = _ROLES.get(found["part"], f"branch{found['number']}")
+                branches[owner][role] = max(branches[owner].get(role, 0), count)
+                continue
+        loops[owner][part] = max(loops[owner].get(part, 0), count)
+    trips = {
+        loop: round(parts.get("repeats", 0) / parts["enters"])
+        for loop, parts in loops.items()
+        if "asks" in parts and "enters" in parts
+    }
+    return ObservedControlFlow(trips, dict(branches), RunsByName(ops, counts))
+
+
+_PARTS = {
+    "Enter": "enters", "NextIteration": "repeats", "LoopCond": "asks",
+    "enter": "enters", "next_iteration": "repeats",
+}  # fmt: skip
+"""Parts of a loop by op type, and as they are called in a graph that was optimized."""

@@ -1,0 +1,250 @@
+"""Float operations of single ops by TensorFlow's own registered formulas.
+
+The table restates ``tensorflow/python/profiler/internal/flops_registry.py`` and the formulas
+registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, right or wrong, for
+classic mode. ``analysis.flops`` has the formulas of the default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.shapes import Shape, is_fully_defined
+from tfprof.profiles.model.ops import AttrValue, OpTable
+
+Dims = tuple[int, ...]
+
+
+class IncompleteShapeError(Exception):
+    """A shape that the formula needs is not fully known."""
+
+
+class _NoAnswerError(Exception):
+    """The op lacks an input or a dimension that the formula needs; it is passed over."""
+
+
+@dataclass(slots=True)
+class _Op:
+    """What a formula sees of an op.
+
+    Attributes:
+        inputs: Shape of every input; None for control edges, too.
+        outputs: Shape of every output.
+        attrs: Attributes of the op.
+    """
+
+    inputs: list[Shape]
+    outputs: list[Shape]
+    attrs: dict[str, AttrValue]
+
+    def dims_in(self, index: int) -> Dims:
+        return _defined(self.inputs, index)
+
+    def dims_out(self) -> Dims:
+        return _defined(self.outputs, 0)
+
+    def n_in(self, index: int = 0) -> int:
+        return math.prod(self.dims_in(index))
+
+    def n_out(self) -> int:
+        return math.prod(self.dims_out())
+
+    def ints(self, name: str) -> Dims:
+        value = self.attrs.get(name, ())
+        return value if isinstance(value, tuple) else ()
+
+    def require_channels_last(self) -> None:
+        """The original knows NHWC only, and calls everything else incomplete."""
+        if self.attrs.get("data_format", "NHWC") != "NHWC":
+            raise IncompleteShapeError
+
+
+def _defined(shapes: list[Shape], index: int) -> Dims:
+    if index >= len(shapes):
+        raise _NoAnswerError
+    shape = shapes[index]
+    if shape is None or not is_fully_defined(shape):
+        raise IncompleteShapeError
+    return shape
+
+
+def _dim(dims: Dims, index: int) -> int:
+    if not -len(dims) <= index < len(dims):
+        raise _NoAnswerError
+    return dims[index]
+
+
+def _per_input_element(factor: int) -> Callable[[_Op], int]:
+    return lambda op: factor * op.n_in()
+
+
+def _per_output_element(factor: int) -> Callable[[_Op], int]:
+    return lambda op: factor * op.n_out()
+
+
+def _mean(op: _Op) -> int:
+    """One addition less than there are elements, and one division, per result."""
+    _ = op.n_out()
+    return op.n_in()
+
+
+def _reduction(op: _Op) -> int:
+    """Negative for an empty input: one result of no elements."""
+    return op.n_in() - op.n_out()
+
+
+def _l2_loss(op: _Op) -> int:
+    return 3 * op.n_in() - 1
+
+
+def _add_n(op: _Op) -> int:
+    """One addition less than there are terms, which control inputs are, too."""
+    return op.n_in() * (len(op.inputs) - 1)
+
+
+def _pool(op: _Op) -> int:
+    op.require_channels_last()
+    return math.prod(op.ints("ksize")) * op.n_out()
+
+
+def _avg_pool_grad(op: _Op) -> int:
+    op.require_channels_last()
+    return 2 * math.prod(op.ints("ksize")) * op.n_in(1)
+
+
+def _max_pool_grad(op: _Op) -> int:
+    op.require_channels_last()
+    return math.prod(op.ints("ksize")) * op.n_in(1) + op.n_in(1)
+
+
+def _spatial_strides(op: _Op) -> int:
+    op.require_channels_last()
+    strides = op.ints("strides")
+    return _dim(strides, 1) * _dim(strides, 2)
+
+
+def _conv2d_backprop_input(op: _Op) -> int:
+    divisor = _spatial_strides(op) * _dim(op.dims_out(), -1)
+    return _quotient(2 * op.n_out() * op.n_in(1), divisor)
+
+
+def _conv2d_backprop_filter(op: _Op) -> int:
+    divisor = _spatial_strides(op) * _dim(op.dims_in(0), -1)
+    return _quotient(2 * op.n_in(0) * op.n_out(), divisor)
+
+
+def _quotient(total: int, divisor: int) -> int:
+    """``total / divisor``, by way of floats, which are inexact beyond 2^53."""
+    if divisor == 0:
+        return 0
+    return int(total / divisor) if total < 1 << 1000 else total // divisor
+
+
+def _mat_mul(op: _Op) -> int:
+    depth = _dim(op.dims_in(0), 0 if op.attrs.get("transpose_a") else 1)
+    return 2 * depth * op.n_out()
+
+
+def _batch_mat_mul(op: _Op) -> int:
+    """The depth is the last dimension, of ``adj_x`` too: an attribute is asked for in vain."""
+    adjoint = bool(op.attrs.get("transpose_a"))
+    return 2 * _dim(op.dims_in(0), -2 if adjoint else -1) * op.n_out()
+
+
+def _conv(n_filter_dims: int) -> Callable[[_Op], int]:
+    """Every output element takes one multiply-add per filter element of its channel."""
+
+    def count(op: _Op) -> int:
+        op.dims_in(0)  # has no part in the result, yet the original asks for it
+        filter_dims = op.dims_in(1)
+        taps = math.prod(_dim(filter_dims, index) for index in range(n_filter_dims))
+        return 2 * op.n_out() * taps
+
+    return count
+
+
+_ONE_PER_INPUT = ("Reciprocal", "Square", "Log", "Neg", "AssignSub", "AssignAdd", "BiasAdd")
+_ONE_PER_OUTPUT = (
+    *("Add", "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "Pow"),
+    *("GreaterEqual", "Greater", "LessEqual", "Less", "Equal", "NotEqual"),
+)
+
+FORMULAS: dict[str, Callable[[_Op], int]] = {
+    **dict.fromkeys(_ONE_PER_INPUT, _per_input_element(1)),
+    **dict.fromkeys(_ONE_PER_OUTPUT, _per_output_element(1)),
+    "Mean": _mean,
+    "Rsqrt": _per_input_element(2),
+    "Softmax": _per_input_element(5),
+    "SquaredDifference": _per_output_element(2),
+    "RsqrtGrad": _per_output_element(4),
+    "L2Loss": _l2_loss,
+    **dict.fromkeys(("Sum", "ArgMax", "ArgMin", "BiasAddGrad"), _reduction),
+    "AddN": _add_n,
+    **dict.fromkeys(("AvgPool", "MaxPool"), _pool),
+    "AvgPoolGrad": _avg_pool_grad,
+    "MaxPoolGrad": _max_pool_grad,
+    "Conv2DBackpropInput": _conv2d_backprop_input,
+    "Conv2DBackpropFilter": _conv2d_backprop_filter,
+    "MatMul": _mat_mul,
+    **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _batch_mat_mul),
+    "Conv2D": _conv(3),
+    "Conv3D": _conv(4),
+    **dict.fromkeys(("DepthwiseConv2dNative", "Dilation2D"), _conv(2)),
+}
+"""Formula by op type."""
+
+
+def count_registered_flops(
+    ops: OpTable, output_shapes_ids: Int64Array, rows: list[int]
+) -> tuple[dict[int, int], list[int]]:
+    """Float operations of one run of each op.
+
+    Args:
+        ops: The op table.
+        output_shapes_ids: Output shapes of every row, which may be more than ``ops`` knows.
+        rows: Rows to count.
+
+    Returns:
+        Count by row where a formula gave one other than 0, and the rows that have a formula, but
+        not the shapes that it needs.
+    """
+    offsets = ops.input_offsets().tolist()
+    producers = ops.input_rows().tolist()
+    ports = ops.input_ports.tolist()
+    op_ids = ops.op_ids.array.tolist()
+    list_ids = output_shapes_ids.tolist()
+    formulas = [FORMULAS.get(text) for text in ops.strings.values]
+    shape_lists: dict[int, list[Shape]] = {}
+
+    def outputs(row: int) -> list[Shape]:
+        list_id = list_ids[row]
+        shapes = shape_lists.get(list_id)
+        if shapes is None:
+            shapes = shape_lists[list_id] = ops.shapes.list_of(list_id)
+        return shapes
+
+    counts: dict[int, int] = {}
+    incomplete: list[int] = []
+    for row in rows:
+        formula = formulas[op_ids[row]]
+        if formula is None:
+            continue
+        edges = range(offsets[row], offsets[row + 1])
+        inputs: list[Shape] = []
+        for edge in edges:
+            shapes = outputs(producers[edge]) if producers[edge] >= 0 else []
+            inputs.append(shapes[ports[edge]] if 0 <= ports[edge] < len(shapes) else None)
+        op = _Op(inputs, outputs(row), dict(ops.attrs_of(row)))
+        try:
+            count = formula(op)
+        except IncompleteShapeError:
+            incomplete.append(row)
+        except _NoAnswerError:
+            continue
+        else:
+            if count:
+                counts[row] = count
+    return counts, incomplete

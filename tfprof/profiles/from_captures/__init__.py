@@ -1,0 +1,1 @@
+"""Profiles made of captured runs."""

@@ -1,0 +1,184 @@
+"""What happened in one step, execution by execution: times, memory, allocations.
+
+``StepRecords`` holds sums per op, which is all that views need. Timelines, saved profiles and
+checkers ask when, where and in which order; that is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array, concatenate_tables, no_rows
+
+NO_OP: Final = -1
+"""Row of an execution that belongs to no op (a copy between host and device)."""
+
+OTHER, HOST, ACCELERATOR = 0, 1, 2
+"""What a time counts as: nothing (a single stream, a copy engine), CPU or accelerator time."""
+
+MEMORY_FIELDS: Final = (
+    "memory_micros",
+    "host_temp_bytes",
+    "host_persistent_bytes",
+    "accelerator_temp_bytes",
+    "accelerator_persistent_bytes",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+    "allocator_bytes_in_use",
+)
+"""Rows of ``MemoryUses.values``, in the order of the fields of ``ExecMemory``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """Times, one entry for each node stat that was kept, in order of arrival.
+
+    Attributes:
+        rows: Op row, shape (n,), or ``NO_OP``.
+        name_ids: Id in ``StepTable.strings`` of the name where there is no op, else -1.
+        device_ids: Id of the lower-case device name in ``StepTable.strings``.
+        kinds: ``OTHER``, ``HOST`` or ``ACCELERATOR``.
+        start_micros: 0 or less means that the run gave no time.
+        duration_micros: By the rules of ``Profile``: at least 1 µs, unless negative (classic).
+        start_nanos: The start, finer where the run has nanoseconds.
+        duration_nanos: The duration, finer where the run has nanoseconds; may be 0.
+    """
+
+    rows: Int64Array = field(default_factory=no_rows)
+    name_ids: Int64Array = field(default_factory=no_rows)
+    device_ids: Int64Array = field(default_factory=no_rows)
+    kinds: Int64Array = field(default_factory=no_rows)
+    start_micros: Int64Array = field(default_factory=no_rows)
+    duration_micros: Int64Array = field(default_factory=no_rows)
+    start_nanos: Int64Array = field(default_factory=no_rows)
+    duration_nanos: Int64Array = field(default_factory=no_rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUses:
+    """Memory of executions on the op's own device, in order of arrival.
+
+    Attributes:
+        rows: Op row, shape (m,).
+        values: Shape (len(MEMORY_FIELDS), m); sizes in bytes.
+    """
+
+    rows: Int64Array = field(default_factory=no_rows)
+    values: Int64Array = field(default_factory=lambda: np.zeros((len(MEMORY_FIELDS), 0), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBuffers:
+    """Buffers that outputs were written to.
+
+    Attributes:
+        uses: Place of the execution in ``MemoryUses``, ascending, shape (k,).
+        slots: Output index.
+        sizes: Bytes.
+        addresses: Address, an unsigned number seen as int64.
+    """
+
+    uses: Int64Array = field(default_factory=no_rows)
+    slots: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
+    addresses: Int64Array = field(default_factory=no_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocations:
+    """Allocations (positive) and deallocations (negative) that executions made.
+
+    Attributes:
+        rows: Op row, shape (k,).
+        allocator_ids: Id of the allocator's name in ``StepTable.strings``.
+        micros: Time.
+        sizes: Bytes, negative for a deallocation.
+    """
+
+    rows: Int64Array = field(default_factory=no_rows)
+    allocator_ids: Int64Array = field(default_factory=no_rows)
+    micros: Int64Array = field(default_factory=no_rows)
+    sizes: Int64Array = field(default_factory=no_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatorLevels:
+    """What allocators had handed out when executions ended.
+
+    Attributes:
+        rows: Op row, shape (k,).
+        device_ids: The op's device, an id in ``StepTable.strings``.
+        allocator_ids: Id of the allocator's name in ``StepTable.strings``.
+        micros: End of the execution.
+        bytes_in_use: Bytes.
+    """
+
+    rows: Int64Array = field(default_factory=no_rows)
+    device_ids: Int64Array = field(default_factory=no_rows)
+    allocator_ids: Int64Array = field(default_factory=no_rows)
+    micros: Int64Array = field(default_factory=no_rows)
+    bytes_in_use: Int64Array = field(default_factory=no_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class StepDetail:
+    """One step, execution by execution."""
+
+    executions: Executions = field(default_factory=Executions)
+    memory: MemoryUses = field(default_factory=MemoryUses)
+    outputs: OutputBuffers = field(default_factory=OutputBuffers)
+    allocations: Allocations = field(default_factory=Allocations)
+    levels: AllocatorLevels = field(default_factory=AllocatorLevels)
+
+    def renumbered(self, rows: Int64Array, strings: Int64Array) -> StepDetail:
+        """The same with other rows and ids.
+
+        Args:
+            rows: New row of each row; the last entry is for ``NO_OP``.
+            strings: New id of each string; the last entry is for -1.
+        """
+        executions, allocations, levels = self.executions, self.allocations, self.levels
+        return StepDetail(
+            replace(
+                executions,
+                rows=rows[executions.rows],
+                name_ids=strings[executions.name_ids],
+                device_ids=strings[executions.device_ids],
+            ),
+            replace(self.memory, rows=rows[self.memory.rows]),
+            self.outputs,
+            replace(
+                allocations,
+                rows=rows[allocations.rows],
+                allocator_ids=strings[allocations.allocator_ids],
+            ),
+            replace(
+                levels,
+                rows=rows[levels.rows],
+                device_ids=strings[levels.device_ids],
+                allocator_ids=strings[levels.allocator_ids],
+            ),
+        )
+
+    def merge(self, other: StepDetail) -> StepDetail:
+        """Two parts of a step, one after the other."""
+        uses = other.outputs.uses + len(self.memory)
+        outputs = [self.outputs, replace(other.outputs, uses=uses)]
+        return StepDetail(
+            concatenate_tables([self.executions, other.executions]),
+            concatenate_tables([self.memory, other.memory]),
+            concatenate_tables(outputs),
+            concatenate_tables([self.allocations, other.allocations]),
+            concatenate_tables([self.levels, other.levels]),
+        )

@@ -1,0 +1,397 @@
+"""The op table: one row per op, its inputs as a CSR graph, everything else as columns.
+
+A row is either a node of a graph or a name seen only at run time (``_arg_x_0_0``, ``_Send``…).
+Row numbers are the ids of the original's ``ProfileProto``: order of first appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.columns import tree_walks
+from tfprof.columns.columns import Int64Array, Int64Column
+from tfprof.columns.frames import NO_STACK
+from tfprof.columns.numerals import whole_number
+from tfprof.columns.shapes import ShapeTable
+from tfprof.columns.strings import InternTable, StringTable
+
+Int32Array = npt.NDArray[np.int32]
+
+_INT64_MAX = (1 << 63) - 1
+
+_NO_SUCH_PORT = (1 << 31) - 1
+"""No op has so many outputs."""
+
+AttrValue = str | int | bool | tuple[int, ...]
+Attrs = tuple[tuple[str, AttrValue], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttrPlaces:
+    """Types of the nodes of a serialized GraphDef, and where their attributes stand in it.
+
+    Attributes:
+        data: What all places are in: the graph, or its texts alone if it was written in an odd way.
+        op_types: The different op types.
+        op_numbers: Place of each node's type in them, shape (n,).
+        names: The different names of attributes.
+        owners: Place of the node of each attribute, ascending, shape (m,).
+        name_numbers: Place of each attribute's name in ``names``.
+        starts: First byte of each value.
+        lengths: Bytes of each value.
+        function_starts: First byte of each function of the library.
+        function_lengths: Bytes of each function.
+    """
+
+    data: bytes | memoryview
+    op_types: list[str]
+    op_numbers: Int64Array
+    names: list[bytes]
+    owners: Int32Array
+    name_numbers: Int32Array
+    starts: Int32Array
+    lengths: Int32Array
+    function_starts: Int64Array
+    function_lengths: Int64Array
+
+
+@dataclass(slots=True)
+class GraphColumns:
+    """What a reader takes out of a graph, one entry per node in the graph's order.
+
+    Attributes:
+        names: Node names.
+        ops: Op types (``MatMul``).
+        inputs: Input texts of each node as written: ``a``, ``a:1`` or ``^a``.
+        shape_ids: Id of the attribute ``shape`` in ``shapes``, -1 if the node has none.
+        output_shapes_ids: Id of the list ``_output_shapes``, -1 if the node has none.
+        attrs_ids: Id in ``attrs`` of the attributes that FLOP formulas read.
+        shapes: Table of the shape ids.
+        attrs: Table of the attribute ids.
+        trainable_variables: Names of ops that hold trainable variables.
+        serialized: The nodes as a serialized GraphDef; empty if nobody keeps it.
+        places: Where in it the attributes are; there if it is.
+    """
+
+    names: list[str] = field(default_factory=list)
+    ops: list[str] = field(default_factory=list)
+    inputs: list[Sequence[str]] = field(default_factory=list)
+    shape_ids: list[int] = field(default_factory=list)
+    output_shapes_ids: list[int] = field(default_factory=list)
+    attrs_ids: list[int] = field(default_factory=list)
+    shapes: ShapeTable = field(default_factory=ShapeTable)
+    attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
+    trainable_variables: list[str] = field(default_factory=list)
+    serialized: bytes = b""
+    places: AttrPlaces | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNodes:
+    """Serialized nodes of rows: what the columns leave out can still be found here.
+
+    Attributes:
+        rows: The rows, shape (n,).
+        graph: A serialized GraphDef.
+        places: Place of the node of each row in the GraphDef.
+        attrs: Where in it the attributes are.
+    """
+
+    rows: Int64Array
+    graph: bytes
+    places: Int64Array
+    attrs: AttrPlaces
+
+
+@dataclass(frozen=True, slots=True)
+class SavedNodes:
+    """The same for rows of a saved profile.
+
+    Attributes:
+        rows: The rows, shape (n,).
+        data: Holds serialized ProfileNodes.
+        start: First byte of the node of each row.
+        end: One past the last byte of each node.
+    """
+
+    rows: Int64Array
+    data: bytes
+    start: Int64Array
+    end: Int64Array
+
+
+class OpTable:
+    """Ops and their graph.
+
+    Attributes:
+        names: Every node name, and every name that some input mentions.
+        row_of_name: Row of each name id, -1 for a name that is only mentioned.
+        name_ids: Name id of each row.
+        strings: Op types, devices and added types.
+        op_ids: Op type of each row.
+        label_op_ids: Op type that a run-time label gave, -1 without one.
+        device_ids: Canonical device of each row (the first seen wins), -1 without one.
+        float_ops: Float operations of one run of the op; 0 if unknown or none.
+        static_runs: How often one run of the program runs the op, as the graph tells.
+        shape_ids: Id of the attribute ``shape``, -1 without one.
+        output_shapes_ids: Id of the output shapes, -1 if unknown.
+        attrs_ids: Id of the attributes kept for FLOP formulas.
+        stack_ids: Call stack, ``NO_STACK`` without one.
+        added_types: Types that op logs add to a row, in order.
+        names_with_colon: Ids of the odd names that no node stat can mean.
+        definitions: The serialized nodes that the rows come from, for those that come from one.
+    """
+
+    def __init__(self) -> None:
+        self.names = StringTable()
+        self.row_of_name = Int64Column(fill=-1)
+        self.name_ids = Int64Column()
+        self.strings = StringTable()
+        self.op_ids = Int64Column()
+        self.label_op_ids = Int64Column(fill=-1)
+        self.device_ids = Int64Column(fill=-1)
+        self.float_ops = Int64Column()
+        self.static_runs = Int64Column(fill=1)
+        self.shape_ids = Int64Column(fill=-1)
+        self.output_shapes_ids = Int64Column(fill=-1)
+        self.attrs_ids = Int64Column()
+        self.stack_ids = Int64Column(fill=NO_STACK)
+        self.added_types: dict[int, list[int]] = {}
+        self.names_with_colon: list[int] = []
+        self.definitions: list[GraphNodes | SavedNodes] = []
+        self.shapes = ShapeTable()
+        self.attrs: InternTable[Attrs] = InternTable([()])
+        self._rows_by_name: Int64Array = np.zeros(0, np.int64)
+        self._input_counts = Int64Column()
+        self._input_names = Int64Column()
+        self._input_ports = Int64Column()
+
+    def __len__(self) -> int:
+        return len(self.name_ids)
+
+    def name(self, row: int) -> str:
+        """Name of a row."""
+        return self.names[int(self.name_ids.array[row])]
+
+    def row(self, name: str) -> int:
+        """Row of a name, -1 if there is none."""
+        name_id = self.names.ids.get(name)
+        return -1 if name_id is None else int(self.row_of_name.array[name_id])
+
+    def rows_by_name(self) -> Int64Array:
+        """Rows in byte order of their names (code point order is the byte order of UTF-8)."""
+        if len(self._rows_by_name) != len(self):  # rows are only ever added
+            texts = tree_walks.taken(self.names.values, self.name_ids.array)
+            self._rows_by_name = tree_walks.name_order(texts)
+        return self._rows_by_name
+
+    def attrs_of(self, row: int) -> Mapping[str, AttrValue]:
+        """The attributes of a row that FLOP formulas read."""
+        return dict(self.attrs[int(self.attrs_ids.array[row])])
+
+    def input_offsets(self) -> Int64Array:
+        """Start of each row's inputs in the input columns, shape (n + 1,)."""
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self._input_counts.array, out=offsets[1:])
+        return offsets
+
+    def input_rows(self) -> Int64Array:
+        """Producer row of each input, -1 where the producer is not in the table."""
+        # The last entry is for inputs without a name, id -1.
+        rows: Int64Array = np.append(self.row_of_name.array, -1)[self._input_names.array]
+        return rows
+
+    @property
+    def input_ports(self) -> Int64Array:
+        """Output index that each input reads; -1 for a control input."""
+        return self._input_ports.array
+
+    def add_graph(self, graph: GraphColumns) -> int:
+        """Append the nodes whose names are new, in order; returns how many those are.
+
+        A name that is already there is skipped with its inputs: the first definition wins, as
+        in ``TFStats::AddGraph``.
+        """
+        shapes, lists = self._shape_maps(graph.shapes)
+        attrs_map = [self.attrs.intern(attrs) for attrs in graph.attrs.values]
+
+        first_row = len(self)
+        fresh = self._claim_names(graph.names)
+        if graph.places is not None and fresh:
+            places = np.array(fresh, np.int64)
+            rows = np.arange(first_row, len(self), dtype=np.int64)
+            self.definitions.append(GraphNodes(rows, graph.serialized, places, graph.places))
+        strings = self.strings.intern
+        self.op_ids.extend([strings(graph.ops[i]) for i in fresh])
+        self.shape_ids.extend(shapes[np.array(graph.shape_ids, np.int64)[fresh]])
+        self.output_shapes_ids.extend(lists[np.array(graph.output_shapes_ids, np.int64)[fresh]])
+        self.attrs_ids.extend([attrs_map[graph.attrs_ids[i]] for i in fresh])
+        self._add_inputs([graph.inputs[i] for i in fresh])
+        self._resize_rest()
+        return len(fresh)
+
+    def add_named(
+        self, names: Sequence[str], counts: Int64Array, sources: Int64Array, ports: Int64Array
+    ) -> list[int]:
+        """Append the nodes whose names are new with nothing but their inputs.
+
+        Args:
+            names: Node names.
+            counts: Number of inputs of each node.
+            sources: Place in ``names`` of the producer of each input, -1 for one that has none.
+            ports: Output index that each input reads.
+
+        Returns:
+            Places in ``names`` of the nodes that got a row, in order.
+        """
+        fresh = self._claim_names(names)
+        self.op_ids.resize(len(self))
+        name_ids = [self.names.ids[name] for name in names]
+        chosen = np.zeros(len(names), np.bool_)
+        chosen[fresh] = True
+        of_fresh = np.repeat(chosen, counts)
+        self._input_counts.extend(counts[chosen])
+        self._input_names.extend(np.array([*name_ids, -1], np.int64)[sources[of_fresh]])
+        self._input_ports.extend(ports[of_fresh])
+        self._resize_rest()
+        return fresh
+
+    def add_table(self, other: OpTable) -> Int64Array:
+        """Append the ops of another table whose names are new; call stacks are not taken over.
+
+        Of an op that is in both tables the type, the inputs and the attributes are those of this
+        one; device, shapes and float operations too, where it has them. Added types are united.
+
+        Returns:
+            The row of each row of the other table.
+        """
+        names = [other.names[name_id] for name_id in other.name_ids.array.tolist()]
+        chosen = np.zeros(len(names), np.bool_)
+        chosen[self._claim_names(names)] = True
+        of_fresh = np.repeat(chosen, other._input_counts.array)
+        name_map = np.array([*map(self.names.intern, other.names.values), -1], np.int64)
+        self._input_counts.extend(other._input_counts.array[chosen])
+        self._input_names.extend(name_map[other._input_names.array[of_fresh]])
+        self._input_ports.extend(other._input_ports.array[of_fresh])
+        self.row_of_name.resize(len(self.names))
+
+        strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
+        attrs = np.array([*map(self.attrs.intern, other.attrs.values)], np.int64)
+        self.op_ids.extend(strings[other.op_ids.array[chosen]])
+        self.attrs_ids.extend(attrs[other.attrs_ids.array[chosen]])
+        self._resize_rest()
+        rows: Int64Array = self.row_of_name.array[name_map[other.name_ids.array]]
+        shapes, lists = self._shape_maps(other.shapes)
+        _fill(self.label_op_ids, rows, strings[other.label_op_ids.array])
+        _fill(self.device_ids, rows, strings[other.device_ids.array])
+        _fill(self.shape_ids, rows, shapes[other.shape_ids.array])
+        _fill(self.output_shapes_ids, rows, lists[other.output_shapes_ids.array])
+        _fill(self.float_ops, rows, other.float_ops.array, missing=0)
+        _fill(self.static_runs, rows, other.static_runs.array, missing=1)
+        for row, type_ids in other.added_types.items():
+            known = self.added_types.setdefault(int(rows[row]), [])
+            mapped = strings[type_ids].tolist()
+            known += [type_id for type_id in dict.fromkeys(mapped) if type_id not in known]
+        for nodes in other.definitions:
+            fresh = chosen[nodes.rows]
+            new_rows = rows[nodes.rows[fresh]]
+            if isinstance(nodes, GraphNodes):
+                places = nodes.places[fresh]
+                self.definitions.append(GraphNodes(new_rows, nodes.graph, places, nodes.attrs))
+            else:
+                start, end = nodes.start[fresh], nodes.end[fresh]
+                self.definitions.append(SavedNodes(new_rows, nodes.data, start, end))
+        return rows
+
+    def _shape_maps(self, other: ShapeTable) -> tuple[Int64Array, Int64Array]:
+        """Ids here of the shapes and of the lists of shapes of another table; -1 stays -1."""
+        shapes = [self.shapes.intern(shape) for shape in other.shapes.values]
+        lists = [
+            self.shapes.lists.intern(tuple(shapes[shape_id] for shape_id in shape_ids))
+            for shape_ids in other.lists.values
+        ]
+        return np.array([*shapes, -1], np.int64), np.array([*lists, -1], np.int64)
+
+    def add_run_time_op(self, name: str, label_op: str | None) -> int:
+        """Append an op that no graph mentions; its type is its own name, as in the original.
+
+        Args:
+            name: Node name.
+            label_op: Op type according to the run-time label, if it says one.
+        """
+        self._claim_names([name])
+        self.op_ids.extend([self.strings.intern(name)])
+        self._resize_rest()
+        if label_op is not None:
+            self.label_op_ids.array[-1] = self.strings.intern(label_op)
+        return len(self) - 1
+
+    def _claim_names(self, names: Sequence[str]) -> list[int]:
+        """Give rows to the names that have none; returns their positions in ``names``."""
+        intern = self.names.intern
+        name_ids = [intern(name) for name in names]
+        self.row_of_name.resize(len(self.names))
+        row_of_name = self.row_of_name.array
+        fresh: list[int] = []
+        row = len(self)
+        for position, name_id in enumerate(name_ids):
+            if row_of_name[name_id] < 0:
+                row_of_name[name_id] = row
+                fresh.append(position)
+                row += 1
+        self.name_ids.extend([name_ids[position] for position in fresh])
+        self.names_with_colon += [
+            name_ids[position] for position in fresh if ":" in names[position]
+        ]
+        return fresh
+
+    def _add_inputs(self, inputs: Sequence[Sequence[str]]) -> None:
+        intern = self.names.intern
+        sources: list[int] = []
+        ports: list[int] = []
+        for texts in inputs:
+            for text in texts:
+                port = 0
+                name = text
+                if ":" in name:
+                    name, _, suffix = name.partition(":")
+                    port = min(whole_number(suffix), _NO_SUCH_PORT)
+                if name[:1] == "^":
+                    name = name[1:]
+                    port = -1
+                sources.append(intern(name))
+                ports.append(port)
+        self._input_counts.extend([len(texts) for texts in inputs])
+        self._input_names.extend(sources)
+        self._input_ports.extend(ports)
+        self.row_of_name.resize(len(self.names))
+
+    def _resize_rest(self) -> None:
+        size = len(self)
+        for column in (
+            self.label_op_ids,
+            self.device_ids,
+            self.float_ops,
+            self.static_runs,
+            self.shape_ids,
+            self.output_shapes_ids,
+            self.attrs_ids,
+            self.stack_ids,
+            self._input_counts,
+        ):
+            column.resize(size)
+
+
+def in_64_bits(count: int) -> int:
+    """A count, or what a column can hold that is nearest to it."""
+    return max(min(count, _INT64_MAX), -_INT64_MAX - 1)
+
+
+def _fill(column: Int64Column, rows: Int64Array, values: Int64Array, missing: int = -1) -> None:
+    """Put values into the rows that miss one."""
+    empty = column.array[rows] == missing
+    column.array[rows[empty]] = values[empty]

@@ -1,0 +1,307 @@
+"""A profile: the op table, the step table, call stacks, and the rules for what gets into them.
+
+The rules are those of ``tensorflow/core/profiler/internal/tfprof_stats.cc`` and
+``tfprof_node.cc``. Nothing here is shared between profiles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+
+import numpy as np
+
+from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
+from tfprof.columns.frames import NO_STACK, StackTable
+from tfprof.columns.remarks import Notices
+from tfprof.files.checkpoint.variable_values import VariableValues
+from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP, OTHER
+from tfprof.profiles.model.ops import GraphColumns, OpTable
+from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
+from tfprof.profiles.model.runs import RunColumns, StatColumns
+from tfprof.profiles.model.steps import StepTable
+
+TRAINABLE_VARIABLES = "_trainable_variables"
+"""Type of the ops that hold trainable variables."""
+
+_LABEL_OP = re.compile(r"[^=]* = ([A-Za-z_][A-Za-z0-9_>.]*)\(")
+
+
+@dataclass(slots=True)
+class OpLogColumns:
+    """What a reader takes out of an op log, one entry per log entry.
+
+    Attributes:
+        names: Node names.
+        float_ops: Float operations; 0 means "not said".
+        types: Types to add to the node.
+        stack_ids: Call stack in ``stacks``, ``NO_STACK`` if the entry has none.
+        stacks: Table of the stack ids.
+        unknown_strings: String ids of call stacks that the op log does not explain.
+    """
+
+    names: list[str] = field(default_factory=list)
+    float_ops: list[int] = field(default_factory=list)
+    types: list[Sequence[str]] = field(default_factory=list)
+    stack_ids: list[int] = field(default_factory=list)
+    stacks: StackTable = field(default_factory=StackTable)
+    unknown_strings: int = 0
+
+    def select(self, wanted: Sequence[bool]) -> OpLogColumns:
+        """The wanted entries, with the same table of stacks."""
+        return OpLogColumns(
+            list(compress(self.names, wanted)),
+            list(compress(self.float_ops, wanted)),
+            list(compress(self.types, wanted)),
+            list(compress(self.stack_ids, wanted)),
+            self.stacks,
+            self.unknown_strings if all(wanted) else 0,
+        )
+
+
+class Profile:
+    """Everything one profiler knows.
+
+    Args:
+        classic: Keep what the original gets wrong while reading (negative durations).
+
+    Attributes:
+        ops: The op table.
+        steps: The (op × step) table.
+        stacks: Call stacks of the ops.
+        notices: What a reader of any result should know.
+        has_traces: Some op log held call stacks for known ops.
+        misses_accelerator_stream: A GPU ran, but no ``stream:all`` device was recorded.
+        variable_values: Values of its variables, if there is a checkpoint.
+        graph_version: Changes when a graph adds ops.
+        trace_version: Changes when an op log adds call stacks.
+        version: Changes with every addition.
+    """
+
+    def __init__(self, *, classic: bool = False) -> None:
+        self.classic = classic
+        self.ops = OpTable()
+        self.steps = StepTable()
+        self.stacks = StackTable()
+        self.notices = Notices()
+        self.has_traces = False
+        self.misses_accelerator_stream = False
+        self.variable_values: VariableValues | None = None
+        self.graph_version = 0
+        self.trace_version = 0
+        self.version = 0
+        self._covered = Int64Column()
+
+    @property
+    def coverage(self) -> float:
+        """Share of the ops that some step has shown to run, 0 to 1."""
+        return float(self._covered.array.sum()) / (len(self.ops) + 1e-10)
+
+    def add_graph(self, graph: GraphColumns) -> int:
+        """Add the ops of a graph that are new; returns how many those are."""
+        added = self.ops.add_graph(graph)
+        self._covered.resize(len(self.ops))
+        if added:
+            self.graph_version += 1
+            self.version += 1
+        return added
+
+    def mark_loaded(self) -> None:
+        """Tell that a reader has filled the tables directly.
+
+        Ops count as covered as they did before the profile was saved: those that ran, once is not
+        enough for one seen only at run time. The original starts again from nothing.
+        """
+        ops = self.ops
+        self._covered.resize(len(ops))
+        if not self.classic:
+            runs = np.zeros(len(ops), np.int64)
+            for detail in self.steps.details.values():
+                rows = detail.executions.rows
+                np.add.at(runs, rows[rows >= 0], 1)
+            name_of_op = [ops.names.ids.get(text, -1) for text in ops.strings.values]
+            own_name = np.array(name_of_op, np.int64)[ops.op_ids.array] == ops.name_ids.array
+            self._covered.array[runs > own_name] = 1
+        self._changed_everywhere()
+
+    def add_profile(self, other: Profile) -> None:
+        """Add another profile of the same program: other steps, workers or parts of a graph.
+
+        Ops are united by name, as in ``OpTable.add_table``; the first call stack wins. Steps of
+        the same number add up, also where the profiles disagree about an op's device.
+        """
+        rows = self.ops.add_table(other.ops)
+        stacks = np.array([*self.stacks.add_table(other.stacks), NO_STACK], np.int64)
+        mine = self.ops.stack_ids.array
+        missing = mine[rows] == NO_STACK
+        mine[rows[missing]] = stacks[other.ops.stack_ids.array[missing]]
+        self.steps.add_table(other.steps, rows)
+        self._covered.resize(len(self.ops))
+        self._covered.array[rows[other._covered.array > 0]] = 1
+        self.has_traces |= other.has_traces
+        self.misses_accelerator_stream |= other.misses_accelerator_stream
+        self.variable_values = self.variable_values or other.variable_values
+        for notice in other.notices.as_tuple():
+            self.notices.add(notice.code, notice.text, notice.count)
+        self._changed_everywhere()
+
+    def _changed_everywhere(self) -> None:
+        self.graph_version += 1
+        self.trace_version += 1
+        self.version += 1
+
+    def add_trainable_variables(self, names: Sequence[str]) -> None:
+        """Mark ops as holders of trainable variables."""
+        types = [(TRAINABLE_VARIABLES,)] * len(names)
+        none = [NO_STACK] * len(names)
+        self.add_op_log(OpLogColumns(list(names), [0] * len(names), list(types), none))
+
+    def add_op_log(self, log: OpLogColumns) -> None:
+        """Add types, float operations and call stacks to known ops; others are passed over."""
+        ops = self.ops
+        if log.unknown_strings:
+            self.notices.add(
+                "unknown-trace-string",
+                "the op log's call stacks name strings that its id_to_string does not hold; "
+                "they show as unknown#<id>",
+                log.unknown_strings,
+            )
+        stack_ids = self.stacks.add_table(log.stacks)
+        float_ops = ops.float_ops.array
+        stacks = ops.stack_ids.array
+        for name, flops, types, stack in zip(
+            log.names, log.float_ops, log.types, log.stack_ids, strict=True
+        ):
+            row = ops.row(name)
+            if row < 0:
+                continue
+            if types:
+                ops.added_types.setdefault(row, []).extend(map(ops.strings.intern, types))
+            if flops:
+                float_ops[row] = flops
+            if stack != NO_STACK:
+                self.has_traces = True
+                if stacks[row] == NO_STACK:
+                    stacks[row] = stack_ids[stack]
+                    self.trace_version += 1
+        self.version += 1
+
+    def add_run(self, step: int, run: RunColumns) -> None:
+        """Add the node stats of one run to a step. Costs only what the run holds."""
+        devices = [Device.from_name(name) for name, _ in run.devices]
+        if any("gpu" in device.name for device in devices) and not any(
+            "gpu" in device.name and "stream:all" in device.name for device in devices
+        ):
+            self.misses_accelerator_stream = True
+
+        rows, without_op = self._rows_of(run)
+        intern = self.steps.strings.intern
+        counts = np.array([count for _, count in run.devices], np.int64)
+        blocks = DeviceBlocks(
+            counts,
+            np.array([intern(device.name) for device in devices], np.int64),
+            np.array([_kind(device) for device in devices], np.int64),
+            np.array(["cpu" in device.name for device in devices], np.bool_),
+        )
+        kept, holds_memory = self._claim_devices(devices, counts, rows)
+        self._note_negative(run.stats, kept)
+        placed = PlacedRun(
+            run.stats,
+            rows.astype(np.int32),
+            kept,
+            holds_memory,
+            blocks,
+            {place: intern(name) for place, name in without_op.items()},
+            run.allocator_names,
+            np.array([*map(intern, run.allocator_names), -1], np.int64),
+            self.classic,
+        )
+        self.steps.add_run(step, placed.records, placed.detail)
+        self.version += 1
+
+    def _rows_of(self, run: RunColumns) -> tuple[Int64Array, dict[int, str]]:
+        """Op row of each stat, and the names by place of those that belong to no op, row -1.
+
+        Names that no graph has become ops.
+        """
+        ops = self.ops
+        rows = np.full(len(run.name_ids), NO_OP, np.int64)
+        known = run.name_ids >= 0
+        rows[known] = ops.row_of_name.array[run.name_ids[known]]
+        if ops.names_with_colon:  # a stat's name ends before the colon
+            rows[np.isin(run.name_ids, ops.names_with_colon)] = NO_OP
+        covering = np.ones(len(rows), np.bool_)
+        unknown = {place: (name, label) for place, name, label in run.unknown}
+        without_op: dict[int, str] = {}
+        for place in np.flatnonzero(rows < 0).tolist():
+            full_name, label = unknown.get(place) or (ops.names[int(run.name_ids[place])], "")
+            name = full_name.partition(":")[0]
+            row = ops.row(name)
+            if row < 0:
+                if name in {"RecvTensor", "_SOURCE"} or "MEMCPY" in name:
+                    without_op[place] = full_name
+                    continue
+                row = ops.add_run_time_op(name, label_op(label))
+                covering[place] = False  # as in the original: seen, but not yet covered
+            rows[place] = row
+        self._covered.resize(len(ops))
+        self._covered.array[rows[covering & (rows >= 0)]] = 1
+        return rows, without_op
+
+    def _claim_devices(
+        self, devices: list[Device], counts: Int64Array, rows: Int64Array
+    ) -> tuple[BoolArray, BoolArray]:
+        """Which stats belong to their op's device, and of which the memory counts.
+
+        The first canonical device of an op wins for ever: what other canonical devices report
+        about it is dropped (and noted).
+        """
+        device_ids = self.ops.device_ids.array
+        kept = rows >= 0
+        holds_memory = np.zeros(len(rows), np.bool_)
+        first = dropped = 0
+        for device, count in zip(devices, counts.tolist(), strict=True):
+            of_block = first + np.flatnonzero(kept[first : first + count])
+            first += count
+            claimed = device_ids[rows[of_block]]
+            if device.is_canonical:
+                device_id = self.ops.strings.intern(device.name)
+                device_ids[rows[of_block[claimed < 0]]] = device_id
+                elsewhere = (claimed >= 0) & (claimed != device_id)
+                dropped += int(np.count_nonzero(elsewhere))
+                kept[of_block[elsewhere]] = False
+                holds_memory[of_block[~elsewhere]] = True
+            elif not device.name:
+                holds_memory[of_block[claimed < 0]] = True
+        self.notices.add(
+            "other-device",
+            "node stats were dropped: the op already belongs to another device",
+            dropped,
+        )
+        return kept, holds_memory
+
+    def _note_negative(self, stats: StatColumns, kept: BoolArray) -> None:
+        if self.classic or not stats.duration_micros.may_be_negative():
+            return
+        negative = stats.duration_micros.array() < 0
+        self.notices.add(
+            "negative-duration",
+            "node stats end before they start (clock skew); their time counts as 0",
+            int(np.count_nonzero(negative & kept & (stats.start_micros.array() > 0))),
+        )
+
+
+def _kind(device: Device) -> int:
+    """What times on a device count as; one that is both counts as an accelerator, as ever."""
+    if device.is_accelerator_stream:
+        return ACCELERATOR
+    return HOST if device.is_canonical else OTHER
+
+
+def label_op(label: str) -> str | None:
+    """Op type in a timeline label (``y = MatMul(x, w)`` → ``MatMul``), if it says one."""
+    match = _LABEL_OP.match(label)
+    return match[1] if match else None

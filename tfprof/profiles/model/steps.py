@@ -1,0 +1,257 @@
+"""The (op × step) table: what each op cost in each step that was added."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.strings import StringTable
+from tfprof.errors import UsageError
+from tfprof.profiles.model.executions import NO_OP, StepDetail
+
+MEASURES = (
+    "run_count",
+    "accelerator_exec_micros",
+    "cpu_exec_micros",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+"""Rows of ``StepRecords.values``, in order."""
+
+_INT64 = 1 << 63
+
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecords:
+    """Sums of one step over the ops that have a record in it.
+
+    Attributes:
+        rows: Op rows, ascending, shape (k,).
+        values: Sums, shape (len(MEASURES), k); times in microseconds, sizes in bytes.
+        window: First start (0 if no stat has a time) and last end, shape (2, k), microseconds.
+    """
+
+    rows: Int64Array
+    values: Int64Array
+    window: Int64Array
+
+    @classmethod
+    def from_stats(
+        cls, rows: Int64Array, values: Iterable[Int64Array], window: Iterable[Int64Array]
+    ) -> StepRecords:
+        """Sum stats per op.
+
+        Args:
+            rows: Op row of each stat, shape (m,), any order, repeats allowed.
+            values: Measures of each stat, shape (len(MEASURES), m).
+            window: Start (0 without a time) and end of each stat, shape (2, m).
+        """
+        if not len(rows):
+            return cls(rows, np.zeros((len(MEASURES), 0), np.int64), np.zeros((2, 0), np.int64))
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        first = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
+        # One measure after the other: large temporary arrays cost more than the sums.
+        sums = np.empty((len(MEASURES), len(first)), np.int64)
+        for measure, row in enumerate(values):
+            np.add.reduceat(row[order], first, out=sums[measure])
+        starts, ends = window
+        start = np.minimum.reduceat(np.where(starts > 0, starts, _NEVER)[order], first)
+        end = np.maximum(np.maximum.reduceat(ends[order], first), 0)
+        start_or_none = np.where(start == _NEVER, 0, start)
+        return cls(ascending[first], sums, np.stack([start_or_none, end]))
+
+    def merge(self, other: StepRecords) -> StepRecords:
+        """Sum of two parts of the same step."""
+        return StepRecords.from_stats(
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.values, other.values], axis=1),
+            np.concatenate([self.window, other.window], axis=1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpMeasures:
+    """Measures of every op, for one step or averaged.
+
+    Attributes:
+        values: Shape (len(MEASURES), n ops).
+        exec_micros: Accelerator plus CPU time, shape (n,).
+        recorded: Ops with a record in any step, shape (n,).
+    """
+
+    values: Int64Array
+    exec_micros: Int64Array
+    recorded: BoolArray
+
+
+PartT = TypeVar("PartT", StepRecords, StepDetail)
+
+
+class ByStep(Mapping[int, PartT]):
+    """What is known of steps, by number; worked out and merged when somebody asks for it.
+
+    Example:
+        >>> sums = ByStep[StepDetail]()
+        >>> sums.add(7, StepDetail)
+        >>> list(sums), len(sums[7].executions)
+        ([7], 0)
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, PartT | None] = {}
+        self._waiting: dict[int, list[Callable[[], PartT]]] = {}
+        self._lock = threading.Lock()  # a view may be built while a step is added
+
+    def add(self, step: int, make: Callable[[], PartT]) -> None:
+        """Add a part of a step, made later; parts are merged in the order in which they came."""
+        with self._lock:
+            self._made.setdefault(step, None)
+            self._waiting.setdefault(step, []).append(make)
+
+    def __getitem__(self, step: int) -> PartT:
+        with self._lock:
+            part = self._made[step]
+            if step in self._waiting:
+                for make in self._waiting[step]:
+                    part = make() if part is None else part.merge(make())
+                self._made[step] = part
+                del self._waiting[step]
+        assert part is not None
+        return part
+
+    def __setitem__(self, step: int, part: PartT) -> None:
+        with self._lock:
+            self._waiting.pop(step, None)
+            self._made[step] = part
+
+    def __contains__(self, step: object) -> bool:
+        return step in self._made
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+class StepTable:
+    """What was recorded, by step number.
+
+    Attributes:
+        records: Sums per op.
+        details: Every execution.
+        strings: Devices, allocators, and names that belong to no op; for ``details``.
+    """
+
+    __slots__ = ("_n_added", "_recorded", "details", "records", "strings")
+
+    def __init__(self) -> None:
+        self.records = ByStep[StepRecords]()
+        self.details = ByStep[StepDetail]()
+        self.strings = StringTable()
+        self._n_added = 0
+        self._recorded: tuple[tuple[int, int], BoolArray] | None = None
+
+    @property
+    def steps(self) -> list[int]:
+        """Step numbers that were added, ascending."""
+        return sorted(self.records)
+
+    def add(self, step: int, records: StepRecords, detail: StepDetail | None = None) -> None:
+        """Add records of a step; a step that is there already grows."""
+        self.add_run(step, lambda: records, lambda: detail or StepDetail())
+
+    def add_empty(self, steps: Iterable[int]) -> None:
+        """Add steps of which nothing is known, unless they are there."""
+        nothing = np.zeros(0, np.int64)
+        values = np.zeros((len(MEASURES), 0), np.int64)
+        records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()
+        for step in steps:
+            if step not in self.records:
+                self.records[step], self.details[step] = records, detail
+
+    def add_run(
+        self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
+    ) -> None:
+        """The same; both are made when somebody asks for them."""
+        self.records.add(step, records)
+        self.details.add(step, detail)
+        self._n_added += 1
+
+    def add_table(self, other: StepTable, rows: Int64Array) -> None:
+        """Add the steps of another table; records of the same step add up.
+
+        Args:
+            other: The other table.
+            rows: The row of each op of the other table's profile.
+        """
+        strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
+        rows = np.append(rows, NO_OP)
+        for step in other.steps:
+            records, detail = other.records[step], other.details[step]
+            moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
+            self.add(step, moved, detail.renumbered(rows, strings))
+
+    def recorded(self, n_ops: int) -> BoolArray:
+        """Which of ``n_ops`` ops some step has a record of, shape (n,)."""
+        recorded = np.zeros(n_ops, np.bool_)
+        for records in self.records.values():
+            recorded[records.rows] = True
+        return recorded
+
+    def measures(self, step: int, n_ops: int) -> OpMeasures:
+        """Measures of ``n_ops`` ops.
+
+        Args:
+            step: A step number, or negative for the average. The average of an op is over the
+                steps *it* has a record in, truncated, each measure by itself; the division is
+                unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
+            n_ops: Number of ops.
+        """
+        sums: Int64Array = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
+        seen = np.zeros(n_ops, np.int64)
+        for number in self.records if step < 0 else [step] if step in self.records else []:
+            records = self.records[number]
+            sums[:-1, records.rows] += records.values
+            sums[-1, records.rows] += records.values[1] + records.values[2]
+            seen[records.rows] += 1
+        if step < 0 and len(self.records) > 1:
+            divisor = np.maximum(seen, 1).astype(np.uint64)
+            sums = (sums.view(np.uint64) // divisor).view(np.int64)
+        return OpMeasures(sums[:-1], sums[-1], self._in_any_step(n_ops))
+
+    def _in_any_step(self, n_ops: int) -> BoolArray:
+        """Ops with a record in some step, kept for the views of the next step."""
+        state = (self._n_added, n_ops)
+        if self._recorded is None or self._recorded[0] != state:
+            recorded = np.zeros(n_ops, np.bool_)
+            for records in self.records.values():
+                recorded[records.rows] = True
+            self._recorded = state, recorded
+        return self._recorded[1]
+
+
+def step_number(step: int) -> int:
+    """A step number that a caller gives, as an int.
+
+    Raises:
+        UsageError: It is no integer of 64 bits.
+    """
+    try:
+        number = operator.index(step)
+    except TypeError:
+        raise UsageError(f"step={step!r} must be an integer") from None
+    if not -_INT64 <= number < _INT64:
+        raise UsageError(f"step={step!r} does not fit into 64 bits")
+    return number

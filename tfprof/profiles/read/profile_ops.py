@@ -1,0 +1,230 @@
+"""Nodes of a saved profile → ``OpTable`` and call stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.frames import EMPTY_STACK, NO_STACK, Frame
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.read.profile_attrs import read_attrs
+from tfprof.profiles.read.profile_damage import Damage
+from tfprof.profiles.read.profile_fields import (
+    decode,
+    has_equal_neighbours,
+    intern_texts,
+    number_texts,
+    parsed,
+)
+from tfprof.profiles.read.profile_plan import NODE, Tables
+from tfprof.wire import messages as pb
+from tfprof.wire.lockstep import IrregularError
+from tfprof.wire.scan import Columns
+
+_GAPS = 64
+"""Missing inputs that a node may have in any case."""
+
+
+class OpReader:
+    """Fills the ops of a profile.
+
+    Args:
+        profile: An empty profile.
+        tables: What was read; the ids of the nodes ascend.
+        n_bytes: From how many bytes.
+        damage: Takes reports of damage.
+    """
+
+    def __init__(self, profile: Profile, tables: Tables, n_bytes: int, damage: Damage) -> None:
+        self._profile = profile
+        self._tables = tables
+        self._nodes = tables["nodes"]
+        self._ids = self._nodes.number("key")
+        self._n_bytes = n_bytes
+        self._damage = damage
+        self._names = [decode(name) for name in self._nodes.text("value.name")]
+
+    def read(self) -> list[int]:
+        """Read all; returns the places of the nodes that became rows.
+
+        Raises:
+            IrregularError: Protobuf has to read the messages first.
+            MalformedProfileError: The nodes contradict themselves.
+        """
+        ops, nodes = self._profile.ops, self._nodes
+        fresh = ops.add_named(self._names, *self._inputs())
+        ops.op_ids.array[:] = intern_texts(nodes.text("value.op"), ops.strings)[fresh]
+        devices = nodes.text("value.canonical_device")
+        there = np.flatnonzero(devices.length)
+        device_ids = np.full(len(self._names), -1, np.int64)
+        device_ids[there] = intern_texts(devices.take(there), ops.strings)
+        ops.device_ids.array[:] = device_ids[fresh]
+        ops.float_ops.array[:] = nodes.number("value.float_ops")[fresh]
+        ops.static_runs.array[:] = nodes.number("value.further_runs")[fresh] + 1
+        ops.stack_ids.array[:] = self._stacks()[fresh]
+        self._add_types(fresh)
+        read_attrs(ops, self._tables, fresh)
+        return fresh
+
+    def _place(self, node: int) -> str:
+        return f"node {self._ids[node]} ({self._names[node]!r})"
+
+    def _inputs(self) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Number of inputs of each node; place of each source, or -1, and its output index.
+
+        An input that the map leaves out keeps its place: its source is in no graph. What we have
+        added to the format says more than the format can, see ``ProfileNodeOwn``.
+        """
+        inputs, added = self._tables[f"{NODE}.inputs"], self._tables[f"{NODE}.input_ports"]
+        owner, index, sources = inputs.parent, inputs.number("key"), inputs.number("value")
+        # Gaps take memory, which must not grow faster than the file.
+        n_nodes = len(self._ids)
+        allowed = _GAPS + self._n_bytes // (n_nodes or 1)
+        bad = (index < 0) | (index >= np.bincount(owner, minlength=n_nodes)[owner] + allowed)
+        self._damage.report(
+            "impossible-input",
+            bad,
+            lambda i: f"{self._place(int(owner[i]))}: impossible input index {index[i]}",
+            "inputs were left out: their index is impossible",
+        )
+        places = self._places(
+            sources,
+            lambda i: f"{self._place(int(owner[i]))}: inputs[{index[i]}] names node {sources[i]}",
+        )
+        ports = self._ports(owner, places)
+        owner, index, places, ports = owner[~bad], index[~bad], places[~bad], ports[~bad]
+        counts = np.zeros(n_nodes, np.int64)
+        np.maximum.at(counts, owner, index + 1)
+        n_added = np.bincount(added.parent, minlength=n_nodes)
+        counts = np.maximum(counts, n_added)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        table = np.full((2, int(offsets[-1])), -1, np.int64)
+        table[1] = 0
+        table[:, offsets[owner] + index] = places, ports
+        nth = np.arange(len(added)) - (np.cumsum(n_added) - n_added)[added.parent]
+        table[1, offsets[added.parent] + nth] = added.number("value")
+        return counts, table[0], table[1]
+
+    def _places(self, ids: Int64Array, naming: Callable[[int], str]) -> Int64Array:
+        """Places of nodes by id, -1 for those that are not there."""
+        places = np.searchsorted(self._ids, ids)
+        there = np.append(self._ids, 0)
+        unknown = (places == len(self._ids)) | (there[places] != ids)
+        self._damage.report(
+            "unknown-input",
+            unknown,
+            lambda i: f"{naming(i)}, which is not there",
+            "inputs have no source: the nodes that they name are not in the profile",
+        )
+        places[unknown] = -1
+        return places
+
+    def _ports(self, owner: Int64Array, sources: Int64Array) -> Int64Array:
+        """The output that each input reads, as the format has it: one for each source.
+
+        Args:
+            owner: Place of the node of each input.
+            sources: Place of the source of each input, or -1.
+        """
+        entries = self._tables[f"{NODE}.src_output_index"]
+        port_owner, ids, ports = entries.parent, entries.number("key"), entries.number("value")
+        port_sources = self._places(
+            ids,
+            lambda i: f"{self._place(int(port_owner[i]))}: src_output_index names node {ids[i]}",
+        )
+        n_places = len(self._ids) + 1
+        known = port_owner * n_places + port_sources
+        order = np.argsort(known, kind="stable")
+        wanted = owner * n_places + sources
+        place = np.searchsorted(known[order], wanted, side="right")  # of two, the last counts
+        found = np.append(-1, known[order])[place] == wanted
+        return np.where(found & (sources >= 0), np.append(0, ports[order])[place], 0)
+
+    def _stacks(self) -> Int64Array:
+        """Call stacks; equal ones are decoded once."""
+        traces = self._tables[f"{NODE}.trace"]
+        owner = traces.parent
+        if has_equal_neighbours(owner):
+            raise IrregularError  # protobuf merges them
+        # Every node of a loaded profile has a call stack in the original, maybe an empty one.
+        missing = EMPTY_STACK if self._profile.classic else NO_STACK
+        stacks = np.full(len(self._names), missing, np.int64)
+        reader = _StackReader(self._profile, _strings(self._tables["id_to_string"]))
+        numbers, distinct = number_texts(traces.text("value"))
+        decoded = [reader.stack(payload) for payload in distinct]
+        stacks[owner] = np.array([stack for stack, _ in decoded], np.int64)[numbers]
+        unknown = [string_id for _, string_id in decoded]
+        self._damage.report(
+            "unknown-trace-string",
+            np.array([string_id is not None for string_id in unknown], np.bool_)[numbers],
+            lambda i: (
+                f"{self._place(int(owner[i]))}: trace names string {unknown[numbers[i]]}, which "
+                "id_to_string does not hold"
+            ),
+            "call stacks name strings that the profile does not hold; they show as unknown#<id>",
+        )
+        return stacks
+
+    def _add_types(self, fresh: Sequence[int]) -> None:
+        """Types besides op and device.
+
+        Where the op itself is not among them, it is one seen only at run time, whose first type
+        is the one that its timeline label named.
+        """
+        ops = self._profile.ops
+        elements = self._tables[f"{NODE}.op_types"]
+        row_of_node = np.full(len(self._names), -1, np.int64)
+        row_of_node[fresh] = np.arange(len(fresh))
+        rows: Int64Array = row_of_node[elements.parent]
+        types = intern_texts(elements.text("value"), ops.strings)
+        types, rows = types[rows >= 0], rows[rows >= 0]
+        is_op = types == ops.op_ids.array[rows]
+        names_op = np.zeros(len(ops), np.bool_)
+        names_op[rows[is_op]] = True
+        others = ~is_op & (types != ops.device_ids.array[rows])
+        for row, type_id in zip(rows[others].tolist(), types[others].tolist(), strict=True):
+            if names_op[row]:
+                ops.added_types.setdefault(row, []).append(type_id)
+            else:
+                ops.label_op_ids.array[row] = type_id
+                names_op[row] = True
+
+
+class _StackReader:
+    """Decodes call stacks."""
+
+    def __init__(self, profile: Profile, strings: Mapping[int, str]) -> None:
+        self._stacks = profile.stacks
+        self._strings = strings
+        self._frames: dict[bytes, tuple[int, int | None]] = {}
+
+    def stack(self, payload: bytes) -> tuple[int, int | None]:
+        """Id of a stack given as a CodeDef; and of a string that it misses, if it misses one."""
+        frames = self._frames
+        intern = self._stacks.rows.intern
+        found = EMPTY_STACK
+        missing = None
+        for trace in parsed(pb.CodeDefSlices, payload).traces[:]:
+            frame = frames.get(trace)
+            if frame is None:
+                frame = frames[trace] = self._frame(trace)
+            found = intern((found, frame[0]))
+            missing = frame[1] if missing is None else missing
+        return found, missing
+
+    def _frame(self, payload: bytes) -> tuple[int, int | None]:
+        trace = parsed(pb.CodeDef.Trace, payload)
+        ids = [trace.file_id, trace.function_id]
+        if trace.line_id:
+            ids.append(trace.line_id)
+        file, function, *line = [self._strings.get(i, f"unknown#{i}") for i in ids]
+        frame = Frame(file, function, trace.lineno, "".join(line), trace.func_start_line)
+        missing = [i for i in ids if i not in self._strings]
+        return self._stacks.frames.intern(frame), missing[0] if missing else None
+
+
+def _strings(entries: Columns) -> dict[int, str]:
+    texts = map(decode, entries.text("value"))
+    return dict(zip(entries.number("key").tolist(), texts, strict=True))

@@ -1,0 +1,216 @@
+"""RunMetadata → ``RunColumns``."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.compact import CompactColumn
+from tfprof.files.open import as_binary, open_unchecked
+from tfprof.files.sniff import Format
+from tfprof.files.threads import number_of_threads
+from tfprof.profiles.model.runs import (
+    AllocationColumns,
+    AllocatorColumns,
+    KnownNames,
+    OutputColumns,
+    RunColumns,
+    StatColumns,
+)
+from tfprof.profiles.read.run_shapes import fed_shapes
+from tfprof.wire import messages as pb
+from tfprof.wire.narrow import narrowed
+from tfprof.wire.parsing import parse, scan_or_explain
+from tfprof.wire.plan import Entries, Plan, number, present, rows, text
+from tfprof.wire.scan import Columns, Texts
+from tfprof.wire.scan_parts import SplitPlan, scan_in_parts, split
+from tfprof.wire.text_index import TextIndex
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+_STATS = 2
+"""Place of the table of stats in the plan."""
+_LOOKED_AT = 100
+
+SMALL = 4 << 20
+"""Bytes for which threads are not worth their start."""
+
+_ALLOCATION = "tensor_description.allocation_description"
+
+
+@functools.cache
+def run_plan() -> Plan:
+    """What is read of RunMetadata."""
+    memory: Entries = [
+        text("allocator_name"),
+        number("total_bytes"),
+        number("peak_bytes"),
+        number("live_bytes"),
+        number("allocator_bytes_in_use"),
+        rows("allocation_records", [number("alloc_micros"), number("alloc_bytes")]),
+    ]
+    output = [
+        number("slot"),
+        present("tensor_description"),
+        text("tensor_description.shape"),
+        present(_ALLOCATION),
+        number(f"{_ALLOCATION}.requested_bytes"),
+        number(f"{_ALLOCATION}.allocated_bytes"),
+        number(f"{_ALLOCATION}.ptr"),
+    ]
+    stat: Entries = [
+        text("node_name"),
+        text("timeline_label"),
+        number("all_start_micros"),
+        number("op_end_rel_micros"),
+        number("all_start_nanos"),
+        number("op_end_rel_nanos"),
+        number("memory_stats.temp_memory_size"),
+        number("memory_stats.persistent_memory_size"),
+        rows("memory", memory),
+        rows("output", output),
+    ]
+    device: Entries = [text("device"), rows("node_stats", stat)]
+    return Plan(
+        "tensorflow.RunMetadata", [present("step_stats"), rows("step_stats.dev_stats", device)]
+    )
+
+
+@functools.cache
+def _split_plan() -> SplitPlan:
+    """The same for threads, which look into one device each."""
+    return split(run_plan(), "step_stats.dev_stats")
+
+
+def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
+    """Read the node stats of one run; everything else in the message is passed over.
+
+    Args:
+        source: A RunMetadata as message, bytes or file (binary or text, also compressed).
+        names: What is known of the ops so far.
+
+    Returns:
+        The stats, or None if the message has no ``step_stats`` (the run was not traced).
+
+    Raises:
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is broken.
+    """
+    data, label = open_unchecked(source, Format.RUN_METADATA, argument="run_meta")
+    tables = _believable(data, names)
+    if not tables:
+        data = as_binary(data, Format.RUN_METADATA, label)
+        tables = scan_or_explain(run_plan(), pb.RunMetadata, data, source=label)
+    run, devices, stats, memory, records, outputs = tables
+    if not run.number("step_stats")[0]:
+        return None
+    ids = names.find(stats.text("node_name"))
+    try:
+        unknown = _unknown(stats, np.flatnonzero(~names.is_op[ids]))
+        fed = fed_shapes(unknown, outputs)
+        shown = names.new_shapes(ids, outputs, names.shapes_wanted)
+        device_names = [name.decode() for name in devices.text("device")]
+        allocators, allocator_names = _read_allocators(memory, records.parent)
+    except (UnicodeDecodeError, DecodeError, RuntimeWarning):
+        parse(pb.RunMetadata, data, source=label)  # says where
+        raise
+    return RunColumns(
+        devices=list(zip(device_names, _counts(stats.parent, len(devices)), strict=True)),
+        name_ids=ids,
+        unknown=unknown,
+        stats=StatColumns(
+            start_micros=_compact(stats.number("all_start_micros")),
+            duration_micros=_compact(stats.number("op_end_rel_micros")),
+            start_nanos=_compact(stats.number("all_start_nanos")),
+            duration_nanos=_compact(stats.number("op_end_rel_nanos")),
+            temporary_bytes=_compact(stats.number("memory_stats.temp_memory_size")),
+            persistent_bytes=_compact(stats.number("memory_stats.persistent_memory_size")),
+            outputs=_read_outputs(outputs),
+            allocators=allocators,
+            allocations=AllocationColumns(
+                _compact(records.parent),
+                _compact(records.number("alloc_micros")),
+                _compact(records.number("alloc_bytes")),
+            ),
+        ),
+        allocator_names=allocator_names,
+        output_shapes=shown,
+        fed_shapes=fed,
+    )
+
+
+def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
+    """The tables, if some op that ran is known: then nobody has to look what the data are."""
+    try:
+        n_threads = number_of_threads(None) if len(data) > SMALL else 1
+        tables = scan_in_parts(_split_plan(), data, n_threads)
+    except (DecodeError, RuntimeWarning):
+        return []
+    stats = tables[_STATS]
+    some = stats.text("node_name")
+    first = Texts(some.data, some.start[:_LOOKED_AT], some.length[:_LOOKED_AT])
+    return tables if names.is_op[names.find(first)].any() else []
+
+
+def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
+    """Place, name and label of the stats of which no op is known."""
+    texts, labels = stats.text("node_name"), stats.text("timeline_label")
+    return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
+
+
+def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColumns, list[str]]:
+    """Memory by allocator, and the names of those that tell their level or allocations.
+
+    Args:
+        memory: The allocators of the stats.
+        makers: Those that tell single allocations, by row.
+    """
+    in_use = memory.number("allocator_bytes_in_use")
+    telling = in_use != 0
+    telling[makers] = True
+    index = TextIndex()
+    name_ids = np.zeros(len(memory), np.int64)
+    name_ids[telling] = index.intern(memory.text("allocator_name").take(np.flatnonzero(telling)))
+    columns = AllocatorColumns(
+        _compact(memory.parent),
+        _compact(name_ids),
+        _compact(memory.number("total_bytes")),
+        _compact(memory.number("peak_bytes")),
+        _compact(memory.number("live_bytes")),
+        _compact(in_use),
+    )
+    return columns, [index[number].decode() for number in range(len(index))]
+
+
+def _read_outputs(outputs: Columns) -> OutputColumns:
+    """Every output with an allocation description."""
+    allocated = outputs.number(f"{_ALLOCATION}.allocated_bytes")
+    requested = outputs.number(f"{_ALLOCATION}.requested_bytes")
+    columns = [
+        outputs.parent,
+        outputs.number("slot"),
+        np.maximum(allocated, requested),
+        outputs.number(f"{_ALLOCATION}.ptr"),
+    ]
+    is_allocated = outputs.number(_ALLOCATION)
+    if not is_allocated.all():
+        place = np.flatnonzero(is_allocated)
+        room = np.empty(len(place), np.int64)  # the same for all: new memory costs more
+        taken = (column.take(place, out=room, mode="clip") for column in columns)
+        return OutputColumns(*[_compact(column) for column in taken])
+    return OutputColumns(*map(_compact, columns))
+
+
+def _compact(values: Int64Array) -> CompactColumn:
+    """A column to be kept, in memory of its own."""
+    offsets, base = narrowed(values) or (values.copy(), 0)
+    return CompactColumn(offsets, base, len(values))
+
+
+def _counts(owner: Int64Array, size: int) -> list[int]:
+    return np.bincount(owner, minlength=size).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,139 @@
+"""Shapes of the tensors that ops of a run have put out.
+
+Only those are decoded that tell something new: the op has not put out a tensor of that shape
+before, in any run. Ops whose shapes never become complete, because only one output of theirs is
+ever used (a ``Switch``, say) or because the graph says otherwise, cost next to nothing in later
+runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.numerals import whole_number
+from tfprof.columns.shapes import OutputShapes, Shape
+from tfprof.wire import messages as pb
+from tfprof.wire.scan import Columns, Texts
+from tfprof.wire.text_index import TextIndex
+
+_SHAPE = "tensor_description.shape"
+
+_FED = re.compile(r"_arg_(?P<name>.+)_(?P<output>\d{1,9})_\d+")
+"""Name of the op that takes what is fed for an output of another (``graph_execution_state.cc``)."""
+
+_Decode = Callable[[bytes], Shape]
+
+
+class SeenShapes:
+    """Which shapes the outputs of ops have had, in all runs of a profile."""
+
+    def __init__(self) -> None:
+        self._shapes = TextIndex()
+        self._seen = TextIndex()  # an op, an output, whether it is described and a shape, as bytes
+
+    def take_new(
+        self, name_ids: Int64Array, outputs: Columns, wanted: BoolArray
+    ) -> list[tuple[int, OutputShapes]]:
+        """What the ops of a run show of their outputs that no run has shown before.
+
+        Args:
+            name_ids: Name id of each stat's op, -1 for one that is not known, shape (n stats,).
+            outputs: The outputs of the stats.
+            wanted: Whether the shapes of an op are wanted, by name id.
+
+        Returns:
+            Name id and outputs of each stat with something new, in the order of the run; equal
+            ones once.
+
+        Raises:
+            DecodeError: A shape is damaged. Nothing is taken.
+        """
+        is_wanted = wanted[name_ids]
+        if not is_wanted.any():
+            return []
+        places = np.flatnonzero(is_wanted[outputs.parent])
+        owners = outputs.parent[places]
+        texts = outputs.text(_SHAPE).take(places)
+        facts = (
+            name_ids[owners],
+            outputs.number("slot")[places],
+            outputs.number("tensor_description")[places],
+            self._shapes.intern(texts),
+        )
+        rows = _texts_of_rows(np.stack(facts, axis=1))
+        is_new = self._seen.find(rows) < 0
+        if not is_new.any():
+            return []
+        decode = _decoder()
+        described = facts[2].tolist()
+        slots = facts[1].tolist()
+        found: dict[tuple[int, OutputShapes], None] = {}
+        stats = np.unique(owners[is_new])
+        bounds = zip(
+            name_ids[stats].tolist(),
+            np.searchsorted(owners, stats).tolist(),
+            np.searchsorted(owners, stats, "right").tolist(),
+            strict=True,
+        )
+        for name_id, start, stop in bounds:
+            shown = [
+                (slots[each], decode(texts[each]) if described[each] else None)
+                for each in range(start, stop)
+            ]
+            found[name_id, tuple(shown)] = None
+        self._seen.intern(rows)
+        return list(found)
+
+
+def fed_shapes(
+    unknown: Sequence[tuple[int, str, str]], outputs: Columns
+) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Shapes of what a session was fed: it runs ``_arg_x_0_2`` in place of ``x``.
+
+    Args:
+        unknown: Place, name and label of stats.
+        outputs: The outputs of all stats.
+
+    Raises:
+        DecodeError: A shape is damaged.
+    """
+    decode = _decoder()
+    shapes: dict[tuple[str, int], tuple[int, ...]] = {}
+    for place, name, _ in unknown:
+        found = _FED.fullmatch(name)
+        first = None if found is None else next(_shapes(outputs, place, decode), None)
+        if found is not None and first is not None:
+            shapes[found["name"], whole_number(found["output"])] = first
+    return shapes
+
+
+def _shapes(outputs: Columns, stat: int, decode: _Decode) -> Iterator[Shape]:
+    """The shape of each output of a stat; None of an output without a description."""
+    start, stop = np.searchsorted(outputs.parent, [stat, stat + 1]).tolist()
+    is_described, texts = outputs.number("tensor_description"), outputs.text(_SHAPE)
+    for place in range(start, stop):
+        yield decode(texts[place]) if is_described[place] else None
+
+
+def _decoder() -> _Decode:
+    """Decodes each different shape once: most of a run's are equal."""
+    known: dict[bytes, Shape] = {}
+
+    def decode(text: bytes) -> Shape:
+        if text not in known:
+            shape = pb.TensorShapeProto.FromString(text)
+            known[text] = None if shape.unknown_rank else tuple([dim.size for dim in shape.dim])
+        return known[text]
+
+    return decode
+
+
+def _texts_of_rows(rows: Int64Array) -> Texts:
+    """The numbers of each row as bytes."""
+    size = rows.shape[1] * rows.itemsize
+    n_rows = len(rows)
+    return Texts(rows.tobytes(), np.arange(n_rows) * size, np.full(n_rows, size, np.int64))

@@ -1,0 +1,1 @@
+"""Keeps a profile in step with its graph; opens and writes profiles."""

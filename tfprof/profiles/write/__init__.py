@@ -1,0 +1,1 @@
+"""Profiles as protos, op logs, tables and pprof."""

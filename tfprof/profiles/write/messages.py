@@ -1,0 +1,39 @@
+"""A message as bytes or as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.files.open import CLASSES, open_bytes
+from tfprof.files.sniff import Format
+from tfprof.wire import messages as pb
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+
+def message_bytes(source: Source, kind: Format) -> bytes:
+    """The serialized message of a file, which may hold it as text.
+
+    Raises:
+        InputError: It is broken.
+    """
+    return bytes(open_bytes(source, kind, argument="path")[0])
+
+
+def text_of(data: bytes, kind: Format) -> tuple[bytes, int]:
+    """A serialized message in protobuf's text format.
+
+    Returns:
+        The text, and how many bytes of the message it leaves out: fields that are not in
+        tfprof's definition of the message.
+    """
+    from google.protobuf import text_format
+
+    message = getattr(pb, CLASSES[kind]).FromString(data)
+    whole = message.ByteSize()
+    message.DiscardUnknownFields()
+    text: str = text_format.MessageToString(
+        message, as_utf8=True, descriptor_pool=pb.private_pool()
+    )
+    return text.encode(), whole - message.ByteSize()

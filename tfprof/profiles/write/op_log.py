@@ -1,0 +1,82 @@
+"""A profile's ops → ``OpLogProto``: types, float operations and call stacks."""
+
+from __future__ import annotations
+
+from tfprof.columns.frames import NO_STACK, StackTable
+from tfprof.columns.strings import StringTable
+from tfprof.profiles.model.profile import OpLogColumns, Profile
+from tfprof.wire import messages as pb
+
+
+def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> pb.OpLogProto:
+    """Everything an op log can say about the ops of a profile.
+
+    Ops that have neither types, float operations nor a call stack are left out.
+
+    Args:
+        profile: The profile.
+        unknown: Entries for ops that the profile does not have, to be kept as they are.
+    """
+    writer = _Writer()
+    ops = profile.ops
+    columns = OpLogColumns(stacks=profile.stacks)
+    for row in range(len(ops)):
+        types = [ops.strings[type_id] for type_id in ops.added_types.get(row, ())]
+        flops = int(ops.float_ops.array[row])
+        stack = int(ops.stack_ids.array[row])
+        if types or flops or stack != NO_STACK:
+            columns.names.append(ops.name(row))
+            columns.types.append(types)
+            columns.float_ops.append(flops)
+            columns.stack_ids.append(stack)
+    writer.add(columns)
+    if unknown is not None:
+        writer.add(unknown)
+    return writer.finish()
+
+
+def columns_to_op_log(columns: OpLogColumns) -> pb.OpLogProto:
+    """The entries as an op log."""
+    writer = _Writer()
+    writer.add(columns)
+    return writer.finish()
+
+
+class _Writer:
+    """Collects entries; strings get their ids in order of first use, ``none`` being 0."""
+
+    def __init__(self) -> None:
+        self._log = pb.OpLogProto()
+        self._strings = StringTable(["none"])
+
+    def add(self, columns: OpLogColumns) -> None:
+        known: dict[int, bytes] = {}
+        for name, flops, types, stack in zip(
+            columns.names, columns.float_ops, columns.types, columns.stack_ids, strict=True
+        ):
+            entry = self._log.log_entries.add(name=name, float_ops=flops, types=types)
+            if stack == NO_STACK:
+                continue
+            encoded = known.get(stack)
+            if encoded is None:
+                encoded = known[stack] = self._encode(columns.stacks, stack)
+            entry.code_def.MergeFromString(encoded)
+
+    def _encode(self, stacks: StackTable, stack: int) -> bytes:
+        code = pb.CodeDef()
+        for frame_id in stacks.frame_ids(stack):
+            frame = stacks.frames[frame_id]
+            code.traces.add(
+                file_id=self._strings.intern(frame.file),
+                function_id=self._strings.intern(frame.function),
+                line_id=self._strings.intern(frame.line_text) if frame.line_text else 0,
+                lineno=frame.line_number,
+                func_start_line=frame.function_start_line,
+            )
+        encoded: bytes = code.SerializeToString()
+        return encoded
+
+    def finish(self) -> pb.OpLogProto:
+        for string_id, text in enumerate(self._strings.values):
+            self._log.id_to_string[string_id] = text
+        return self._log

@@ -1,0 +1,257 @@
+"""A profile → ``ProfileProto``: what ``ProfilerFromFile`` of TensorFlow, and ``load``, read.
+
+Maps are written in the order of their keys: equal profiles give equal bytes. The nodes come last,
+so that a file that is cut off still has the strings of its call stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.frames import NO_STACK, Frame, StackTable
+from tfprof.columns.shapes import Shape, display_dims
+from tfprof.columns.strings import StringTable
+from tfprof.errors import UsageError
+from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.ops import OpTable
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.write.profile_attrs import attribute_fields
+from tfprof.profiles.write.profile_details import encode_details
+from tfprof.profiles.write.profile_execs import execution_fields
+from tfprof.profiles.write.wire_encoding import (
+    encode_int64_fields,
+    encode_int_maps,
+    encode_varint,
+    length_delimited,
+    length_delimited_tag,
+)
+from tfprof.wire import messages as pb
+from tfprof.wire.parsing import MAX_MESSAGE_BYTES
+
+# Fields of ProfileNode: numbers, or tags of length-delimited fields.
+_INPUTS, _FLOAT_OPS, _ID, _SRC_OUTPUT_INDEX = 2, 8, 13, 14
+_NAME, _SHAPE, _OP_TYPES = b"\x0a", b"\x22", b"\x2a"
+_CANONICAL_DEVICE, _HOST_DEVICE, _OP, _TRACE = b"\x32", b"\x3a", b"\x4a", b"\x52"
+_OUTPUT_SHAPES = b"\x7a"
+_INPUT_PORTS = length_delimited_tag(1001)  # of ProfileNodeOwn
+_FURTHER_RUNS = 1002  # of ProfileNodeOwn
+
+_NODES, _VALUE, _INT_KEY = b"\x0a", b"\x12", b"\x08"
+_PIECES_PER_GROUP = 1 << 16
+_LARGEST = MAX_MESSAGE_BYTES - (1 << 24)
+"""Bytes of nodes, without their tags and lengths."""
+
+
+def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
+    """Everything a ProfileProto can say about a profile.
+
+    Args:
+        profile: The profile.
+        constants: Save attributes that hold tensors, too.
+
+    Raises:
+        UsageError: It would be larger than protobuf's 2 GiB.
+        MalformedProfileError: The profile was loaded, and attributes of its ops are damaged.
+    """
+    return b"".join(chain.from_iterable(_groups(profile, constants)))
+
+
+def profile_to_chunks(profile: Profile, *, constants: bool = True) -> Iterator[bytes]:
+    """The same, some thousand nodes at a time.
+
+    Arguments and errors as in ``profile_to_bytes``.
+    """
+    return map(b"".join, _groups(profile, constants))
+
+
+def _groups(profile: Profile, constants: bool) -> Iterator[list[bytes]]:
+    """Pieces of the message; the nodes, which are most of it, come last."""
+    ops = profile.ops
+    strings = StringTable(["none"])
+    traces = _traces(profile.stacks, ops.stack_ids.array, strings)
+    head = pb.ProfileProto(
+        has_trace=profile.has_traces,
+        steps=profile.steps.steps,
+        id_to_string=dict(enumerate(strings.values)),
+        miss_accelerator_stream=profile.misses_accelerator_stream,
+    ).SerializeToString(deterministic=True)
+    if not profile.classic:
+        head += encode_details(profile)
+    yield [head]
+    size = len(head)
+    pieces: list[bytes] = []
+    short = [encode_varint(length) for length in range(1 << 12)]
+    keys = encode_int64_fields((1,), np.arange(len(ops), dtype=np.int64)[None])
+    keys[:1] = [_INT_KEY + b"\x00"][: len(ops)]
+    for key, fields in zip(keys, _node_fields(profile, traces, constants), strict=True):
+        length = sum(map(len, fields))
+        inner = short[length] if length < len(short) else encode_varint(length)
+        length += len(key) + len(_VALUE) + len(inner)
+        outer = short[length] if length < len(short) else encode_varint(length)
+        pieces += (_NODES, outer, key, _VALUE, inner, *fields)
+        size += length
+        if len(pieces) >= _PIECES_PER_GROUP:
+            yield pieces
+            pieces = []
+        if size > _LARGEST:
+            raise UsageError(
+                "this profile would be saved as more than 2 GiB, the limit of a protobuf message; "
+                "leave the constants out (constants=False) or save fewer steps"
+            )
+    yield pieces
+
+
+def _node_fields(
+    profile: Profile, traces: list[bytes], constants: bool
+) -> Iterator[tuple[bytes, ...]]:
+    """The fields of each node, in the order of their numbers."""
+    ops = profile.ops
+    sources, input_ports = _source_ports(ops, classic=profile.classic)
+    names = [ops.names[name_id] for name_id in ops.name_ids.array.tolist()]
+    return zip(
+        [length_delimited(_NAME, name.encode()) for name in names],
+        _inputs(ops),
+        _by_id(ops.shape_ids.array, lambda shape_id: _shape(ops.shapes.shapes[shape_id])),
+        _op_types(profile),
+        _by_id(ops.device_ids.array, lambda device_id: _devices(ops.strings[device_id])),
+        encode_int64_fields((_FLOAT_OPS,), ops.float_ops.array[None]),
+        _by_id(ops.op_ids.array, lambda op: length_delimited(_OP, ops.strings[op].encode())),
+        traces,
+        attribute_fields(ops, constants=constants),
+        execution_fields(profile.steps, len(ops)),
+        encode_int64_fields((_ID,), np.arange(len(ops), dtype=np.int64)[None]),
+        sources,
+        _by_id(ops.output_shapes_ids.array, lambda list_id: _shapes(ops.shapes.list_of(list_id))),
+        input_ports,
+        encode_int64_fields((_FURTHER_RUNS,), ops.static_runs.array[None] - 1),
+        strict=True,
+    )
+
+
+def _by_id(ids: Int64Array, encode: Callable[[int], bytes]) -> list[bytes]:
+    """The bytes of each row's id, nothing for -1; each distinct id is encoded once."""
+    encoded = {-1: b""}
+    for value in np.unique(ids[ids >= 0]).tolist():
+        encoded[value] = encode(value)
+    return [encoded[value] for value in ids.tolist()]
+
+
+def _inputs(ops: OpTable) -> list[bytes]:
+    """Input index → id; inputs that are in no graph have no id and are left out."""
+    offsets, producers = ops.input_offsets(), ops.input_rows()
+    index = np.arange(len(producers)) - np.repeat(offsets[:-1], np.diff(offsets))
+    known = producers >= 0
+    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])[offsets]
+    return encode_int_maps(_INPUTS, index[known], producers[known], bounds)
+
+
+def _source_ports(ops: OpTable, *, classic: bool) -> tuple[list[bytes], list[bytes]]:
+    """The output that each input reads, -1 for a control input. The original always writes 0.
+
+    The format has one output for each source: of several the last one stays, data before
+    control.
+
+    Returns:
+        Id of a source → output of each row; and all outputs of the rows for which that is not
+        enough, in a field of our own.
+    """
+    offsets, producers = ops.input_offsets(), ops.input_rows()
+    consumers = np.repeat(np.arange(len(ops)), np.diff(offsets))
+    ports = np.zeros_like(producers) if classic else ops.input_ports
+    order = np.lexsort((np.arange(len(ports)), ports >= 0, producers, consumers))
+    is_last = np.ones(len(order), np.bool_)
+    is_last[:-1] = (np.diff(consumers[order]) != 0) | (np.diff(producers[order]) != 0)
+    is_first = np.append(np.True_, is_last)[:-1]
+    saved = np.empty_like(ports)
+    saved[order] = ports[order][is_last][np.cumsum(is_first) - 1]
+    lost = (producers < 0) | (saved != ports)
+
+    kept = order[is_last & (producers[order] >= 0)]
+    bounds = np.searchsorted(consumers[kept], np.arange(len(ops) + 1))
+    maps = encode_int_maps(_SRC_OUTPUT_INDEX, producers[kept], ports[kept], bounds)
+    additions = [b""] * len(ops)
+    for row in np.unique(consumers[lost]).tolist():
+        numbers = map(_signed_varint, ports[offsets[row] : offsets[row + 1]].tolist())
+        additions[row] = length_delimited(_INPUT_PORTS, b"".join(numbers))
+    return maps, additions
+
+
+def _shape(shape: Shape) -> bytes:
+    dims = display_dims(shape)
+    return length_delimited(_SHAPE, b"".join(map(_signed_varint, dims))) if dims else b""
+
+
+def _shapes(shapes: list[Shape]) -> bytes:
+    """Output index → dimensions."""
+    entries = []
+    for index, shape in enumerate(shapes):
+        dims = b"".join(map(_signed_varint, display_dims(shape)))
+        numbers = length_delimited(b"\x0a", dims) if dims else b""
+        key = _INT_KEY + encode_varint(index)
+        entries.append(length_delimited(_OUTPUT_SHAPES, key + length_delimited(_VALUE, numbers)))
+    return b"".join(entries)
+
+
+def _signed_varint(value: int) -> bytes:
+    return encode_varint(value & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def _op_types(profile: Profile) -> list[bytes]:
+    """Op type, device and added types, in byte order.
+
+    An op seen only at run time has the type that its timeline label names; in classic mode, as
+    in the original, its own name.
+    """
+    ops = profile.ops
+    types = ops.op_ids.array
+    if not profile.classic:
+        types = np.where(ops.label_op_ids.array >= 0, ops.label_op_ids.array, types)
+    encoded: dict[tuple[int, ...], bytes] = {}
+    fields = []
+    for row, ids in enumerate(zip(types.tolist(), ops.device_ids.array.tolist(), strict=True)):
+        key = (*ids, *ops.added_types.get(row, ()))
+        if key not in encoded:
+            texts = sorted({ops.strings[string_id] for string_id in key if string_id >= 0})
+            encoded[key] = b"".join(length_delimited(_OP_TYPES, text.encode()) for text in texts)
+        fields.append(encoded[key])
+    return fields
+
+
+def _devices(name: str) -> bytes:
+    """The canonical device and its host."""
+    host = Device.from_name(name).host_name
+    return length_delimited(_CANONICAL_DEVICE, name.encode()) + length_delimited(
+        _HOST_DEVICE, host.encode()
+    )
+
+
+def _traces(stacks: StackTable, stack_ids: Int64Array, strings: StringTable) -> list[bytes]:
+    """Call stacks; strings get their ids in order of first use."""
+    frames: dict[int, bytes] = {}
+    encoded = {NO_STACK: b""}
+    fields = []
+    for stack in stack_ids.tolist():
+        if stack not in encoded:
+            frame_ids = stacks.frame_ids(stack)
+            for frame_id in frame_ids:
+                if frame_id not in frames:
+                    frames[frame_id] = _trace(stacks.frames[frame_id], strings)
+            code = b"".join([frames[frame_id] for frame_id in frame_ids])
+            encoded[stack] = length_delimited(_TRACE, code)
+        fields.append(encoded[stack])
+    return fields
+
+
+def _trace(frame: Frame, strings: StringTable) -> bytes:
+    trace = pb.CodeDef.Trace(
+        file_id=strings.intern(frame.file),
+        function_id=strings.intern(frame.function),
+        line_id=strings.intern(frame.line_text) if frame.line_text else 0,
+        lineno=frame.line_number,
+        func_start_line=frame.function_start_line,
+    )
+    return length_delimited(b"\x0a", trace.SerializeToString())

@@ -1,5 +1,0 @@
-"""Checkpoints of TensorFlow, read without it."""
-
-from tfprof.readers.checkpoint.checkpoint import Checkpoint, CheckpointVariable, open_checkpoint
-
-__all__ = ["Checkpoint", "CheckpointVariable", "open_checkpoint"]

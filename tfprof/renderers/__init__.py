@@ -1,1 +1,0 @@
-"""Answers as text for people. A renderer turns plain data into text and computes nothing."""

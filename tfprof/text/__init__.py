@@ -1,0 +1,1 @@
+"""Text for people: units, tables, pages, drawings."""

@@ -1,0 +1,116 @@
+"""The tools of TensorBoard's Profile tab: functions from a captured run to tables and chart data.
+
+Each takes a run, optionally the name of one host, one step by its number, and ``classic=True``
+for the reference's own numbers, and answers with a ``ToolResult``:
+
+>>> from tfprof import tools
+>>> from tfprof.testing.xspace_builders import event, host, line, xspace
+>>> step = event("train", 0, 100, step_num=7, _r=1)
+>>> run = tools.open_run(xspace(host(line(step, event("dense/MatMul:MatMul", 10, 30)))))
+>>> found = tools.op_stats(run)
+>>> list(found.tables)
+['ops', 'ops_with_idle']
+>>> found.to_rows()[0]["operation"], found.to_rows()[0]["total_self_time"]
+('dense/MatMul', 0.03)
+
+Tools are loaded at first use; what they have in common is worked out once for each run.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfprof.captures.legacy.results import open_legacy
+    from tfprof.captures.overview.overview_page import overview
+    from tfprof.captures.practices.practices import advice
+    from tfprof.captures.run.contents import ToolData, tools_with_data
+    from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+    from tfprof.captures.run.run import Host, Run, open_run
+    from tfprof.captures.run.table import Column, Table
+    from tfprof.captures.tools.buffer_memory import memory_viewer
+    from tfprof.captures.tools.gpu_kernels import kernel_stats
+    from tfprof.captures.tools.hlo_graph import graph_viewer
+    from tfprof.captures.tools.hlo_statistics import hlo_stats
+    from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
+    from tfprof.captures.tools.memory_profile import memory
+    from tfprof.captures.tools.monitor_report import monitor
+    from tfprof.captures.tools.op_profile_tree import op_profile
+    from tfprof.captures.tools.op_statistics import op_stats
+    from tfprof.captures.tools.pod_viewer import pod
+    from tfprof.captures.tools.roofline_model import roofline
+    from tfprof.captures.tools.tf_data_bottleneck import tf_data
+    from tfprof.captures.trace.events import trace
+
+_HOME = {
+    "Advice": "tfprof.captures.run.result",
+    "Chart": "tfprof.captures.run.result",
+    "Column": "tfprof.captures.run.table",
+    "Host": "tfprof.captures.run.run",
+    "Note": "tfprof.captures.run.result",
+    "Run": "tfprof.captures.run.run",
+    "Table": "tfprof.captures.run.table",
+    "ToolData": "tfprof.captures.run.contents",
+    "ToolResult": "tfprof.captures.run.result",
+    "advice": "tfprof.captures.practices.practices",
+    "graph_viewer": "tfprof.captures.tools.hlo_graph",
+    "hlo_stats": "tfprof.captures.tools.hlo_statistics",
+    "input_pipeline": "tfprof.captures.tools.input_pipeline_analyzer",
+    "kernel_stats": "tfprof.captures.tools.gpu_kernels",
+    "memory": "tfprof.captures.tools.memory_profile",
+    "memory_viewer": "tfprof.captures.tools.buffer_memory",
+    "monitor": "tfprof.captures.tools.monitor_report",
+    "op_profile": "tfprof.captures.tools.op_profile_tree",
+    "op_stats": "tfprof.captures.tools.op_statistics",
+    "open_legacy": "tfprof.captures.legacy.results",
+    "open_run": "tfprof.captures.run.run",
+    "overview": "tfprof.captures.overview.overview_page",
+    "pod": "tfprof.captures.tools.pod_viewer",
+    "roofline": "tfprof.captures.tools.roofline_model",
+    "tf_data": "tfprof.captures.tools.tf_data_bottleneck",
+    "tools_with_data": "tfprof.captures.run.contents",
+    "trace": "tfprof.captures.trace.events",
+}
+
+__all__ = [
+    "Advice",
+    "Chart",
+    "Column",
+    "Host",
+    "Note",
+    "Run",
+    "Table",
+    "ToolData",
+    "ToolResult",
+    "advice",
+    "graph_viewer",
+    "hlo_stats",
+    "input_pipeline",
+    "kernel_stats",
+    "memory",
+    "memory_viewer",
+    "monitor",
+    "op_profile",
+    "op_stats",
+    "open_legacy",
+    "open_run",
+    "overview",
+    "pod",
+    "roofline",
+    "tf_data",
+    "tools_with_data",
+    "trace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tfprof.tools' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

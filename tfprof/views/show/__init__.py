@@ -1,0 +1,1 @@
+"""Views as text, outlines, pages and drawings."""

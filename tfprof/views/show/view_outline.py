@@ -1,0 +1,236 @@
+"""Views as outlines: one line for each row, which can be read, searched and pasted by itself.
+
+There is no header: every number carries its unit, and all but times say what they count. The
+lines of a tree hang together by their guides; op types follow each other below their total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
+from rich.style import Style
+
+from tfprof.text.folding import fitted
+from tfprof.text.tables import GAP, UNICODE, Glyphs
+from tfprof.text.units import human_share
+from tfprof.views.result import ViewTree
+from tfprof.views.show.view_rows import Line, Numbers, ViewRows
+
+MAX_GUIDES = 12
+"""Levels of guides; deeper lines stand at the last of them and say how deep they are."""
+
+_INDENT = 4
+_NAME_COLUMN = 72
+"""Names that are longer push their numbers to the right, where there is room."""
+_MIN_NAME = 20
+_UNLIMITED = 1_000_000
+
+Piece = tuple[str, str]
+"""Text and its rich style."""
+
+
+@dataclass(frozen=True)
+class ViewOutline:
+    """A view as a rich renderable, fitted to the width of the console.
+
+    Attributes:
+        tree: The view.
+        max_rows: Show no more rows than this, the largest ones; 0 shows all.
+        glyphs: What to draw with.
+    """
+
+    tree: ViewTree
+    max_rows: int = 0
+    glyphs: Glyphs = UNICODE
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        outline = _outline(self.tree, self.glyphs, self.max_rows, options.max_width)
+        for pieces in outline.lines:
+            for text, style in pieces:
+                yield Segment(text, Style.parse(style) if style else None)
+            yield Segment.line()
+        for remark in outline.remarks:
+            yield Segment(remark, Style(dim=True))
+            yield Segment.line()
+
+
+def view_outline(
+    tree: ViewTree, glyphs: Glyphs = UNICODE, max_rows: int = 0, width: int | None = None
+) -> str:
+    """A view as plain text.
+
+    Args:
+        tree: The view.
+        glyphs: What to draw with.
+        max_rows: Show no more rows than this, the largest ones; 0 shows all.
+        width: Fold names and leave out numbers beyond this; None does neither.
+    """
+    outline = _outline(tree, glyphs, max_rows, width or _UNLIMITED)
+    lines = ["".join(text for text, _ in pieces) for pieces in outline.lines]
+    return "".join(f"{line}\n" for line in [*lines, *outline.remarks])
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """Lines in pieces, and what the reader does not see."""
+
+    lines: list[list[Piece]]
+    remarks: list[str]
+
+
+def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outline:
+    rows = ViewRows(tree, max_rows, glyphs)
+    # In a narrow terminal guides take no more than a third of it.
+    guides = _guides(rows.lines, glyphs, min(MAX_GUIDES, max(2, width // 3 // _INDENT)))
+    suffixes = [f" +{line.left_out}" if line.left_out else "" for line in rows.lines]
+    longest = max(
+        cell_len(guide) + cell_len(line.name) + len(suffix)
+        for guide, line, suffix in zip(guides, rows.lines, suffixes, strict=True)
+    )
+    least = min(longest, _MIN_NAME + max(map(cell_len, guides)))
+    tail, left_out = _fitting(_tail(rows), width - least)
+    room = max(width - sum(column.width + GAP for column in tail), least)
+    column = min(longest, room, _NAME_COLUMN)
+
+    widths = [cell_len(g) + len(s) for g, s in zip(guides, suffixes, strict=True)]
+    rooms = [max(room - width, 1) for width in widths]
+    names = fitted([line.name for line in rows.lines], rooms, glyphs.ellipsis)
+    lines = []
+    for place, (name, around) in enumerate(zip(names, widths, strict=True)):
+        pieces = [
+            (guides[place], "dim"),
+            (name, "bold" if place == 0 else ""),
+            (suffixes[place], "dim"),
+            (" " * (column - around - cell_len(name)), ""),
+        ]
+        for each in tail:
+            pieces += [(" " * GAP, ""), *each.cells[place]]
+        lines.append(_stripped(pieces))
+    remarks = [*rows.remarks()]
+    if left_out:
+        remarks.append(f"no room for: {', '.join(left_out)}")
+    wrapped = [part for text in remarks for part in wrap(glyphs.text(text), width)]
+    return _Outline(lines, wrapped)
+
+
+def _stripped(pieces: list[Piece]) -> list[Piece]:
+    """The line without blanks at its end."""
+    while pieces and not pieces[-1][0].strip():
+        pieces.pop()
+    if pieces:
+        pieces[-1] = (pieces[-1][0].rstrip(), pieces[-1][1])
+    return [piece for piece in pieces if piece[0]]
+
+
+def _guides(lines: Sequence[Line], glyphs: Glyphs, most: int) -> list[str]:
+    """What stands before each name; deeper than ``most`` levels that is how deep it is."""
+    rule, bar = glyphs.rule * 2, glyphs.line.rstrip()
+    branch, last_branch = ((g.rstrip() + rule)[:3] for g in (glyphs.branch, glyphs.last_branch))
+    last_child = {line.parent: place for place, line in enumerate(lines)}
+    before = {-1: "", 0: ""}
+    guides = []
+    for place, line in enumerate(lines):
+        start = before[line.parent]
+        is_last = last_child[line.parent] == place
+        if place == 0:
+            guides.append("")
+        elif line.depth > most:
+            before[place] = start
+            guides.append(f"{start}{glyphs.ellipsis}{line.depth} ")
+        else:
+            before[place] = start + ("" if is_last else bar).ljust(_INDENT)
+            guides.append(f"{start}{last_branch if is_last else branch} ")
+    return guides
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Cells of equal width behind the names.
+
+    Attributes:
+        about: What they show.
+        width: In character cells.
+        leave_out: Columns with the highest number go first where width is short; 0 stays.
+        cells: The pieces of each line.
+    """
+
+    about: str
+    width: int
+    leave_out: int
+    cells: Sequence[list[Piece]]
+
+
+def _fitting(columns: list[_Column], room: int) -> tuple[list[_Column], list[str]]:
+    """The columns that there is room for, and what the others show."""
+    left_out: list[str] = []
+    kept = list(columns)
+    while sum(column.width + GAP for column in kept) > room:
+        victim = max(reversed(kept), key=lambda column: column.leave_out)
+        if victim.leave_out == 0:
+            break
+        kept = [column for column in kept if column is not victim]
+        left_out.insert(0, victim.about)
+    return kept, left_out
+
+
+def _tail(rows: ViewRows) -> list[_Column]:
+    columns = []
+    for place, numbers in enumerate(rows.numbers()):
+        is_primary = numbers.metric is not None and numbers.metric == rows.primary
+        columns.append(_amounts(numbers, 0 if is_primary else 10 + place))
+        if numbers.whole > 0:
+            leave_out = 5 if is_primary else 30 + place
+            columns.append(_shares(numbers, leave_out))
+        if is_primary:
+            columns += _own(numbers)
+    for title, texts in rows.texts():
+        width = max(map(cell_len, texts))
+        columns.append(_Column(title, width, 50, [_padded(text, width, "dim") for text in texts]))
+    return columns
+
+
+def _amounts(numbers: Numbers, leave_out: int) -> _Column:
+    """The numbers with what they count: ``93.8 MB memory``, ``12 runs``."""
+    if numbers.title == "time":
+        pairs = [_with_unit(text) for text in numbers.texts]
+        unit = max(len(unit) for _, unit in pairs)
+        cells = [f"{number} {label:<{unit}}" if unit else number for number, label in pairs]
+    else:
+        singular = numbers.title.removesuffix("s")
+        cells = [f"{text} {singular if text == '1' else numbers.title}" for text in numbers.texts]
+    width = max(map(len, cells))
+    return _Column(numbers.title, width, leave_out, [[(cell.rjust(width), "")] for cell in cells])
+
+
+def _with_unit(text: str) -> tuple[str, str]:
+    number, _, unit = text.rpartition(" ")
+    return (number, unit) if number else (text, "")
+
+
+def _shares(numbers: Numbers, leave_out: int) -> _Column:
+    texts = []
+    for value in numbers.values:
+        texts.append(human_share(value, numbers.whole) if value and value > 0 else "")
+    width = max(map(len, texts))
+    cells = [[(text.rjust(width), numbers.colour)] for text in texts]
+    return _Column(f"share of {numbers.title}", width, leave_out, cells)
+
+
+def _own(numbers: Numbers) -> list[_Column]:
+    """What lines cost without those below them, where that is another number and not nothing."""
+    texts = [
+        f"own {text}" if own and own != value else ""
+        for text, own, value in zip(numbers.own, numbers.own_values, numbers.values, strict=True)
+    ]
+    width = max(map(len, texts))
+    cells = [_padded(text, width, "dim") for text in texts]
+    return [_Column(f"own {numbers.title}", width, 20, cells)] if width else []
+
+
+def _padded(text: str, width: int, style: str = "") -> list[Piece]:
+    return [(text, style), (" " * (width - cell_len(text)), "")]

@@ -1,0 +1,374 @@
+"""The lines that a view shows: which ones, how they hang together, and their numbers as text.
+
+Outlines and pages lay out what they find here, so they agree in what they show. A dash means "not
+measured": the op never ran, or nobody counts its float operations; ``n/a`` stands for a whole
+metric that the profile does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.options.spec import BY_NAME, OPTIONS
+from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
+from tfprof.text.tables import UNICODE, Glyphs, escaped
+from tfprof.text.units import human_count
+from tfprof.views.result import NO_OP, ViewTree
+from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
+from tfprof.views.variable_values import shows_values
+
+OTHERS = -1
+"""In ``Line.row``: all op types that are not shown, also those that the options exclude."""
+
+_SHOW_ALL = "--max_rows 0 shows all"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line.
+
+    Attributes:
+        row: Row in the view, or ``OTHERS``.
+        parent: Line of the parent, -1 for the first.
+        depth: Levels below the root.
+        name: What to call it below its parent.
+        full_name: Its whole name.
+        left_out: How many of its children are not shown.
+    """
+
+    row: int
+    parent: int
+    depth: int
+    name: str
+    full_name: str
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """One attribute of all lines.
+
+    Attributes:
+        title: What it is.
+        colour: Of its bars.
+        values: What each line stands for, with all below it; None if that is not known.
+        texts: The same as text.
+        own: What each line costs by itself, as text; empty where there is no such thing.
+        own_values: The same as numbers.
+        whole: What shares are shares of.
+        metric: The metric; None for the number of ops.
+    """
+
+    title: str
+    colour: str
+    values: Sequence[int | None]
+    texts: Sequence[str]
+    own: Sequence[str]
+    own_values: Sequence[int | None]
+    whole: int
+    metric: Metric | None = None
+
+    def share(self, line: int) -> float | None:
+        """Part of the whole, 0 to 1, where that means something."""
+        return self._part(self.values[line])
+
+    def own_share(self, line: int) -> float | None:
+        """The same of what the line costs by itself."""
+        return self._part(self.own_values[line])
+
+    def _part(self, value: int | None) -> float | None:
+        return value / self.whole if value and 0 < value <= self.whole else None
+
+
+class ViewRows:
+    """The lines of a view.
+
+    Args:
+        tree: The view.
+        max_rows: Show no more rows than this, the largest ones with their ancestors; 0 shows
+            all. The total of op types does not count.
+        glyphs: For dashes and units.
+
+    Attributes:
+        is_list: It is a list of op types, with the total first.
+        metrics: The selected metrics.
+        primary: The metric that rows are chosen by: the order's, else the first selected.
+        lines: The lines, parents before their children.
+        n_left_out: Rows that are not shown.
+    """
+
+    def __init__(self, tree: ViewTree, max_rows: int = 0, glyphs: Glyphs = UNICODE) -> None:
+        self.tree = tree
+        self.glyphs = glyphs
+        self.is_list = tree.kind == "op"
+        self.has_runs = bool(tree.profile.steps.steps)
+        self.metrics = selected_metrics(tree)
+        self.primary = self._primary()
+        self._has_float_ops = bool(tree.ops.float_ops.array.any())
+        rows = self._rows(max_rows)
+        self.n_left_out = len(tree) - len(rows)
+        self.lines = self._list_lines(rows) if self.is_list else self._tree_lines(rows)
+        self._rows_of_lines = np.array([max(line.row, 0) for line in self.lines], np.int64)
+
+    def numbers(self) -> list[Numbers]:
+        """The selected metrics, in the order of columns."""
+        found = []
+        for metric in self.metrics:
+            found.append(self._numbers(metric))
+            if metric.select == "occurrence" and self.tree.kind != "code":
+                found.append(self._definitions())
+        return found
+
+    def texts(self) -> list[tuple[str, list[str]]]:
+        """Selected attributes that are no numbers: title, and the text of each line."""
+        found = []
+        for select, title, text_of in TEXTS:
+            if select in self.tree.options.select:
+                cells = [escaped(text_of(self.tree, self._ops_of(line))) for line in self.lines]
+                found.append((title, cells))
+        if shows_values(self.tree):
+            cells = [escaped(values_text(self.tree, line.row)) for line in self.lines]
+            found.append(("values", cells))
+        return found
+
+    def _ops_of(self, line: Line) -> Int64Array:
+        is_sum = self.is_list and line.row <= 0
+        return np.zeros(0, np.int64) if is_sum else ops_of_row(self.tree, line.row)
+
+    def remarks(self) -> Iterator[str]:
+        """What the reader of a table does not see."""
+        by = f"those with the largest {self.primary.title}" if self.primary else "the first"
+        shown = len(self.tree) - self.n_left_out
+        if self.n_left_out and self.is_list:
+            yield f"{shown - 1:,} of {len(self.tree) - 1:,} op types, {by}. {_SHOW_ALL}"
+        elif self.n_left_out:
+            yield (
+                f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
+            )
+        depth = self.tree.options.max_depth
+        is_asked = depth != BY_NAME["max_depth"].default  # whoever gives a depth knows of it
+        if self._is_cut() and not (is_asked or self._cuts_the_largest()):
+            yield f"--max_depth {depth} cuts off the others; a larger one shows more of them"
+        yield from self.hints()
+
+    def hints(self) -> Iterator[str]:
+        """What no reader sees, whatever the report looks like."""
+        if len(self.tree) == 1 and (filters := [*self._filters()]):
+            yield f"no row is left by {', '.join(filters)}"
+        if self._is_cut() and self._cuts_the_largest():
+            yield (
+                f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
+                f"--order_by {self.primary.select if self.primary else ''} lists the largest first"
+            )
+        yield from about_idle(self.tree)
+        if not self.has_runs and any(metric.needs_run for metric in self.metrics):
+            yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
+
+    def _filters(self) -> Iterator[str]:
+        """Options that are set and hide rows."""
+        for name, _ in options_that_are_set(self.tree):
+            if name.startswith("min_") or name.endswith("_regexes"):
+                yield f"--{name}"
+
+    def _is_cut(self) -> bool:
+        """Whether a list ends where the depth cuts it."""
+        is_whole = self.is_list and not self.n_left_out
+        return is_whole and len(self.tree) - 2 == self.tree.options.max_depth
+
+    def _cuts_the_largest(self) -> bool:
+        """Whether most comes after the end of a list by name."""
+        if self.primary is None or self.tree.options.order_by != "name":
+            return False
+        shown = int(self.weights()[1:].sum())
+        return 2 * shown < int(self.tree.total[METRIC_ROW[self.primary.metric], 0])
+
+    # Which lines
+
+    def _primary(self) -> Metric | None:
+        known = [metric for metric in self.metrics if self.tree.total[METRIC_ROW[metric.metric], 0]]
+        ordered = [metric for metric in known if metric.select == self.tree.options.order_by]
+        return next(iter(ordered or known), None)
+
+    def weights(self) -> Int64Array:
+        """What rows are chosen by, shape (n,)."""
+        if self.primary is None:
+            return np.zeros(len(self.tree), np.int64)
+        source = self.tree.own if self.is_list else self.tree.total
+        weights: Int64Array = source[METRIC_ROW[self.primary.metric]]
+        return weights
+
+    def _rows(self, max_rows: int) -> list[int]:
+        """Rows to show, in display order, with their ancestors; the root is always there."""
+        tree = self.tree
+        limit = max_rows + self.is_list
+        if max_rows <= 0 or limit >= len(tree):
+            return list(range(len(tree)))
+        # Equal rows: the ones nearer to the root first, so that their children can follow.
+        candidates = np.lexsort((np.arange(len(tree)), tree.depth, -self.weights()))
+        parents = [0 if self.is_list else parent for parent in tree.parent.tolist()]
+        kept = {0}
+        for row in candidates.tolist():
+            path: list[int] = []
+            ancestor = row
+            while ancestor not in kept and len(kept) + len(path) <= limit:
+                path.append(ancestor)
+                ancestor = parents[ancestor]
+            if len(kept) + len(path) <= limit:
+                kept.update(path)
+            if len(kept) == limit:
+                break
+        return sorted(kept)
+
+    def _list_lines(self, rows: list[int]) -> list[Line]:
+        names = self.tree.names
+        lines = [Line(0, -1, 0, "total", names[0])]
+        lines += [Line(row, 0, 1, escaped(names[row]), names[row]) for row in rows[1:]]
+        # Types that no row shows: left out here, or by the options of the view.
+        shown = self.tree.own[:, rows].sum(axis=1)
+        if self.n_left_out or bool((self.tree.total[:, 0] != shown).any()):
+            lines.append(Line(OTHERS, 0, 1, "others", "others"))
+        return lines
+
+    def _tree_lines(self, rows: list[int]) -> list[Line]:
+        tree = self.tree
+        parents, depth = tree.parent.tolist(), tree.depth.tolist()
+        place = {row: line for line, row in enumerate(rows)}
+        shown_children = [0] * len(tree)
+        for row in rows[1:]:
+            shown_children[parents[row]] += 1
+        lines = [Line(0, -1, 0, "total", tree.names[0], self._n_hidden(0, shown_children))]
+        for row in rows[1:]:
+            lines.append(
+                Line(
+                    row,
+                    place[parents[row]],
+                    depth[row],
+                    self._short_name(row, parents[row]),
+                    tree.names[row],
+                    self._n_hidden(row, shown_children),
+                )
+            )
+        return lines
+
+    def _n_hidden(self, row: int, shown_children: Sequence[int]) -> int:
+        return len(self.tree.children_of(row)) - shown_children[row] if self.n_left_out else 0
+
+    def _short_name(self, row: int, parent: int) -> str:
+        """The name without what its place says already."""
+        name = self.tree.names[row]
+        if self.tree.kind == "scope":
+            name = name.removeprefix(f"{self.tree.names[parent]}/")
+        return escaped(name)
+
+    # Numbers
+
+    def _numbers(self, metric: Metric) -> Numbers:
+        index = METRIC_ROW[metric.metric]
+        whole = int(self.tree.total[index, 0])
+        own = self.tree.own[index][self._rows_of_lines].tolist()
+        if self.is_list:
+            totals = [whole, *own[1:]]
+            if self.lines[-1].row == OTHERS:
+                totals[-1] = whole - sum(totals[1:-1])
+        else:
+            totals = self.tree.total[index][self._rows_of_lines].tolist()
+        values = [self._known(metric, value, line) for line, value in enumerate(totals)]
+        own_values = [self._own(metric, value, line) for line, value in enumerate(own)]
+        return Numbers(
+            metric.title,
+            metric.colour,
+            values,
+            [self._text(metric, value) for value in values],
+            ["" if value is None else self._text(metric, value) for value in own_values],
+            own_values,
+            whole,
+            metric,
+        )
+
+    def _is_unknown(self, metric: Metric) -> bool:
+        if metric.select == "float_ops":
+            return not self._has_float_ops
+        return metric.needs_run and not self.has_runs
+
+    def _known(self, metric: Metric, value: int, line: int) -> int | None:
+        """The value; None where a zero only means that there was nothing to measure."""
+        if self._is_unknown(metric):
+            return None
+        if value or not (metric.needs_run or metric.select == "float_ops"):
+            return value
+        if metric.select == "float_ops":
+            return None
+        return None if metric.metric != "run_count" and self._never_ran(line) else value
+
+    def _never_ran(self, line: int) -> bool:
+        row = self.lines[line].row
+        if row == OTHERS:
+            return False
+        source = self.tree.own if self.is_list and row else self.tree.total
+        return int(source[METRIC_ROW["run_count"], row]) == 0
+
+    def _own(self, metric: Metric, value: int, line: int) -> int | None:
+        """What a line of a tree costs by itself, if it has something below it."""
+        row = self.lines[line].row
+        if self.is_list or not self.tree.accounted[row] or not self._has_members(row):
+            return None
+        return self._known(metric, value, line)
+
+    def _has_members(self, row: int) -> bool:
+        """Whether the row is itself an op, or a line that made ops."""
+        if self.tree.kind == "code":
+            offsets = self.tree.member_offsets
+            return bool(offsets[row + 1] > offsets[row])
+        return bool(self.tree.op_rows[row] != NO_OP)
+
+    def _text(self, metric: Metric, value: int | None) -> str:
+        if value is None:
+            return NOT_AVAILABLE if self._is_unknown(metric) else self.glyphs.missing
+        return self.glyphs.text(metric.form(value))
+
+    def _definitions(self) -> Numbers:
+        tree = self.tree
+        if not self.is_list:
+            counts = tree.definitions[self._rows_of_lines].tolist()
+        else:
+            options = tree.options
+            counts_all = options.account_everything and not options.account_displayed_op_only
+            whole = len(tree.ops) if counts_all else len(tree.members)
+            counts = [whole, *(len(tree.members_of(line.row)) for line in self.lines[1:])]
+            if self.lines[-1].row == OTHERS:
+                counts[-1] = whole - sum(counts[1:-1])
+        texts = [human_count(count) for count in counts]
+        nothing = [None] * len(counts)
+        return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)
+
+
+def about_idle(tree: ViewTree) -> Iterator[str]:
+    """How many rows are not there because they never ran, and how to see them."""
+    if tree.n_idle:
+        what = "op type" if tree.kind == "op" else "row"
+        are = "that never ran is" if tree.n_idle == 1 else "that never ran are"
+        plural = "" if tree.n_idle == 1 else "s"
+        yield f"{tree.n_idle:,} {what}{plural} {are} not shown; --order_by name lists all"
+
+
+def options_that_are_set(tree: ViewTree) -> Iterator[tuple[str, object]]:
+    """Options that are not the builder's defaults, and their values; sequences are lists."""
+    for option in OPTIONS:
+        value, default = tree.options.values[option.name], option.builder_default
+        if isinstance(default, list):
+            value = list(value)
+        if value != default:
+            yield option.name, value
+
+
+def selected_metrics(tree: ViewTree) -> list[Metric]:
+    """The metrics that the options select; time is also shown by processor where there are two."""
+    select = set(tree.options.select)
+    if "micros" in select and tree.total[METRIC_ROW["accelerator_exec_micros"], 0]:
+        select |= {"accelerator_micros", "cpu_micros"}
+    return [metric for metric in METRIC_FORMS if metric.select in select]

@@ -1,0 +1,1 @@
+"""Views as files: messages, pprof, timelines."""

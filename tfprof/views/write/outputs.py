@@ -1,0 +1,113 @@
+"""The files that a view writes, by its ``output`` option, and what is said about them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from tfprof.errors import InputError, TfprofWarning
+from tfprof.files.disk import write_file
+from tfprof.options.parse import ProfileOptions
+from tfprof.views.result import ViewKind, ViewTree
+from tfprof.views.show.tfprof_text import render_report, render_stdout
+
+BuildView = Callable[[ViewKind, ProfileOptions], ViewTree]
+"""Builds views of the same profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file to write.
+
+    Attributes:
+        path: Where.
+        chunks: The content, made while it is written.
+        before: What to tell the user before it is written.
+        after: What to tell once it is.
+    """
+
+    path: str
+    chunks: Iterable[bytes]
+    before: str = ""
+    after: str = ""
+
+
+def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
+    """The files of a view; none if its output is no file.
+
+    Args:
+        tree: The view.
+        build: Called for the same view of other steps.
+
+    Raises:
+        UsageError: The view can not be written in that way.
+        EmptyProfileError: It needs a step, and none was added.
+        MissingDependencyError: Drawing needs a package that is not installed.
+    """
+
+    def view_of_step(step: int) -> ViewTree:
+        from tfprof.views.write.view_timeline import options_of_step
+
+        return build(tree.kind, options_of_step(tree, step))
+
+    output = tree.options.output
+    # Most views are shown and not written, and the writers take 40 ms to import.
+    if output.type == "file":
+        yield OutputFile(output.outfile, [render_report(tree).encode()])
+    elif output.type == "pprof":
+        from tfprof.views.write.pprof import view_to_pprof
+
+        path = output.outfile
+        hint = f"{path}: open it with pprof -http=: {path}\n"
+        theirs = f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
+        after = theirs if tree.options.classic else hint
+        yield OutputFile(path, [view_to_pprof(tree)], after=after)
+    elif output.type == "timeline":
+        from tfprof.views.write.view_timeline import banner, view_to_timelines
+
+        for timeline in view_to_timelines(tree, view_of_step):
+            path = timeline.path
+            hint = f"{path}: open it in chrome://tracing or Perfetto\n"
+            after = banner(path) if tree.options.classic else hint
+            yield OutputFile(path, timeline.chunks, timeline.notes, after)
+    elif output.type == "dot":
+        from tfprof.views.show.drawing import draw_to_file
+
+        # The heaviest ops are drawn, however far from the outputs of the graph.
+        whole = view_of_step(tree.options.step) if tree.kind == "graph" else tree
+        drawing = draw_to_file(whole, output.outfile)
+        yield OutputFile(drawing.path, [drawing.content], after=drawing.message)
+
+
+def write_view(tree: ViewTree, build: BuildView) -> None:
+    """Write a view where its options say: to ``sys.stdout``, into files or nowhere.
+
+    Arguments and errors as in ``output_files``.
+
+    Raises:
+        InputError: A file can not be written.
+    """
+    if tree.options.output.type == "stdout":
+        sys.stdout.write(render_stdout(tree))
+    for file in output_files(tree, build):
+        sys.stdout.write(file.before)
+        if write_output(file.path, file.chunks, classic=tree.options.classic):
+            sys.stdout.write(file.after)
+
+
+def write_output(path: str, chunks: Iterable[bytes], *, classic: bool) -> bool:
+    """Write a file; False if that fails in classic mode, where the original goes on.
+
+    Raises:
+        InputError: It can not be written.
+    """
+    try:
+        write_file(path, chunks, overwrite=True)
+    except InputError as error:
+        if not classic:
+            raise
+        warnings.warn(str(error), TfprofWarning, stacklevel=5)
+        return False
+    return True

@@ -1,0 +1,209 @@
+"""What a lossless graph timeline draws: every execution of the shown ops, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.options.spec import OPTIONS
+from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.executions import NO_OP, Executions, StepDetail
+from tfprof.views.result import ViewTree
+from tfprof.views.write.view_timeline.lanes import first_fit_lanes
+from tfprof.views.write.view_timeline.spans import spans_of
+from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_of
+
+Column = npt.NDArray[Any]
+"""Numbers of 32 or 64 bits."""
+
+_LAST_MICROS = (2**63 - 1) // 1000
+"""Times beyond this (the year 294,247) are drawn there: nanoseconds have 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One row of the trace.
+
+    Attributes:
+        track: What it shows.
+        lane: 0, or more where executions overlap.
+    """
+
+    track: Track
+    lane: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The executions of a file, by thread and start.
+
+    Attributes:
+        rows: Op row, or ``NO_OP``, shape (n,).
+        name_ids: Id of the name where there is no op, shape (n,).
+        kinds: ``OTHER``, ``HOST`` or ``ACCELERATOR``, shape (n,).
+        steps: Place in the list of steps, shape (n,).
+        starts: Start in ns, shape (n,).
+        ends: End in ns, after the start, shape (n,).
+        uses: Place of the memory that the execution used in ``memory``, or -1, shape (n,).
+        threads: Thread, a place in ``thread_table``, shape (n,).
+        thread_table: The threads, in the order of the trace.
+        memory: Rows of ``MEMORY_FIELDS``, of all steps.
+        spans: First start and last end of each step in ns, drawn or not, shape (steps, 2).
+    """
+
+    rows: Column
+    name_ids: Column
+    kinds: Column
+    steps: Column
+    starts: Column
+    ends: Column
+    uses: Column
+    threads: Column
+    thread_table: list[Thread]
+    memory: Int64Array
+    spans: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def draw(tree: ViewTree, steps: Sequence[int]) -> Drawn:
+    """Choose and place the executions of some steps.
+
+    Ops are drawn if the view shows them. Stats that belong to no op, as copies between host and
+    device, are drawn if no option leaves anything out.
+    """
+    details = [tree.profile.steps.details[step] for step in steps]
+    shown = np.zeros(len(tree.profile.ops) + 1, np.bool_)
+    shown[tree.op_rows[1:]] = True
+    shown[NO_OP] = shows_everything(tree)
+    names = tree.profile.steps.strings.values
+    own_device = np.array([Device.from_name(name).is_canonical or not name for name in names])
+    memory = [detail.memory.values for detail in details]
+    first_uses = np.cumsum([0, *(values.shape[1] for values in memory)]).tolist()
+    parts = [
+        _of_step(detail, shown, _memory_uses(detail, own_device, first_use))
+        for detail, first_use in zip(details, first_uses, strict=False)
+    ]
+    numbers = np.repeat(np.arange(len(steps), dtype=np.int32), [len(part[0]) for part in parts])
+    rows, name_ids, kinds, devices, uses, starts, ends = map(_joined, zip(*parts, strict=True))
+    order, threads, thread_table = _place(names, devices, starts, ends)
+    return Drawn(
+        rows[order],
+        name_ids[order],
+        kinds[order],
+        numbers[order],
+        starts[order],
+        ends[order],
+        uses[order],
+        threads,
+        thread_table,
+        _joined(memory),
+        np.array([_span(detail.executions) for detail in details]).reshape(-1, 2),
+    )
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    """All parts one after the other; no copy of one alone."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+
+
+def shows_everything(tree: ViewTree) -> bool:
+    """Whether no option of a view leaves anything out."""
+    options = tree.options
+    return (
+        options.account_everything
+        and options.start.everything
+        and options.show.everything
+        and not options.values["trim_name_regexes"]
+        and not options.values["hide_name_regexes"]
+        and not any(options.values[o.name] > 0 for o in OPTIONS if o.name.startswith("min_"))
+    )
+
+
+def _of_step(detail: StepDetail, shown: BoolArray, uses: Int64Array) -> list[Column]:
+    """Rows, names, kinds, devices, memory uses, starts and ends of what is drawn of a step."""
+    executions = detail.executions
+    kept = (executions.start_micros > 0) & shown[executions.rows]
+    ids = (executions.rows, executions.name_ids, executions.kinds, executions.device_ids, uses)
+    # There are no 2^31 ops, names or uses: 32 bits take half the memory.
+    columns = [column[kept].astype(np.int32) for column in ids]
+    return [*columns, *(times[kept] for times in drawn_times(executions))]
+
+
+def _span(executions: Executions) -> tuple[int, int]:
+    """When a step began and ended, in ns; zeros if it has no times."""
+    timed = executions.start_micros > 0
+    if not timed.any():
+        return 0, 0
+    starts, ends = drawn_times(executions)
+    return int(starts[timed].min()), int(ends[timed].max())
+
+
+def drawn_times(executions: Executions) -> tuple[Int64Array, Int64Array]:
+    """Starts and ends in ns; an end is at least 1 ns after its start, or nothing would be seen.
+
+    Nanoseconds refine the microseconds of a run. Where they say something else, or have not
+    been recorded, the microseconds count.
+    """
+    micros = np.minimum(executions.start_micros, _LAST_MICROS)
+    finer = np.abs(executions.start_nanos // 1000 - micros) <= 1
+    starts = np.where(finer, executions.start_nanos, micros * 1000)
+    micros = np.clip(executions.duration_micros, 0, _LAST_MICROS)
+    finer = np.abs(executions.duration_nanos // 1000 - micros) <= 1
+    finer &= executions.duration_nanos > 0
+    durations = np.where(finer, executions.duration_nanos, micros * 1000)
+    starts = np.minimum(starts, 2**63 - 2)
+    return starts, starts + np.clip(durations, 1, 2**63 - 1 - starts)
+
+
+def _memory_uses(detail: StepDetail, own_device: BoolArray, first_use: int) -> Int64Array:
+    """Place of each execution's memory, counted from the step's first use; -1 without one.
+
+    Uses do not tell their executions, but those of an op come in the order of what ran on its
+    own device (or, before it had one, on a device without a name).
+    """
+    executions, memory = detail.executions, detail.memory
+    uses = np.full(len(executions), -1, np.int64)
+    if not len(memory) or not len(executions):
+        return uses
+    n_rows = int(max(executions.rows.max(), memory.rows.max())) + 1
+    of_op = (executions.rows >= 0) & (executions.start_micros > 0)
+    may_use = np.flatnonzero(of_op & own_device[executions.device_ids])
+    candidates, first = spans_of(executions.rows[may_use], n_rows)
+    of_memory, first_of_row = spans_of(memory.rows, n_rows)
+    rank = np.arange(len(memory)) - first_of_row[memory.rows[of_memory]]
+    place = first[memory.rows[of_memory]] + rank
+    # A damaged profile may hold more uses of an op than executions.
+    has_run = place < first[memory.rows[of_memory] + 1]
+    uses[may_use[candidates[place[has_run]]]] = of_memory[has_run] + first_use
+    return uses
+
+
+def _place(
+    names: Sequence[str], devices: Column, starts: Int64Array, ends: Int64Array
+) -> tuple[Int64Array, Column, list[Thread]]:
+    """Order of the file, thread of each execution in it, and all threads."""
+    tracks = tracks_of(names)
+    present = [tracks[device] for device in np.unique(devices).tolist()]
+    ordered = sorted(set(present), key=track_order)
+    place = {track: number for number, track in enumerate(ordered)}
+    track_of_device = np.array([place.get(track, -1) for track in tracks], np.int32)
+    track_of = track_of_device[devices]
+    order: Int64Array = np.lexsort((starts, track_of))
+    bounds = np.searchsorted(track_of[order], np.arange(len(ordered) + 1)).tolist()
+    threads = np.empty(len(order), np.int32)
+    table: list[Thread] = []
+    for track, first, stop in zip(ordered, bounds, bounds[1:], strict=False):
+        chosen = order[first:stop]
+        lanes = first_fit_lanes(starts[chosen], ends[chosen])
+        by_lane = np.argsort(lanes, kind="stable")
+        order[first:stop] = chosen[by_lane]
+        threads[first:stop] = lanes[by_lane] + len(table)
+        table += [Thread(track, lane) for lane in range(int(lanes.max()) + 1)]
+    return order, threads, table

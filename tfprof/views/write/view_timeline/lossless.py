@@ -1,0 +1,281 @@
+"""The graph view's timeline by default: everything that ran, to the nanosecond.
+
+Each device is a process. Its threads are lanes: executions that overlap stand in several. Times
+count from the first start in the file, because viewers keep them as floating point numbers, in
+which the nanoseconds of today's date have no room; ``otherData`` says when that was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfprof._version import __version__
+from tfprof.columns.columns import Int64Array
+from tfprof.profiles.model.executions import MEMORY_FIELDS, NO_OP
+from tfprof.views.result import ViewTree
+from tfprof.views.write.view_timeline.arrows import LastRuns, dataflow, launches
+from tfprof.views.write.view_timeline.drawn import Drawn, Thread, draw
+from tfprof.views.write.view_timeline.lanes import first_fit_lanes
+from tfprof.views.write.view_timeline.levels import Level, device_levels
+from tfprof.views.write.view_timeline.trace_json import blocks, html_safe_texts, trace_chunks
+
+_STEPS_PID: Final = 1
+_MEMORY_ARGS: Final = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
+_DECIMALS: Final = ["", *(f".{nanos:03d}".rstrip("0") for nanos in range(1, 1000))]
+"""Nanoseconds as decimals of a microsecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class LosslessTimeline:
+    """What a file holds.
+
+    Attributes:
+        tree: The view.
+        steps: The steps in it.
+        drawn: The executions.
+        origin: Time 0 of the file in ns; a whole microsecond.
+    """
+
+    tree: ViewTree
+    steps: Sequence[int]
+    drawn: Drawn
+    origin: int
+
+    @classmethod
+    def of_steps(cls, tree: ViewTree, steps: Sequence[int]) -> LosslessTimeline:
+        """The timeline of some steps, which the view decides what to draw of."""
+        drawn = draw(tree, steps)
+        begun = [start for start in drawn.spans[:, 0].tolist() if start > 0]
+        return cls(tree, steps, drawn, min(begun, default=0) // 1000 * 1000)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The file."""
+        about = {"steps": ",".join(map(str, self.steps)), "time_origin_nanos": str(self.origin)}
+        return lossless_chunks(self._batches(), self.tree.kind, about)
+
+    def _batches(self) -> Iterator[list[str]]:
+        pids = self._pids()
+        places = [
+            f'"pid":{pids[thread.track.process]},"tid":{tid},"ts":'
+            for tid, thread in enumerate(self.drawn.thread_table, 1)
+        ]
+        yield from self._step_markers()
+        yield from self._threads(pids)
+        yield from self._regions(places)
+        number, last = 1, LastRuns(self.drawn)
+        for name, arrows in (
+            ("data", dataflow(self.drawn, self.tree.profile.ops, last)),
+            ("launch", launches(self.drawn, last)),
+        ):
+            for sources, targets in arrows:
+                yield self._flows(name, number, sources, targets, places)
+                number += len(sources)
+        for level in device_levels(self.tree, self.steps):
+            if level.process in pids:
+                yield from self._counter(level, pids[level.process])
+
+    def _pids(self) -> dict[str, int]:
+        """Process of each device, in the order of the threads."""
+        names = dict.fromkeys(thread.track.process for thread in self.drawn.thread_table)
+        return {name: pid for pid, name in enumerate(names, _STEPS_PID + 1)}
+
+    def _step_markers(self) -> Iterator[list[str]]:
+        """A process with a slice for each step that ran at some time."""
+        spans = self.drawn.spans - self.origin
+        timed = np.flatnonzero(self.drawn.spans[:, 0] > 0)
+        if not len(timed):
+            return
+        order = timed[np.argsort(spans[timed, 0], kind="stable")]
+        starts, ends = spans[order, 0], spans[order, 1]
+        lanes = first_fit_lanes(starts, ends).tolist()
+        # No thread of a device has a number of these.
+        first = len(self.drawn.thread_table) + 1
+        yield _process(_STEPS_PID, "steps")
+        yield [_thread(_STEPS_PID, first + lane, "steps") for lane in range(max(lanes) + 1)]
+        yield [
+            f'{{"ph":"X","name":"step {self.steps[step]}","cat":"step","pid":{_STEPS_PID},'
+            f'"tid":{first + lane},"ts":{_micros(start)},"dur":{_micros(end - start)},'
+            f'"args":{{"step":{self.steps[step]}}}}}'
+            for step, lane, start, end in zip(
+                order.tolist(), lanes, starts.tolist(), ends.tolist(), strict=True
+            )
+        ]
+
+    def _threads(self, pids: dict[str, int]) -> Iterator[list[str]]:
+        """Names of the processes and threads."""
+        for name, pid in pids.items():
+            yield _process(pid, name)
+        yield [
+            _thread(pids[thread.track.process], tid, _thread_name(thread))
+            for tid, thread in enumerate(self.drawn.thread_table, 1)
+        ]
+
+    def _regions(self, places: Sequence[str]) -> Iterator[list[str]]:
+        """What ran; ``places`` has process and thread of an event, by place in the table."""
+        drawn = self.drawn
+        names = _Names(self.tree, drawn)
+        types = names.types
+        steps = [f'"step":{step}' for step in self.steps]
+        memory = [drawn.memory[MEMORY_FIELDS.index(name)] for name in _MEMORY_ARGS]
+        columns = (drawn.rows, drawn.name_ids, drawn.threads, drawn.steps)
+        for block in blocks(len(drawn)):
+            rows, name_ids, threads, numbers = (column[block].tolist() for column in columns)
+            heads = [
+                names.of_op[row] if row >= 0 else names.without_op[name_id]
+                for row, name_id in zip(rows, name_ids, strict=True)
+            ]
+            starts = drawn.starts[block]
+            times = _quotients(starts - self.origin) + _quotients(drawn.ends[block] - starts)
+            used = _memory_texts(drawn.uses[block], memory)
+            yield [
+                f"{head}{places[thread]}{start}{_DECIMALS[start_rest]},"
+                f'"dur":{duration}{_DECIMALS[duration_rest]},"args":{{{types[row]}'
+                f"{steps[number]}{memory_text}}}}}"
+                for head, row, thread, number, memory_text, start, start_rest, duration,
+                duration_rest in zip(
+                    heads, rows, threads, numbers, used, *times, strict=True
+                )
+            ]  # fmt: skip
+
+    def _flows(
+        self,
+        name: str,
+        first: int,
+        sources: Int64Array,
+        targets: Int64Array,
+        places: Sequence[str],
+    ) -> list[str]:
+        """Arrows; each leaves in the last nanosecond of a region, as its end is outside."""
+        drawn = self.drawn
+        leave = _quotients(drawn.ends[sources] - self.origin - 1)
+        arrive = _quotients(drawn.starts[targets] - self.origin)
+        threads = (drawn.threads[sources].tolist(), drawn.threads[targets].tolist())
+        return [
+            f'{{"ph":"s","name":"{name}","cat":"{name}","id":{number},'
+            f"{places[source]}{start}{_DECIMALS[start_rest]}}},\n"
+            f'{{"ph":"f","bp":"e","name":"{name}","cat":"{name}","id":{number},'
+            f"{places[target]}{end}{_DECIMALS[end_rest]}}}"
+            for number, (source, target, start, start_rest, end, end_rest) in enumerate(
+                zip(*threads, *leave, *arrive, strict=True), first
+            )
+        ]
+
+    def _counter(self, level: Level, pid: int) -> Iterator[list[str]]:
+        """Bytes in use of one allocator, and a mark where they are most."""
+        (name,) = html_safe_texts([level.allocator])
+        head = f'"name":"{name}","cat":"memory","pid":{pid},"ts":'
+        all_nanos = np.maximum(level.nanos - self.origin, 0)
+        for block in blocks(len(all_nanos)):
+            nanos, values = all_nanos[block], level.bytes_in_use[block].tolist()
+            yield [
+                f'{{"ph":"C",{head}{micros}{_DECIMALS[rest]},"args":{{"bytes in use":{value}}}}}'
+                for micros, rest, value in zip(*_quotients(nanos), values, strict=True)
+            ]
+        ops = self.tree.profile.ops
+        held = _json_object({ops.name(row): size for row, size in level.holders})
+        most = int(level.bytes_in_use[level.peak])
+        tids = enumerate(self.drawn.thread_table, 1)
+        tid = next(tid for tid, thread in tids if thread.track.process == level.process)
+        yield [
+            f'{{"ph":"i","s":"p","name":"peak of {name}","cat":"memory","pid":{pid},"tid":{tid},'
+            f'"ts":{_micros(int(all_nanos[level.peak]))},'
+            f'"args":{{"bytes in use":{most},"held by ops":{held}}}}}'
+        ]
+
+
+class _Names:
+    """Names and op types as members of events, by the op row and name id of executions."""
+
+    def __init__(self, tree: ViewTree, drawn: Drawn) -> None:
+        ops, strings = tree.profile.ops, tree.profile.steps.strings
+        rows = np.unique(drawn.rows[drawn.rows >= 0])
+        name_ids = np.unique(drawn.name_ids[drawn.name_ids >= 0]).tolist()
+        names = html_safe_texts([ops.name(row) for row in rows.tolist()])
+        types = html_safe_texts(tree.facts.strings)
+        type_ids = tree.facts.type_ids[rows].tolist()
+        self.of_op = {
+            row: f'{{"ph":"X","name":"{name}","cat":"op",'
+            for row, name in zip(rows.tolist(), names, strict=True)
+        }
+        self.without_op = {
+            name_id: f'{{"ph":"X","name":"{name}","cat":"other",'
+            for name_id, name in zip(
+                name_ids, html_safe_texts([strings[name_id] for name_id in name_ids]), strict=True
+            )
+        }
+        self.types = {NO_OP: ""} | {
+            row: f'"op":"{types[type_id]}",'
+            for row, type_id in zip(rows.tolist(), type_ids, strict=True)
+        }
+
+
+def lossless_chunks(
+    batches: Iterator[list[str]], view: str, about: dict[str, Any]
+) -> Iterator[bytes]:
+    """A trace of ours, one event a line; what it is stands at its end."""
+    about = {"tool": f"tfprof {__version__}", "view": view, **about}
+    other = json.dumps(about, separators=(",", ":"))
+    tail = f'\n],"displayTimeUnit":"ns","otherData":{other}}}\n'
+    return trace_chunks('{"traceEvents":[\n', batches, tail, ",\n")
+
+
+def _memory_texts(uses: Int64Array, memory: Sequence[Int64Array]) -> list[str]:
+    """Memory of executions as further arguments, empty for those that used none."""
+    texts = [""] * len(uses)
+    places = np.flatnonzero(uses >= 0)
+    values = np.stack([row[uses[places]] for row in memory])
+    some = values.any(axis=0)
+    columns = (column.tolist() for column in values[:, some])
+    for place, requested, peak, residual, output in zip(
+        places[some].tolist(), *columns, strict=True
+    ):
+        texts[place] = (
+            f',"requested_bytes":{requested},"peak_bytes":{peak},'
+            f'"residual_bytes":{residual},"output_bytes":{output}'
+        )
+    return texts
+
+
+def _quotients(nanos: Int64Array) -> tuple[list[int], list[int]]:
+    """Whole microseconds, and nanoseconds beyond."""
+    whole, rest = np.divmod(nanos, 1000)
+    return whole.tolist(), rest.tolist()
+
+
+def _micros(nanos: int) -> str:
+    """Nanoseconds as microseconds, exactly."""
+    whole, rest = divmod(nanos, 1000)
+    return f"{whole}{_DECIMALS[rest]}"
+
+
+def _json_object(members: dict[str, int]) -> str:
+    """An object of numbers."""
+    keys = html_safe_texts(list(members))
+    pairs = zip(keys, members.values(), strict=True)
+    return "{" + ",".join(f'"{key}":{value}' for key, value in pairs) + "}"
+
+
+def _process(pid: int, name: str) -> list[str]:
+    (text,) = html_safe_texts([name])
+    return [
+        f'{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{text}"}}}}',
+        f'{{"ph":"M","name":"process_sort_index","pid":{pid},"args":{{"sort_index":{pid}}}}}',
+    ]
+
+
+def _thread(pid: int, tid: int, name: str) -> str:
+    (text,) = html_safe_texts([name])
+    return (
+        f'{{"ph":"M","name":"thread_name","pid":{pid},"tid":{tid},"args":{{"name":"{text}"}}}},\n'
+        f'{{"ph":"M","name":"thread_sort_index","pid":{pid},"tid":{tid},'
+        f'"args":{{"sort_index":{tid}}}}}'
+    )
+
+
+def _thread_name(thread: Thread) -> str:
+    return thread.track.thread + (f" ({thread.lane + 1})" if thread.lane else "")

@@ -1,0 +1,142 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: freethreading_compatible=True
+"""Nesting of events and what spreads along it; ``tfprof.captures.events`` has the Python of it."""
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+
+ctypedef fused place:  # of an event: 32 bits do for two billion of them
+    int32_t
+    int64_t
+
+ctypedef fused number:
+    int8_t
+    int32_t
+    int64_t
+
+cdef enum:
+    ALONE = -2
+
+
+def nest(
+    const int64_t[::1] first,
+    const int64_t[::1] starts,
+    const int64_t[::1] ends,
+    const uint8_t[::1] is_alone,
+    place[::1] parents,
+    place[::1] behind,
+):
+    """Find the parent of each event of lines in order of time, and the place behind all inside it.
+
+    What is alone has no parent and is none.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+    """
+    cdef Py_ssize_t n = starts.shape[0], n_lines = first.shape[0] - 1
+    cdef Py_ssize_t line
+    if ends.shape[0] != n or is_alone.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    if parents.shape[0] != n or behind.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    if place is int32_t and n > 0x7FFFFFFF:
+        raise ValueError("too many events for 32 bits")
+    if n_lines < 0 or first[0] != 0 or first[n_lines] != n:
+        raise ValueError("columns of different lengths")
+    for line in range(n_lines):
+        if first[line] > first[line + 1]:
+            raise ValueError("lines out of order")
+    cdef int64_t event, top
+    with nogil:
+        for line in range(n_lines):
+            top = -1
+            for event in range(first[line], first[line + 1]):
+                if is_alone[event]:
+                    parents[event] = -1
+                    behind[event] = <place>(event + 1)
+                    continue
+                # The open events are the one before and those around it: a chain of parents.
+                while top >= 0 and not (starts[top] <= starts[event] and ends[event] <= ends[top]):
+                    behind[top] = <place>event
+                    top = parents[top]
+                parents[event] = <place>top
+                top = event
+            while top >= 0:
+                behind[top] = <place>first[line + 1]
+                top = parents[top]
+
+
+def fill_from_parents(const place[::1] parents, number[::1] values):
+    """Give each event without a value (negative) that of its parent, which stands before it.
+
+    Raises:
+        ValueError: The columns do not fit each other, or a parent stands behind its child.
+    """
+    cdef Py_ssize_t n = parents.shape[0], event
+    cdef bint is_wrong = False
+    if values.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    with nogil:
+        for event in range(n):
+            if parents[event] >= event:
+                is_wrong = True
+                break
+            if values[event] < 0 and parents[event] >= 0:
+                values[event] = values[parents[event]]
+    if is_wrong:
+        raise ValueError("a parent behind its child")
+
+
+def spread(
+    const place[::1] ends,
+    const int64_t[::1] sources,
+    const int64_t[::1] targets,
+    const int64_t[::1] pending,
+    number[::1] groups,
+    int64_t group,
+):
+    """Put events, all inside them and all they lead to into a group, where they have none.
+
+    An event of another group is not entered; what it leads to has been reached from there. An
+    event with ``ALONE`` for a group is reached by links only, not because it lies inside others.
+
+    Args:
+        ends: The place behind all inside each event, shape (n,).
+        sources: Where links begin, ascending.
+        targets: Where each leads, an event.
+        pending: Events to begin with.
+        groups: The group of each event, negative without one; changed.
+        group: The group.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+        MemoryError: There is none.
+    """
+    cdef Py_ssize_t n = ends.shape[0], n_links = sources.shape[0]
+    if groups.shape[0] != n or targets.shape[0] != n_links:
+        raise ValueError("columns of different lengths")
+    cdef int64_t event, link, top, target, high, middle
+    stack = [pending[place] for place in range(pending.shape[0])]
+    while stack:
+        top = stack.pop()
+        if top < 0 or top >= n or ends[top] > n:
+            raise ValueError("an event that is not there")
+        if groups[top] >= 0:
+            continue
+        for event in range(top, ends[top]):
+            if groups[event] >= 0 or (groups[event] == ALONE and event != top):
+                continue
+            groups[event] = <number>group
+        link, high = 0, n_links  # the first link from here on
+        while link < high:
+            middle = (link + high) // 2
+            if sources[middle] < top:
+                link = middle + 1
+            else:
+                high = middle
+        while link < n_links and sources[link] < ends[top]:
+            target = targets[link]
+            if target < 0 or target >= n or sources[link] < top:
+                raise ValueError("an event that is not there")
+            if groups[sources[link]] == group and groups[target] < 0:
+                stack.append(target)
+            link += 1

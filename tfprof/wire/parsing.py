@@ -1,0 +1,291 @@
+"""Parse a message, and when that fails say what is broken and where."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from tfprof.errors import MalformedProfileError
+from tfprof.wire.compiled import is_native
+from tfprof.wire.pool import is_repeated
+from tfprof.wire.walk import (
+    END_GROUP,
+    LENGTH_DELIMITED,
+    START_GROUP,
+    Field,
+    WireError,
+    read_varint,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.message import Message
+
+    from tfprof.wire.plan import Plan
+    from tfprof.wire.scan import Columns
+
+    MessageT = TypeVar("MessageT", bound=Message)
+
+MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
+"""Protobuf's own limit: sizes are signed 32-bit numbers."""
+
+_TYPE_STRING: Final = 9
+_TYPE_MESSAGE: Final = 11
+_MAX_DEPTH: Final = 100
+_MAX_HEAD: Final = 5
+"""Bytes of a tag, and of a length, that protobuf reads."""
+
+_WIDTHS: Final = {1: 8, 6: 8, 16: 8, 2: 4, 7: 4, 15: 4}
+"""Bytes of the numbers that are not varints, by type."""
+
+_PACKED_TYPES: Final = frozenset({3, 4, 5, 8, 13, 14, 17, 18, *_WIDTHS})
+_TOO_LONG: Final = re.compile(rb"[\x80-\xff]{10}")
+
+_WITHOUT_VALUES: Final = (
+    "Save the graph without the values of its variables and large constants, in a checkpoint"
+)
+_SMALLER: Final = {
+    "GraphDef": _WITHOUT_VALUES,
+    "MetaGraphDef": _WITHOUT_VALUES,
+    "SavedModel": _WITHOUT_VALUES,
+    "OpLogProto": "Write the op log of one program only",
+    "ProfileProto": "Save fewer steps",
+}
+_SCANNED: Final = frozenset({"RunMetadata", "OpLogProto", "ProfileProto"})
+
+BytesLike = bytes | bytearray | memoryview
+
+
+class Breakage(NamedTuple):
+    """Where a message stops being readable."""
+
+    problem: str
+    offset: int
+    path: str
+    truncated: bool
+
+
+def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> MessageT:
+    """Parse ``data`` as one message.
+
+    Args:
+        message_class: A generated message class, ours or anybody else's.
+        data: The serialized message.
+        source: What to call the data in errors, usually the file name.
+
+    Returns:
+        A new message that shares no memory with ``data``.
+
+    Raises:
+        MalformedProfileError: The data is over 2 GiB - 1, truncated or no such message.
+    """
+    from google.protobuf.message import DecodeError
+
+    name = message_class.DESCRIPTOR.name
+    size = len(data) if isinstance(data, (bytes, bytearray)) else data.nbytes
+    if size > MAX_MESSAGE_BYTES:
+        raise MalformedProfileError(
+            f"{source}: {size} bytes are too many for {with_article(name)} message: protobuf ends "
+            f"at {MAX_MESSAGE_BYTES} bytes (2 GiB - 1). {_remedy(name)}"
+        )
+    content = data if isinstance(data, bytes) else bytes(data)
+    try:
+        return message_class.FromString(content)
+    except (DecodeError, RuntimeWarning, UnicodeDecodeError) as error:
+        # A RuntimeWarning is how some protobuf releases report a stray end-group tag.
+        raise MalformedProfileError(_explain(message_class, content, source, error)) from error
+
+
+def _remedy(name: str) -> str:
+    """What to do about a message that is too large."""
+    remedy = _SMALLER.get(name, "Record fewer steps, or split the file")
+    if name in _SCANNED and not is_native():
+        remedy += ". The compiled reader, which is not in use here, takes larger ones"
+    return remedy
+
+
+def scan_or_explain(
+    plan: Plan, message_class: type[Message], data: BytesLike, *, source: str
+) -> list[Columns]:
+    """Read the columns of a plan; when that fails, say what is broken and where.
+
+    Args:
+        plan: What to read.
+        message_class: The message that the plan is of.
+        data: The serialized message.
+        source: What to call the data in errors, usually the file name.
+
+    Raises:
+        MalformedProfileError: The data is truncated or no such message.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tfprof.wire.scan import scan
+
+    try:
+        return scan(plan, data if isinstance(data, bytes) else memoryview(data).cast("B"))
+    except (DecodeError, RuntimeWarning) as error:
+        parse(message_class, data, source=source)
+        name = message_class.DESCRIPTOR.name
+        raise MalformedProfileError(
+            f"{source}: not a readable {name} message ({error}). Record it again"
+        ) from error
+
+
+def with_article(name: str) -> str:
+    """``a GraphDef``, ``an OpLogProto``, ``an XSpace``."""
+    return f"an {name}" if name[0] in "AEIOaeioHXx" else f"a {name}"
+
+
+def _explain(message_class: type[Message], data: bytes, source: str, error: Exception) -> str:
+    name = message_class.DESCRIPTOR.name
+    found = locate(message_class, data)
+    if found is None:
+        return (
+            f"{source}: not a readable {name} message ({error}). "
+            f"Check that this is the right file, or record it again."
+        )
+    where = f" in {found.path}" if found.path else ""
+    if found.truncated:
+        return (
+            f"{source}: truncated {name} message: {found.problem} at byte {found.offset}{where}; "
+            f"the data ends at byte {len(data)}. Copy or record the file again."
+        )
+    return (
+        f"{source}: not {with_article(name)} message: {found.problem} "
+        f"at byte {found.offset}{where}. "
+        f"Check that this is the right file; if it is, it is damaged: record it again."
+    )
+
+
+def locate(message_class: type[Message], data: bytes) -> Breakage | None:
+    """Find the innermost place at which ``data`` can not be this message.
+
+    Only the way down to the broken place is walked in Python; whether a sibling is sound is
+    asked of protobuf's own parser, so this stays fast on large files.
+
+    Returns:
+        The place, or None if nothing is found to be wrong.
+    """
+    view = memoryview(data)
+    start, stop = 0, len(data)
+    descriptor: Any = message_class.DESCRIPTOR
+    path: list[str] = []
+    found: Breakage | None = None
+    is_cut = False
+    for _ in range(_MAX_DEPTH):
+        step = _broken_child(view, start, stop, descriptor)
+        if step is None:
+            break
+        is_cut = step.cut_off
+        truncated = step.cut_off and (found is None or found.truncated)
+        found = Breakage(step.problem, step.offset, _shown(path), truncated)
+        if step.field is None or step.child is None or step.child.type != _TYPE_MESSAGE:
+            return found
+        path.append(step.child.name + (f"[{step.nth}]" if is_repeated(step.child) else ""))
+        descriptor = step.child.message_type
+        start, stop = step.field.offset, min(stop, step.field.offset + step.field.value)
+    if found is None or is_cut:  # what there is of the last part is sound
+        return found
+    # Every part is sound and yet the whole is refused: nothing else is left.
+    problem = f"messages are nested deeper than the {_MAX_DEPTH} levels that protobuf reads"
+    return found._replace(problem=problem)
+
+
+def _shown(path: list[str]) -> str:
+    """A field path short enough for a message."""
+    return ".".join(path if len(path) <= 8 else [*path[:4], "...", *path[-3:]])
+
+
+class _Step(NamedTuple):
+    """The first broken field of one message, and its index among the fields of its number."""
+
+    problem: str
+    offset: int
+    field: Field | None
+    child: FieldDescriptor | None
+    nth: int
+    cut_off: bool
+
+
+def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descriptor) -> _Step | None:
+    """The first broken field of one message, or None."""
+    fields = descriptor.fields_by_number
+    seen: dict[int, int] = {}
+    groups: list[Field] = []
+    try:
+        for field in walk(view, start, stop):
+            child, index = None if groups else fields.get(field.number), 0
+            problem = _head_problem(view, field, stop) or _group_problem(field, groups)
+            if not problem and child is not None and field.wire_type == LENGTH_DELIMITED:
+                index = seen[field.number] = seen.get(field.number, -1) + 1
+                payload = view[field.offset : field.offset + field.value]
+                problem = _payload_problem(child, payload)
+                if problem:
+                    named = f"field {field.number} ({child.name}) {problem}"
+                    return _Step(named, field.tag_offset, field, child, index, cut_off=False)
+            if problem:
+                return _Step(problem, field.tag_offset, None, None, 0, cut_off=False)
+    except WireError as error:
+        cut, child, index = error.field, None, 0
+        if cut is not None and not groups:
+            child, index = fields.get(cut.number), seen.get(cut.number, -1) + 1
+        return _Step(error.problem, error.offset, cut, child, index, error.cut_off)
+    if groups:
+        problem = f"the group of field {groups[-1].number} does not end"
+        return _Step(problem, groups[-1].tag_offset, None, None, 0, cut_off=False)
+    return None
+
+
+def _head_problem(view: memoryview, field: Field, stop: int) -> str:
+    """Why protobuf does not read a field's tag or length, or nothing."""
+    _, behind_tag = read_varint(view, field.tag_offset, stop)
+    if behind_tag - field.tag_offset > _MAX_HEAD:
+        return f"the tag of field {field.number} takes more than five bytes"
+    if field.wire_type == LENGTH_DELIMITED and (
+        field.offset - behind_tag > _MAX_HEAD or field.value > MAX_MESSAGE_BYTES
+    ):
+        return f"the length of field {field.number} is more than protobuf reads"
+    return ""
+
+
+def _group_problem(field: Field, groups: list[Field]) -> str:
+    """What is wrong with the mark of a group, or nothing; keeps the groups that are open."""
+    if field.wire_type == START_GROUP:
+        groups.append(field)
+    elif field.wire_type == END_GROUP and (not groups or groups.pop().number != field.number):
+        return f"field {field.number} ends a group that has not begun"
+    return ""
+
+
+def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
+    """Why this payload is not a value of the field, or nothing."""
+    if child.type == _TYPE_STRING:
+        try:
+            str(payload, "utf-8")
+        except UnicodeDecodeError:
+            return "holds text that is not UTF-8"
+    if child.type == _TYPE_MESSAGE:
+        from google.protobuf.message import DecodeError
+        from google.protobuf.message_factory import GetMessageClass
+
+        assert child.message_type is not None
+        try:
+            GetMessageClass(child.message_type).FromString(bytes(payload))
+        except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+            return f"does not hold {with_article(child.message_type.name)} message"
+    if child.type in _PACKED_TYPES and is_repeated(child):
+        return _packed_problem(child.type, payload)
+    return ""
+
+
+def _packed_problem(type_: int, payload: memoryview) -> str:
+    """Why this payload is not numbers one behind the other, or nothing."""
+    width = _WIDTHS.get(type_)
+    is_cut = len(payload) % width if width else len(payload) and payload[-1] >= 0x80
+    if is_cut:
+        return "ends within a number"
+    if not width and _TOO_LONG.search(payload):
+        return "holds a number of more than ten bytes"
+    return ""

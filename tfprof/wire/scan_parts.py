@@ -1,0 +1,142 @@
+"""A large message that is mostly the rows of one table, scanned by several threads.
+
+A first scan finds where the rows stand, without looking into them; then threads look into some of
+them each. That pays where the rows are few and large: to find half a million small ones takes half
+as long as to read them. The result is that of ``scan``.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.wire.compiled import is_native
+from tfprof.wire.plan import Entries, Plan, WantedRows
+from tfprof.wire.scan import Columns, Data, scan
+
+if TYPE_CHECKING:
+    from tfprof.wire.lockstep import Int64Array
+
+_TASKS = 4
+"""For each thread, so that none waits long for the others."""
+_MOST = 0.9
+"""Share of the bytes in one task with which threads bring nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """A plan, and the two that it is split into.
+
+    Attributes:
+        whole: The plan.
+        table: The table whose rows are looked into by threads.
+        outline: The same, but with these rows as texts.
+        row: One of these rows.
+    """
+
+    whole: Plan
+    table: int
+    outline: Plan
+    row: Plan
+
+
+def split(plan: Plan, name: str) -> SplitPlan:
+    """Split a plan.
+
+    Args:
+        plan: The plan.
+        name: The table whose rows are to be looked into by threads; they are messages.
+
+    Raises:
+        KeyError: There is no such table of messages.
+    """
+    place = plan.table(name)
+    if not name or not plan.tables[place].message:
+        raise KeyError(name)
+    outlined, entries = _without_fields(plan.entries, name)
+    row = Plan(plan.tables[place].message, entries, plan.depth(place))
+    return SplitPlan(plan, place, Plan(plan.message, outlined), row)
+
+
+def _without_fields(entries: Entries, name: str) -> tuple[Entries, Entries]:
+    """What is asked for without the fields of one table, and these."""
+    result, fields = list(entries), entries
+    inner: Entries
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, WantedRows):
+            continue
+        if name == entry.path:
+            inner, fields = (), entry.entries
+        elif name.startswith(f"{entry.path}."):
+            inner, fields = _without_fields(entry.entries, name[len(entry.path) + 1 :])
+        else:
+            continue
+        result[place] = WantedRows(entry.path, tuple(inner))
+    return result, fields
+
+
+def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
+    """Read a message.
+
+    Args:
+        plan: What to read.
+        data: The serialized message.
+        n_threads: How many threads look into the rows.
+
+    Returns:
+        What ``scan`` returns.
+
+    Raises:
+        ValueError: The data are no contiguous bytes.
+        DecodeError: Protobuf refuses the bytes.
+    """
+    if n_threads > 1 and is_native():
+        outline = scan(plan.outline, data)
+        found = _scan_rows(plan, outline[plan.table], data, n_threads)
+        if found:
+            return outline[: plan.table] + found + outline[plan.table + 1 :]
+    return scan(plan.whole, data)
+
+
+def _scan_rows(plan: SplitPlan, outline: Columns, data: Data, n_threads: int) -> list[Columns]:
+    """The table of the rows and those in it; none if one is most, or something is broken."""
+    rows, parent = outline.text("value"), outline.parent
+    spans = _spans(rows.length, n_threads * _TASKS)
+    if not spans:
+        return []
+
+    def scan_span(span: slice) -> list[list[Int64Array]]:
+        found = plan.row.native.scan_each(data, rows.start[span], rows.length[span]) or []
+        tables = [[np.frombuffer(slot, np.int64) for slot in slots] for slots in found]
+        if tables:
+            tables[0][0] = parent[span]
+        return tables
+
+    with ThreadPoolExecutor(n_threads, "tfprof") as pool:
+        parts = list(pool.map(scan_span, spans))
+    if not all(parts):
+        return []
+    for place, table in enumerate(plan.row.tables[1:], 1):
+        above = 0
+        for tables in parts:
+            tables[place][0] += above
+            above += len(tables[table.parent][0])
+    return [
+        Columns(data, table.columns, *[tables[place] for tables in parts])
+        for place, table in enumerate(plan.row.tables)
+    ]
+
+
+def _spans(sizes: Int64Array, n_tasks: int) -> list[slice]:
+    """Cut rows into tasks of about as many bytes; none if one has most of them."""
+    total = int(sizes.sum())
+    if not total:
+        return []
+    task = (np.cumsum(sizes) - sizes) * n_tasks // total
+    first = np.flatnonzero(np.diff(task, prepend=-1))
+    if np.add.reduceat(sizes, first).max() > _MOST * total:
+        return []
+    return [slice(*pair) for pair in zip(first, [*first[1:], len(sizes)], strict=True)]

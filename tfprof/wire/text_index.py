@@ -1,0 +1,111 @@
+"""Texts by number, natively where the extension was built."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.wire.compiled import is_native, native_module
+from tfprof.wire.scan import Texts
+
+_native: Any = native_module("text_index")
+
+_MANY_TIMES = 100
+"""As many texts for each known one are looked at together first."""
+_LONG = 256
+
+if TYPE_CHECKING:
+    from tfprof.wire.lockstep import BoolArray, Int64Array
+
+
+class TextIndex:
+    """Numbers of texts, from 0 in order of appearance.
+
+    Example:
+        >>> index = TextIndex()
+        >>> index.extend(["a", "b"])
+        >>> len(index), index[1]
+        (2, b'b')
+    """
+
+    def __init__(self) -> None:
+        self._native: Any = _native.TextIndex() if _native is not None and is_native() else None
+        self._numbers: defaultdict[bytes, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self._texts: list[bytes] = []  # the keys of the numbers, when last asked for
+
+    def __len__(self) -> int:
+        return len(self._numbers) if self._native is None else len(self._native)
+
+    def __getitem__(self, number: int) -> bytes:
+        if self._native is not None:
+            return bytes(self._native[number])
+        if number < 0:
+            raise IndexError(number)
+        if number >= len(self._texts):
+            self._texts = list(self._numbers)
+        return self._texts[number]
+
+    def extend(self, texts: list[str]) -> None:
+        """Number texts, each of which is new."""
+        if self._native is not None:
+            self._native.extend(texts)
+            return
+        for text in texts:
+            self._numbers[text.encode("utf-8", "surrogatepass")] = len(self._numbers)
+
+    def find(self, texts: Texts) -> Int64Array:
+        """Number of each text, -1 for one that is not there, shape (n,).
+
+        Raises:
+            ValueError: A text is not in its buffer.
+        """
+        if self._native is not None:
+            return self._natively(texts, adds=False)
+        _check(texts)
+        get = self._numbers.get
+        found = np.full(len(texts), -1, np.int64)
+        places = np.arange(len(texts))
+        if len(texts) > _MANY_TIMES * len(self._numbers):
+            places = np.flatnonzero(self._may_be_known(texts))
+        found[places] = [get(text, -1) for text in texts.take(places)]
+        return found
+
+    def _natively(self, texts: Texts, *, adds: bool) -> Int64Array:
+        found = np.empty(len(texts), np.int64)
+        self._native.find(texts.data, texts.start, texts.length, found, adds)
+        return found
+
+    def _may_be_known(self, texts: Texts) -> BoolArray:
+        """Which texts have the length and the first byte of a known one."""
+        data = np.frombuffer(texts.data, np.uint8)
+        if not len(data):
+            return np.ones(len(texts), np.bool_)
+        known = np.zeros((_LONG + 1, 256), np.bool_)
+        for text in self._numbers:
+            known[min(len(text), _LONG), text[0] if text else 0] = True
+        first = data[np.minimum(texts.start, len(data) - 1)]
+        found: BoolArray = known[np.minimum(texts.length, _LONG), np.where(texts.length, first, 0)]
+        return found
+
+    def intern(self, texts: Texts) -> Int64Array:
+        """The same; texts that are not there get the next numbers.
+
+        Raises:
+            ValueError: A text is not in its buffer.
+        """
+        if self._native is not None:
+            return self._natively(texts, adds=True)
+        _check(texts)
+        numbers = self._numbers  # gives the next number to what it does not know
+        return np.array([numbers[text] for text in texts], np.int64)
+
+
+def _check(texts: Texts) -> None:
+    if len(texts.start) != len(texts.length):
+        raise ValueError("as many lengths as starts are needed")
+    is_outside = (texts.start < 0) | (texts.length < 0)
+    if (is_outside | (texts.start > len(texts.data) - texts.length)).any():
+        raise ValueError("a text is not in the buffer")
