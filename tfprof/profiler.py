@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.remarks import Notice
@@ -14,9 +14,12 @@ from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files.checkpoint.variable_values import CHECKPOINT_VARIABLES
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
+from tfprof.graphs.model.seen_program import SeenProgram
 from tfprof.options.parse import ProfileOptions, is_classic, parse_options
 from tfprof.options.spec import UNASKED
 from tfprof.profiles.accounting.accounting import FlopCounter
+from tfprof.profiles.accounting.what_ran import not_run
+from tfprof.profiles.float_ops.profile_flops import observed_control_flow
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import step_number
 from tfprof.profiles.session.inputs import GraphSource
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from tfprof.columns.findings import Finding
     from tfprof.files.checkpoint import Checkpoint
     from tfprof.files.open import Source
-    from tfprof.graphs.model.program import Program
 
 
 _MOST_LISTED = 8
@@ -365,10 +367,15 @@ class Profiler(Loadable):
         self._source.add_traces()
         self._source.count_flops()
 
-    def _program(self) -> Program:
-        """The graph with its functions, and the shapes that runs have shown."""
-        self._update()
-        return self._source.program()
+    def __seen_program__(self, static: bool) -> SeenProgram:
+        """The graph with its functions, and what runs have shown, as ``flops`` asks for it."""
+        with self._lock:
+            self._update()
+            program, profile = self._source.program(), self._profile
+            idle: Sequence[int] = ()
+            if not (static or self.classic):
+                idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
+            return SeenProgram(program, observed_control_flow(profile), idle)
 
     def _update(self) -> None:
         """Take up what is new in a live graph; views that are held keep their numbers."""

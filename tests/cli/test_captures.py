@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.captures.tools.oracle import folder
+from tfprof import tools
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
@@ -58,8 +59,7 @@ def asked(monkeypatch):
         questions.append({"run": run.name, "hosts": names, "step": step, "classic": classic})
         return RESULT
 
-    stub = SimpleNamespace(overview=overview)
-    monkeypatch.setitem(sys.modules, "tfprof.captures.overview.overview_page", stub)
+    monkeypatch.setattr(tools, "overview", overview)
     return questions
 
 
@@ -99,8 +99,7 @@ def test_the_question_reaches_the_tool(call, logs, asked):
 
 
 def test_a_tool_that_knows_no_steps_is_not_asked_for_one(call, logs, monkeypatch):
-    stub = SimpleNamespace(memory_viewer=lambda run, *, host, classic: RESULT)
-    monkeypatch.setitem(sys.modules, "tfprof.captures.tools.buffer_memory", stub)
+    monkeypatch.setattr(tools, "memory_viewer", lambda run, *, host, classic: RESULT)
     assert call("memory-viewer", logs).exit_code == 0
     result = call("memory-viewer", logs, "--step", "3")
     assert result.exit_code == 2

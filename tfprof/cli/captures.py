@@ -134,12 +134,11 @@ def _read_run(paths: Sequence[str], run: str | None) -> Run:
         return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
 
 
-def answer(tool: str, module: str, given: dict[str, Any]) -> ToolResult:
+def answer(tool: str, given: dict[str, Any]) -> ToolResult:
     """What a tool says of the paths: computed, or read if it was computed long ago.
 
     Args:
         tool: Its name on the command line.
-        module: Where its function lives, which is called like the tool.
         given: The options.
 
     Raises:

@@ -7,12 +7,9 @@ Bounds are checked before every read and nothing recurses, so hostile bytes can 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, overload
 
 from tfprof.errors import MalformedProfileError
-
-if TYPE_CHECKING:
-    from tfprof.files.disk import FileParts
 
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -23,6 +20,16 @@ FIXED32: Final = 5
 
 MAX_FIELD_NUMBER: Final = (1 << 29) - 1
 _MAX_VARINT_BYTES: Final = 10
+
+
+class BytesView(Protocol):
+    """Bytes to look at: a ``memoryview``, or a file that is read in parts."""
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, place: int, /) -> int: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> bytes | memoryview: ...
 
 
 class Field(NamedTuple):
@@ -67,7 +74,7 @@ class WireError(MalformedProfileError):
         self.cut_off = cut_off
 
 
-def walk(data: memoryview | FileParts, start: int = 0, stop: int | None = None) -> Iterator[Field]:
+def walk(data: BytesView, start: int = 0, stop: int | None = None) -> Iterator[Field]:
     """Yield the fields of the message in ``data[start:stop]``, in order, not their inside.
 
     Args:
@@ -111,7 +118,7 @@ def walk(data: memoryview | FileParts, start: int = 0, stop: int | None = None) 
         yield Field(number, wire_type, tag_offset, offset, value)
 
 
-def read_varint(data: memoryview | FileParts, position: int, end: int) -> tuple[int, int]:
+def read_varint(data: BytesView, position: int, end: int) -> tuple[int, int]:
     """The number that starts at ``position``, modulo 2**64, and the position after it.
 
     Raises:

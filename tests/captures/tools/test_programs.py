@@ -7,6 +7,7 @@ import pytest
 from tests.captures.tools.oracle import folder
 from tfprof import tools
 from tfprof.captures.read.hlo import METADATA_PLANE
+from tfprof.errors import UsageError
 from tfprof.wire import messages as pb
 
 CAPTURES = ("gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "tpu-v6e-jax", "cpu-xla")
@@ -84,7 +85,7 @@ def test_numbers_of_entries_change_no_answer(pairs, capture, tool, classic):
     for run in pairs(capture):
         try:
             answers.append(said(TOOLS[tool](run, classic=classic)))
-        except tools.result.UsageError as error:  # the reference has no such answer
+        except UsageError as error:  # the reference has no such answer
             answers.append(str(error))
     assert answers[0] == answers[1]
 

@@ -1,5 +1,6 @@
+from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.read.graphdef import read_graph
-from tfprof.profiles.model.ops import GraphColumns, OpTable
+from tfprof.profiles.model.ops import OpTable
 from tfprof.testing.builders import graph, op
 
 

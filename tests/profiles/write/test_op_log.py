@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tfprof.columns.frames import NO_STACK, Frame
-from tfprof.profiles.model.profile import OpLogColumns
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.write.op_log import columns_to_op_log
 
 

@@ -1,4 +1,4 @@
-"""XSpace → ``tfprof.captures.model.xspace.XSpace``, plane by plane, in parallel and without messages."""
+"""Bytes of an XSpace → ``XSpace``, plane by plane, in parallel and without messages."""
 
 from __future__ import annotations
 

@@ -27,8 +27,7 @@ class Tool:
     """A command.
 
     Attributes:
-        name: What to type; its function is called the same, with underscores.
-        module: Where the function lives, below ``tfprof.tools``.
+        name: What to type; its function in ``tfprof.tools`` is called the same, with underscores.
         about: Its help text.
         examples: Command lines after ``tfprof NAME``.
         options: Options that not all tools have, by name; its function has such parameters.
@@ -36,7 +35,6 @@ class Tool:
     """
 
     name: str
-    module: str
     about: str
     examples: tuple[str, ...]
     options: tuple[str, ...] = ()
@@ -45,82 +43,82 @@ class Tool:
 
 TOOLS = (
     Tool(
-        "overview", "overview_page",
+        "overview",
         "Show in a page what a captured run spent its time on: where the time of each step went, "
         "the most expensive ops, and what to change first.",
         ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
     ),
     Tool(
-        "input-pipeline", "input_pipeline_analyzer",
+        "input-pipeline",
         "Show whether the program waits for its input, how long in each step, and which stages of "
         "the input pipeline take the time of the host.",
         ("logs/", "logs/ --format csv --table input_ops"),
     ),
     Tool(
-        "tf-data", "tf_data_bottleneck",
+        "tf-data",
         "Show the tf.data pipelines of each host, which calls of them were slow, and which stage "
         "made them slow.",
         ("logs/", "logs/ --host worker0"),
     ),
     Tool(
-        "op-stats", "op_statistics",
+        "op-stats",
         "Show the ops of TensorFlow, those of devices and those of the host, by the time that "
         "they took by themselves.",
         ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
     ),
     Tool(
-        "kernel-stats", "gpu_kernels",
+        "kernel-stats",
         "Show the kernels of GPUs by time: registers, shared memory, blocks and grid, occupancy, "
         "tensor cores, and the op that launched each.",
         ("logs/ --top 50", "logs/ --format csv -o kernels.csv"),
     ),
     Tool(
-        "memory", "memory_profile",
+        "memory",
         "Show how much memory each allocator had handed out over time, and who held it at the "
         "peak.",
         ("logs/ --host worker0", "logs/ --format json -o memory.json"),
     ),
     Tool(
-        "pod", "pod_viewer",
+        "pod",
         "Show where the time of each step went on every worker or core, so that those that hold "
         "up the others are seen.",
         ("logs/", "logs/ --step 3"),
     ),
     Tool(
-        "op-profile", "op_profile_tree",
+        "op-profile",
         "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
         "bandwidth.",
         ("logs/ --by category", "logs/ --format json"),
         options=("by",),
     ),
     Tool(
-        "hlo-stats", "hlo_statistics",
+        "hlo-stats",
         "Show XLA's ops as a list: time, rates of float operations and of memory, what bounds "
         "them, and where they come from.",
         ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
     ),
     Tool(
-        "roofline", "roofline_model",
+        "roofline",
         "Show how far each op is from what the device could do, and whether memory or arithmetic "
         "holds it up.",
         ("logs/", "logs/ --step 3 --format csv"),
     ),
     Tool(
-        "memory-viewer", "buffer_memory",
+        "memory-viewer",
         "Show which buffers XLA's programs plan to hold at their peak, and how much of them is "
         "padding.",
         ("logs/", "logs/ --program jit_train --format json"),
         options=("program",), has_step=False,
     ),
     Tool(
-        "graph-viewer", "hlo_graph",
+        "graph-viewer",
         "Show the instructions of an XLA program around one of them: what it reads, what reads it, "
         "what each costs.",
         ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
         options=("program", "node", "width"), has_step=False,
     ),
     Tool(
-        "monitor", "monitor_report",
+        "monitor",
         "Show how a captured run does in a few figures: how well matrix units are used, how long "
         "devices idle, how long steps take and wait for input.",
         ("logs/", "logs/ --step 3 --format json"),
@@ -133,7 +131,7 @@ def run(tool: Tool, given: dict[str, Any]) -> None:
     target = target_of(given)
     _check(given)
     with warnings_as_notes():
-        result = answer(tool.name, tool.module, given)
+        result = answer(tool.name, given)
     if given["format"] == "csv" and given["table"] == ALL_TABLES:
         _write_tables(result, given, target)
     else:

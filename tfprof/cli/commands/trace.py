@@ -20,7 +20,7 @@ def run(**given: Any) -> None:
     """Read, collect the events, write."""
     target = target_of(given)
     with warnings_as_notes():
-        result = answer("trace", "trace_events", given)
+        result = answer("trace", given)
     tell_notes(result.notes)
     chunks = _chunks(result)
     if target.path is None:

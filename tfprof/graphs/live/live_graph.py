@@ -12,7 +12,7 @@ from typing import Any
 
 from tfprof.columns.frames import EMPTY_STACK, NO_STACK, Frame
 from tfprof.errors import UsageError
-from tfprof.profiles.model.profile import OpLogColumns
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 
 
 def live_graph(source: Any) -> Any | None:

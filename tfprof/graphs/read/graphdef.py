@@ -14,7 +14,7 @@ from tfprof.columns.strings import InternTable
 from tfprof.errors import EmptyProfileError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
-from tfprof.profiles.model.ops import AttrPlaces, Attrs, AttrValue, GraphColumns
+from tfprof.graphs.model.graph_columns import AttrPlaces, Attrs, AttrValue, GraphColumns
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 from tfprof.wire.plan import Plan, rows, text

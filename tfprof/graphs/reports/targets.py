@@ -13,12 +13,10 @@ from tfprof.files.disk import is_ordinary_file
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedLayer
 from tfprof.graphs.model.program import Program
+from tfprof.graphs.model.seen_program import HasSeenProgram, ObservedControlFlow
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.read.program import read_program
 from tfprof.graphs.read.program_source import open_program
-from tfprof.profiler import Profiler
-from tfprof.profiles.accounting.what_ran import not_run
-from tfprof.profiles.float_ops.profile_flops import ObservedControlFlow, observed_control_flow
 
 _KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
 
@@ -71,9 +69,9 @@ def target_of(
     """
     if isinstance(target, (str, os.PathLike)):
         _refuse_keras_file(Path(target))
-    if isinstance(target, Profiler):
-        with target._lock:
-            return _profiled(target, static=static or target.classic)
+    if isinstance(target, HasSeenProgram):
+        seen = target.__seen_program__(static)
+        return Target(seen.program, observed=seen.observed, idle=seen.idle)
     graph = traced(target, input_shapes, batch)
     if graph is None:
         return Target(open_program(target, signature))
@@ -87,15 +85,6 @@ def target_of(
             name: places[node] for name, node in graph.inputs.items() if node in places
         }
     return Target(program, graph.layers, graph.layer_of, is_traced=graph.is_own)
-
-
-def _profiled(profiler: Profiler, *, static: bool) -> Target:
-    """What a profile has seen of a program."""
-    program, profile = profiler._program(), profiler._profile
-    idle: Sequence[int] = ()
-    if not static:
-        idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
-    return Target(program, observed=observed_control_flow(profile), idle=idle)
 
 
 def _refuse_keras_file(path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from tfprof.graphs.interpreter.analysis import Analysis, Outcome, Status
 from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.model.program import Program
 from tfprof.graphs.model.run_counts import scaled
+from tfprof.graphs.model.seen_program import ObservedControlFlow
 from tfprof.graphs.model.symbolic import Number, total
 from tfprof.profiles.model.ops import OpTable, in_64_bits
 from tfprof.profiles.model.profile import Profile
@@ -152,21 +152,6 @@ class RunsByName(Mapping[str, int]):
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._counts))
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedControlFlow:
-    """What runs tell about loops and conditionals.
-
-    Attributes:
-        trips: How often a loop ran per entry, on average and rounded, by name.
-        branches: How often each branch of a conditional ran, by name.
-        nodes: How often each op ran, by name.
-    """
-
-    trips: Mapping[str, int] = field(default_factory=dict)
-    branches: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    nodes: Mapping[str, int] = field(default_factory=dict)
 
 
 def observed_control_flow(profile: Profile) -> ObservedControlFlow:

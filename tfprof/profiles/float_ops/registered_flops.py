@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.shapes import Shape, is_fully_defined
-from tfprof.profiles.model.ops import AttrValue, OpTable
+from tfprof.graphs.model.graph_columns import AttrValue
+from tfprof.profiles.model.ops import OpTable
 
 Dims = tuple[int, ...]
 

@@ -27,8 +27,9 @@ from tfprof.captures.facts.host_op_db import ops_of_programs
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.from_captures.run_columns import Block, blocks_of, kept, memory_columns
-from tfprof.profiles.model.profile import OpLogColumns, Profile
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns, StatColumns
 from tfprof.text.units import human_memory
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import compress
 
 import numpy as np
 
@@ -17,9 +15,11 @@ from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
 from tfprof.columns.frames import NO_STACK, StackTable
 from tfprof.columns.remarks import Notices
 from tfprof.files.checkpoint.variable_values import VariableValues
+from tfprof.graphs.model.graph_columns import GraphColumns
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP, OTHER
-from tfprof.profiles.model.ops import GraphColumns, OpTable
+from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
 from tfprof.profiles.model.runs import RunColumns, StatColumns
 from tfprof.profiles.model.steps import StepTable
@@ -28,38 +28,6 @@ TRAINABLE_VARIABLES = "_trainable_variables"
 """Type of the ops that hold trainable variables."""
 
 _LABEL_OP = re.compile(r"[^=]* = ([A-Za-z_][A-Za-z0-9_>.]*)\(")
-
-
-@dataclass(slots=True)
-class OpLogColumns:
-    """What a reader takes out of an op log, one entry per log entry.
-
-    Attributes:
-        names: Node names.
-        float_ops: Float operations; 0 means "not said".
-        types: Types to add to the node.
-        stack_ids: Call stack in ``stacks``, ``NO_STACK`` if the entry has none.
-        stacks: Table of the stack ids.
-        unknown_strings: String ids of call stacks that the op log does not explain.
-    """
-
-    names: list[str] = field(default_factory=list)
-    float_ops: list[int] = field(default_factory=list)
-    types: list[Sequence[str]] = field(default_factory=list)
-    stack_ids: list[int] = field(default_factory=list)
-    stacks: StackTable = field(default_factory=StackTable)
-    unknown_strings: int = 0
-
-    def select(self, wanted: Sequence[bool]) -> OpLogColumns:
-        """The wanted entries, with the same table of stacks."""
-        return OpLogColumns(
-            list(compress(self.names, wanted)),
-            list(compress(self.float_ops, wanted)),
-            list(compress(self.types, wanted)),
-            list(compress(self.stack_ids, wanted)),
-            self.stacks,
-            self.unknown_strings if all(wanted) else 0,
-        )
 
 
 class Profile:

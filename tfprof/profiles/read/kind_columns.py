@@ -13,9 +13,9 @@ from typing import Any, overload
 import numpy as np
 
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.graphs.model.program import Kind
 from tfprof.graphs.read.program import KEPT_PRIVATE, LARGE_BYTES, NodeReader, small_value
-from tfprof.profiles.model.ops import AttrPlaces
 from tfprof.wire import messages as pb
 from tfprof.wire.scan import Texts
 from tfprof.wire.text_index import TextIndex

@@ -13,7 +13,7 @@ from tfprof.columns.columns import Int64Array
 from tfprof.columns.frames import NO_STACK, Frame, StackTable
 from tfprof.files.open import open_bytes
 from tfprof.files.sniff import Format
-from tfprof.profiles.model.profile import OpLogColumns
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse, scan_or_explain
 from tfprof.wire.plan import Entries, Plan, number, optional, rows, text

@@ -16,10 +16,11 @@ from tfprof.columns.frames import NO_STACK
 from tfprof.columns.shapes import OutputShapes, is_fully_defined, merge_outputs
 from tfprof.graphs.live.live_graph import call_stacks, live_graph, trainable_variables
 from tfprof.graphs.live.registered_statistics import mark_functions, user_registered_flops
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.graphs.read.graphdef import read_graph
 from tfprof.profiles.float_ops.registered_flops import count_registered_flops
 from tfprof.profiles.model.ops import in_64_bits
-from tfprof.profiles.model.profile import OpLogColumns, Profile
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import KnownNames, RunColumns
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.profiles.read.run_metadata import read_run_metadata

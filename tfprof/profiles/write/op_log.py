@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfprof.columns.frames import NO_STACK, StackTable
 from tfprof.columns.strings import StringTable
-from tfprof.profiles.model.profile import OpLogColumns, Profile
+from tfprof.graphs.model.op_log_columns import OpLogColumns
+from tfprof.profiles.model.profile import Profile
 from tfprof.wire import messages as pb
 
 

@@ -16,9 +16,10 @@ from tfprof.graphs.live.function_graphs import (
     layers_of,
     variables_of,
 )
+from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.options.parse import is_classic
 from tfprof.profiler import Profiler
-from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, OpLogColumns
+from tfprof.profiles.model.profile import TRAINABLE_VARIABLES
 from tfprof.profiles.write.op_log import columns_to_op_log
 from tfprof.recording.eager.events import read_events
 from tfprof.recording.eager.graph import ProgramGraph
