@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tfprof.errors import MalformedProfileError
-from tfprof.graphs.live.eager_runs import EAGER_MARK, STEP_MARK
 from tfprof.recording.eager.events import Dataset, EventLog, Execution, read_events
+from tfprof.recording.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.wire import messages as pb
 
 Event = tuple[str, int, int, dict[str, Any]]

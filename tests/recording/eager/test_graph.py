@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from tfprof.columns.frames import Frame
-from tfprof.graphs.live.eager_runs import EagerOp
 from tfprof.graphs.live.function_graphs import FunctionBody
 from tfprof.recording.eager.events import Dataset, EventLog, Execution
 from tfprof.recording.eager.graph import ProgramGraph
+from tfprof.recording.eager.recorder import EagerOp
 from tfprof.testing.builders import op
 from tfprof.wire import messages as pb
 

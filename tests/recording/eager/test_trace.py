@@ -135,7 +135,7 @@ def test_the_code_view_shows_the_lines_of_functions_and_of_eager_code() -> None:
     assert inside.total_float_ops == 2 * 16**3
     calls = [node for name, node in ours.items() if name.endswith(":test_the_code_vie...")]
     assert max(node.total_float_ops for node in calls) >= 2 * 16**3
-    assert not any("/tfprof/" in name or name.startswith("eager_runs.py") for name in code)
+    assert not any("/tfprof/" in name or name.startswith("recorder.py") for name in code)
 
 
 def test_eager_ops_have_scopes_flops_bytes_and_edges() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tfprof.columns.frames import Frame
 from tfprof.errors import UsageError
-from tfprof.graphs.live.eager_runs import is_ours, tensorflow_module
+from tfprof.graphs.live.running_tensorflow import is_ours, tensorflow_module
 from tfprof.wire import messages as pb
 
 _OUTPUT = re.compile(r"(?P<node>[^:]+):(?P<output>[^:]+):(?P<index>\d+)")

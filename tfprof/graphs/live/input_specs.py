@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfprof.errors import UsageError
-from tfprof.graphs.live.eager_runs import tensorflow_module
+from tfprof.graphs.live.running_tensorflow import tensorflow_module
 
 
 def is_shape(value: Any) -> bool:

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from tfprof.errors import UsageError
-from tfprof.graphs.live.eager_runs import tensorflow_module
 from tfprof.graphs.live.input_specs import is_shape, map_shapes, spec_of
+from tfprof.graphs.live.running_tensorflow import tensorflow_module
 
 
 class Call:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from tfprof.graphs.live.eager_runs import tensorflow_module
+from tfprof.graphs.live.running_tensorflow import tensorflow_module
 from tfprof.graphs.live.stable_names import unused
 from tfprof.graphs.live.traced_graph import NamedVariable, TracedLayer
 from tfprof.graphs.model.tensors import PartialShape

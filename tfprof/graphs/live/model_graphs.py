@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tfprof.errors import UsageError
-from tfprof.graphs.live.eager_runs import tensorflow_module
 from tfprof.graphs.live.input_specs import is_shape, map_shapes, spec_of, text_of, with_batch
 from tfprof.graphs.live.keras_models import is_model, traced_model
 from tfprof.graphs.live.live_graph import trainable_variables
+from tfprof.graphs.live.running_tensorflow import tensorflow_module
 from tfprof.graphs.live.traced_graph import (
     NamedVariable,
     TracedGraph,

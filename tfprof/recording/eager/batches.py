@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tfprof.errors import InputError, TfprofWarning, UsageError
-from tfprof.graphs.live.eager_runs import EagerRecorder, end_of_data_errors
 from tfprof.options.parse import is_classic
 from tfprof.profiler import Profiler
+from tfprof.recording.eager.recorder import EagerRecorder, end_of_data_errors
 from tfprof.recording.eager.trace import profile_recording
 
 

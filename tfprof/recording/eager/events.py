@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tfprof.graphs.live.eager_runs import EAGER_MARK, STEP_MARK
+from tfprof.recording.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 

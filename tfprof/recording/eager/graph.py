@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tfprof.columns.frames import Frame
-from tfprof.graphs.live.eager_runs import EagerOp
 from tfprof.graphs.live.function_graphs import FunctionBody, called_functions
 from tfprof.recording.eager.events import Dataset, EventLog, Execution
+from tfprof.recording.eager.recorder import EagerOp
 from tfprof.wire import messages as pb
 
 _FUNCTION_NAME = re.compile(r"__(inference|forward|backward)_(.*)_\d+")

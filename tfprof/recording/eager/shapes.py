@@ -13,11 +13,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from tfprof.graphs.live.eager_runs import Dims, EagerOp
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.output_shapes import COMMUTATIVE, Shape, output_shape
+from tfprof.recording.eager.recorder import Dims, EagerOp
 from tfprof.wire import messages as pb
 
 _SHAPE = re.compile(r"(?P<type>\w+)\[(?P<dims>[\d,]*)\]")

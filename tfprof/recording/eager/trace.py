@@ -9,7 +9,6 @@ from typing import Any
 
 from tfprof.columns.frames import NO_STACK, Frame
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.graphs.live.eager_runs import EagerRecorder, EagerRecording
 from tfprof.graphs.live.function_graphs import (
     check_targets,
     function_bodies,
@@ -24,6 +23,7 @@ from tfprof.profiles.write.op_log import columns_to_op_log
 from tfprof.recording.eager.events import read_events
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.layers import layer_renaming
+from tfprof.recording.eager.recorder import EagerRecorder, EagerRecording
 from tfprof.recording.eager.runs import runs_of_steps
 from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
 from tfprof.wire import messages as pb

@@ -8,7 +8,6 @@ ours in the same event stream tell steps apart and lead from an eager op to the 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import sys
 import tempfile
@@ -17,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfprof.errors import InputError, MissingDependencyError, UsageError
+from tfprof.errors import InputError, UsageError
+from tfprof.graphs.live.running_tensorflow import is_ours, tensorflow_module
 from tfprof.wire import messages as pb
 
 STEP_MARK = "tfprof.step"
@@ -33,28 +33,12 @@ _SETTLING_SECONDS = 0.1
 """TensorFlow's threads hand over a result before their own events end, and events that have not
 ended when a session stops are lost: those of whole functions, on a busy machine."""
 _KNOWN_PRODUCERS = 100_000
-_OWN_FOLDER = str(Path(__file__).parents[2]) + os.sep
 _ATTRIBUTE_FIELDS = {"int": "i", "bool": "b", "string": "s"}
 
 Location = tuple[str, int, str]
 """File, line number and function."""
 
 Dims = tuple[int, ...] | None
-
-
-def tensorflow_module() -> Any:
-    """TensorFlow, imported if need be.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-    """
-    try:
-        import tensorflow
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"recording a TensorFlow program needs TensorFlow ({error}): pip install 'tfprof[tf]'"
-        ) from error
-    return tensorflow
 
 
 def end_of_data_errors() -> tuple[type[Exception], ...]:
@@ -99,11 +83,6 @@ class EagerRecording:
     xspace: bytes = b""
     ops: list[EagerOp] = field(default_factory=list)
     problem: str = ""
-
-
-def is_ours(file: str) -> bool:
-    """Whether a source file is part of tfprof; what runs there is not the user's doing."""
-    return file.startswith(_OWN_FOLDER)
 
 
 class _Level:
