@@ -44,5 +44,4 @@ command = Command(
         "source <(tfprof completion bash)",
         "tfprof completion zsh -o _tfprof",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
