@@ -41,7 +41,8 @@ _REGEXES = """\
 Options that end in `_regexes` hold regular expressions in
 [RE2 syntax](https://github.com/google/re2/wiki/Syntax). An expression must match the whole name:
 `conv` matches only `conv`, `.*conv.*` every name that holds it. A list matches where one of its
-expressions does; an empty list matches nothing.
+expressions does; an empty list matches nothing. Unicode categories are there, `\\pL` and `\\p{Lu}`;
+scripts such as `\\p{Greek}` are not.
 
 On the command line commas separate the elements of a list, `\\,` is a comma within an element,
 and `''` is the empty list. A list option may be given several times.

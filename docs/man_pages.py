@@ -1,9 +1,16 @@
-"""Manual pages in the language of man(7), made from the description of the command line."""
+"""Write the manual pages, in the language of man(7), from the commands themselves.
+
+python docs/man_pages.py FOLDER    write tfprof.1 and a page for each command
+
+A release writes them to docs/man, where the build of the package takes them from.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
+from pathlib import Path
 
 from tfprof.cli.reference import (
     ArgumentReference,
@@ -11,6 +18,7 @@ from tfprof.cli.reference import (
     OptionReference,
     Paragraph,
     ProgramReference,
+    program_reference,
 )
 
 DATE = "2026-01-01"
@@ -49,6 +57,9 @@ ENVIRONMENT = {
     "KUBERNETES_SERVICE_HOST": "If set, tfprof doctor takes it that it runs in a pod.",
     "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "The variant of protobuf; tfprof doctor says if it "
     "is a slow one.",
+    "COMP_WORDS": "The line to complete up to the cursor, as the scripts of tfprof completion give "
+    "it.",
+    "COMP_CWORD": "What bash replaces at the end of this line.",
     "PATH": "Where tfprof looks for the pager and for dot of Graphviz.",
 }
 """Environment variables and what they do."""
@@ -122,7 +133,7 @@ def _command_page(command: CommandReference, reference: ProgramReference) -> str
 
 def _title(name: str, summary: str, reference: ProgramReference) -> list[str]:
     return [
-        '.\\" Written by docs/generate_reference.py from the commands; do not edit.',
+        '.\\" Written by docs/man_pages.py from the commands; do not edit.',
         f'.TH {escaped(name.upper(), True)} 1 {DATE} "tfprof {reference.version}" "tfprof"',
         ".nh",
         ".ad l",
@@ -209,3 +220,19 @@ def escaped(text: str, is_code: bool = False) -> str:
 
 def _finished(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages into a folder."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        sys.stdout.write(f"{__doc__}\n")
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in man_pages(program_reference()).items():
+        (folder / name).write_bytes(text.encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

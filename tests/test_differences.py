@@ -308,6 +308,13 @@ def test_q33_invalid_regexes_are_refused():
         assert names(classic, "scope", hide_name_regexes=["("]) == ["a"]
 
 
+def test_scripts_in_regexes_are_refused():
+    default, classic = both([op("a")])
+    for profiler in (default, classic):
+        with pytest.raises(UsageError, match=r"option show_name_regexes: .*'\\\\p\{Greek\}' at"):
+            names(profiler, "scope", show_name_regexes=[r"\p{Greek}.*"])
+
+
 def test_q33_any_file_name_can_be_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     default, classic = both([op("a")])

@@ -1,16 +1,16 @@
-"""The pages made from the commands: nothing is missing, nothing is stale, and man can show them."""
+"""The pages made from the commands: nothing is missing, nothing is stale, and man can show it."""
 
 import ast
 import re
 import shutil
 import subprocess
 from dataclasses import replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 import tfprof.errors
+from tfprof.cli.completion.protocol import SHELLS
 from tfprof.cli.main import EXIT_INTERRUPTED, EXIT_USAGE
 from tfprof.cli.reference import (
     ArgumentReference,
@@ -40,44 +40,57 @@ def generator(docs):
     return generate_reference
 
 
+@pytest.fixture
+def pages(docs):
+    """The manual pages of this version."""
+    from man_pages import man_pages
+
+    return man_pages(program_reference())
+
+
 def spelt(text):
     """A name as in the source of a manual page."""
     return text.replace("-", r"\-")
 
 
-def test_the_files_are_fresh(generator, capsys):
+def test_the_page_is_fresh(generator, capsys):
     assert generator.main(["--check"]) == 0, capsys.readouterr().out
 
 
-def test_stale_files_are_named_and_written(generator, tmp_path, capsys):
-    assert generator.main(["--what"], tmp_path) == 2
-    assert generator.main(["--check"], tmp_path) == 1
-    assert "commands.md, completions/_tfprof" in capsys.readouterr().out
-    assert generator.main([], tmp_path) == 0
-    assert generator.main(["--check"], tmp_path) == 0
-    (tmp_path / "man" / "tfprof-gone.1").touch()
-    (tmp_path / "commands.md").write_text("old")
-    capsys.readouterr()
-    assert generator.main(["--check"], tmp_path) == 1
-    assert capsys.readouterr().out.startswith("stale: commands.md, man/tfprof-gone.1; run: ")
-    assert generator.main([], tmp_path) == 0
-    assert not (tmp_path / "man" / "tfprof-gone.1").exists()
+def test_a_stale_page_is_named_and_written(generator, tmp_path, capsys):
+    page = tmp_path / "commands.md"
+    assert generator.main(["--what"], page) == 2
+    assert generator.main(["--check"], page) == 1
+    assert "stale: commands.md; run: " in capsys.readouterr().out
+    assert generator.main([], page) == 0
+    assert generator.main(["--check"], page) == 0
+    page.write_text("old")
+    assert generator.main(["--check"], page) == 1
 
 
-def test_manuals_and_scripts_are_installed(generator):
+def test_manual_pages_are_written_for_a_release(docs, pages, tmp_path, capsys):
+    import man_pages
+
+    folder = tmp_path / "man"
+    assert man_pages.main([str(folder)]) == 0
+    assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == pages
+    assert man_pages.main([]) == man_pages.main(["--help"]) == 2
+    assert "man_pages.py FOLDER" in capsys.readouterr().out
+
+
+def test_manuals_and_scripts_are_installed():
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    listed = set(re.findall(r'"docs/([^"]+)"', text))
-    names = [name for name in generator.files(program_reference()) if "/" in name]
-    assert [n for n in names if not any(fnmatch(n, pattern) for pattern in listed)] == []
+    listed = re.findall(r'"share/[\w/.-]+" = \["([^"]+)"\]', text)
+    scripts = {f"tfprof/cli/completion/{completer.script}" for completer in SHELLS.values()}
+    assert set(listed) == scripts | {"docs/man/*.1"}
+    assert [name for name in scripts if not (ROOT / name).is_file()] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_flag_is_on_the_pages(generator, name):
-    reference = program_reference()
-    files = generator.files(reference)
-    command = next(entry for entry in reference.commands if entry.name == name)
-    manual = files[f"man/tfprof-{name}.1"]
-    page = files["commands.md"]
+def test_every_flag_is_on_the_pages(pages, name):
+    command = next(entry for entry in program_reference().commands if entry.name == name)
+    manual = pages[f"tfprof-{name}.1"]
+    page = (DOCS / "commands.md").read_text("utf-8")
     head, *parts = re.split(r"^## (.*)\n", page, flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     described = head + sections[name]
@@ -89,11 +102,11 @@ def test_every_flag_is_on_the_pages(generator, name):
             assert re.search(rf"`{flag}[ `]", described)
     for example in command.examples:
         assert example in sections[name]
-    assert rf"\fBtfprof\-{spelt(name)}\fR(1)" in files["man/tfprof.1"]
+    assert rf"\fBtfprof\-{spelt(name)}\fR(1)" in pages["tfprof.1"]
 
 
-def test_options_of_the_views_lead_to_their_page(generator):
-    page = generator.files(program_reference())["commands.md"]
+def test_options_of_the_views_lead_to_their_page():
+    page = (DOCS / "commands.md").read_text("utf-8")
     assert "[More](options.md#order_by) | `auto` |" in page
     assert "`--order_by TEXT`" in page
     assert page.count("`--order_by ") == 1
@@ -137,34 +150,37 @@ def environment_variables():
     return found
 
 
-def test_the_environment_variables_of_the_manual_are_those_that_are_read(generator):
+def test_the_environment_variables_of_the_manual_are_those_that_are_read(pages):
     from man_pages import ENVIRONMENT
 
     read_by_click = {"PAGER"}
     assert set(ENVIRONMENT) == environment_variables() | read_by_click
-    manual = generator.files(program_reference())["man/tfprof.1"]
+    manual = pages["tfprof.1"]
     assert [name for name in ENVIRONMENT if f"\n\\fB{name}\\fR\n" not in manual] == []
 
 
-def manuals(generator, folder):
-    generator.write(generator.files(program_reference()), folder)
-    return sorted((folder / "man").iterdir())
+@pytest.fixture
+def manuals(docs, tmp_path):
+    """The files of the manual pages."""
+    import man_pages
+
+    man_pages.main([str(tmp_path)])
+    return sorted(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
-def test_mandoc_has_no_warnings(generator, tmp_path):
-    pages = manuals(generator, tmp_path)
-    assert len(pages) == len(COMMANDS) + 1
+def test_mandoc_has_no_warnings(manuals):
+    assert len(manuals) == len(COMMANDS) + 1
     done = subprocess.run(
-        ["mandoc", "-T", "lint", "-W", "warning", *map(str, pages)],
+        ["mandoc", "-T", "lint", "-W", "warning", *map(str, manuals)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-def test_groff_has_no_warnings(generator, tmp_path):
-    for page in manuals(generator, tmp_path):
+def test_groff_has_no_warnings(manuals):
+    for page in manuals:
         done = subprocess.run(
             ["groff", "-man", "-Tutf8", "-ww", str(page)],
             capture_output=True, text=True, encoding="utf-8", check=False,

@@ -1,7 +1,6 @@
 """Real shells that complete a line: what they offer, and what they insert."""
 
 import os
-import re
 import select
 import shutil
 import subprocess
@@ -12,10 +11,9 @@ _BASH = r"""
 source "$1"
 compopt() { printf 'compopt %s\n' "$2"; }
 COMP_LINE=$2 COMP_POINT=${#2}
-COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
-shift 2
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_tfprof
+function=$(complete -p tfprof)
+function=${function#*-F }
+${function% *} tfprof "${2##*[ =:]}"
 ((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
 """
 _BASH_RC = r"""
@@ -55,10 +53,7 @@ def offers(shell, script, line):
 
 
 def _bash(script, line):
-    words = re.findall(r"[=:]+|[^\s=:]+", line)
-    if line.endswith(" "):
-        words.append("")
-    done = _run(["bash", "--norc", "-c", _BASH, "bash", str(script), line, *words], script.parent)
+    done = _run(["bash", "--norc", "-c", _BASH, "bash", str(script), line], script.parent)
     return sorted(word.rstrip() for word in done.splitlines())
 
 
@@ -71,10 +66,16 @@ def _fish(script, line):
 def _run(command, folder):
     done = subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", cwd=folder, timeout=60,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8"}, check=False,
+        env=_environment(folder), check=False,
     )  # fmt: skip
     assert done.stderr == ""
     return done.stdout
+
+
+def _environment(folder):
+    """With the ``bin`` beside the folder, where the ``tfprof`` is that scripts ask."""
+    path = f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
 
 
 def _zsh(script, line):
@@ -105,8 +106,8 @@ def _type(shell, script, keys):
     child = subprocess.Popen(
         command, stdin=follower, stdout=follower, stderr=follower, cwd=folder,
         start_new_session=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "ZDOTDIR": str(folder),
-             "LC_ALL": "C.UTF-8", "TERM": "xterm", "INPUTRC": os.devnull},
+        env={**_environment(folder), "ZDOTDIR": str(folder), "TERM": "xterm",
+             "INPUTRC": os.devnull},
     )  # fmt: skip
     os.close(follower)
     seen = b""

@@ -1,23 +1,18 @@
-"""Completion scripts, asked in the shells that they are for."""
+"""Completion, asked in the shells that it is for."""
 
+import os
+import shlex
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
-from tfprof.cli.commands.completion import SHELLS
-from tfprof.cli.completion_scripts import SCRIPTS
-from tfprof.cli.reference import (
-    ArgumentReference,
-    CommandReference,
-    OptionReference,
-    ProgramReference,
-    program_reference,
-)
+from tfprof.cli.completion.protocol import SHELLS, offers_at
+from tfprof.cli.main import cli
+from tfprof.cli.reference import program_reference
 from tfprof.cli.registry import COMMANDS
 
-from .conftest import environment
+from .conftest import ROOT, environment
 from .shells import inserted, need, offers
 
 INTERACTIVE = ["bash", "zsh"]
@@ -26,61 +21,33 @@ HOSTILE = r"""It's [a] "b": `c` $(d) $e \f {g} (h)* ~i #j !k; l|m & <n> \[o\] %p
 FILES = ("a.pb", "my run.pb", "data.json")
 
 
-def option(names, kind="none", choices=(), metavar="X", text="Help.", repeats=False):
-    return OptionReference(
-        tuple(names.split("/")), "" if kind == "none" else metavar, kind, choices, repeats,
-        "Result", text,
-    )  # fmt: skip
-
-
-PATHS = ArgumentReference("PATH...", "file", (), True, "Input", "Paths.")
-NAMES = ArgumentReference("NAMES", "text", (), True, "Input", "Names.")
-SHELL = ArgumentReference("SHELL", "choice", SHELLS, False, "Input", "Which.")
-OPTIONS = (
-    option("--graph_path", "file"),
-    option("--run_meta_path", "files", repeats=True),
-    option("--demo"),
-    option("--classic/--no-classic"),
-    option("--max_depth", "text", text=HOSTILE),
-    option("--max_rows", "text", metavar="[A:]N"),
-    option("--account_all", "bool", ("true", "false")),
-    option("--select", "choices", ("bytes", "micros", "params"), repeats=True),
-    option("--output", "output"),
-    option("-o/--outfile", "file"),
-    option("--format", "choice", ("text", "table", "json"), text=HOSTILE),
-    option("--folder", "folder"),
-)
-
-
-def named(name, arguments, options):
-    return CommandReference(name, f"{name}: {HOSTILE}", "", (), arguments, options, ())
-
-
-@pytest.fixture(scope="module")
-def reference():
-    names = ("op", "scope", "completion", "show", "pick")
-    first = ArgumentReference("COMMAND", "command", names, True, "Commands", "")
-    return ProgramReference(
-        "1.0",
-        named("", (first,), (option("--version"), *OPTIONS)),
-        (
-            named("op", (PATHS,), OPTIONS),
-            named("scope", (PATHS,), OPTIONS),
-            named("completion", (SHELL,), (option("--force"),)),
-            named("show", (replace(PATHS, is_repeatable=False), NAMES), ()),
-            named("pick", (SHELL, PATHS), (option("--from", "file"),)),
-        ),
-    )
+def script_of(shell):
+    return SHELLS[shell](cli, {}, "tfprof", "_TFPROF_COMPLETE").source()
 
 
 @pytest.fixture
-def script(request, reference, tmp_path):
-    """The script of the shell that the test is for, in a folder with some files."""
+def folder(tmp_path):
+    """A folder with some files, and the program beside it."""
+    folder = tmp_path / "home"
+    (folder / "runs").mkdir(parents=True)
     for name in FILES:
-        (tmp_path / name).touch()
-    (tmp_path / "runs").mkdir()
-    path = tmp_path / "script"
-    path.write_text(SCRIPTS[request.getfixturevalue("shell")](reference), encoding="utf-8")
+        (folder / name).touch()
+    program(folder, f'PYTHONPATH={shlex.quote(str(ROOT))} exec {sys.executable} -m tfprof "$@"')
+    return folder
+
+
+def program(folder, text):
+    path = folder.parent / "bin" / "tfprof"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def script(request, folder):
+    """The script of the shell that the test is for, in that folder."""
+    path = folder / "script"
+    path.write_text(script_of(request.getfixturevalue("shell")), encoding="utf-8")
     return path
 
 
@@ -93,20 +60,20 @@ def candidates(shell, script, line):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("tfprof ", ["completion", "op", "pick", "scope", "show"]),
+        ("tfprof ", sorted(COMMANDS)),
         ("tfprof sc", ["scope"]),
         ("tfprof --vers", ["--version"]),
         ("tfprof --demo --max_d", ["--max_depth"]),
-        ("tfprof op --fo", ["--folder", "--format"]),
-        ("tfprof op -fo", ["-folder", "-format"]),
+        ("tfprof op --fo", ["--force", "--format"]),
+        ("tfprof op -fo", ["-force", "-format"]),
         ("tfprof op --max", ["--max_depth", "--max_rows"]),
         ("tfprof op --max-", ["--max-depth", "--max-rows"]),
         ("tfprof op -max", ["-max_depth", "-max_rows"]),
         ("tfprof op --no-c", ["--no-classic"]),
         ("tfprof op --unheard", []),
-        ("tfprof op -max_depth 4 --max-rows=3 --select bytes --fo", ["--folder", "--format"]),
-        ("tfprof op --format ", ["json", "table", "text"]),
-        ("tfprof op -format t", ["table", "text"]),
+        ("tfprof op -max_depth 4 --max-rows=3 --select bytes --fo", ["--force", "--format"]),
+        ("tfprof op --format ", ["csv", "html", "json", "table", "text", "tree"]),
+        ("tfprof op -format t", ["table", "text", "tree"]),
         ("tfprof op a.pb --format j", ["json"]),
         ("tfprof op --max_depth ", []),
         ("tfprof op --output tim", ["timeline:outfile="]),
@@ -114,7 +81,7 @@ def candidates(shell, script, line):
         ("tfprof completion --f", ["--force"]),
         ("tfprof --graph_path a.pb completion --f", ["--force"]),
         ("tfprof -select bytes completion z", ["zsh"]),
-        ("tfprof --graph_path completion op --fo", ["--folder", "--format"]),
+        ("tfprof --graph_path completion op --fo", ["--force", "--format"]),
     ],
 )
 def test_offers(shell, script, line, expected):
@@ -125,11 +92,11 @@ def test_offers(shell, script, line, expected):
 @pytest.mark.parametrize(
     ("line", "before", "expected"),
     [
-        ("tfprof op --format=t", "--format=", ["table", "text"]),
+        ("tfprof op --format=t", "--format=", ["table", "text", "tree"]),
         ("tfprof op -format=j", "-format=", ["json"]),
-        ("tfprof op --account_all=f", "--account_all=", ["false"]),
+        ("tfprof op --account_displayed_op_only=f", "--account_displayed_op_only=", ["false"]),
         ("tfprof op --select mi", "", ["micros"]),
-        ("tfprof op --select micros,p", "micros,", ["params"]),
+        ("tfprof op --select micros,pa", "micros,", ["params"]),
         ("tfprof op -select=micros,b", "-select=micros,", ["bytes"]),
         ("tfprof op --select micros,mi", "micros,", []),
     ],
@@ -147,8 +114,7 @@ def test_offers_behind_what_is_there(shell, script, line, before, expected):
         ("tfprof op --graph_path a", ""),
         ("tfprof op --graph_path=a", "--graph_path="),
         ("tfprof op a", ""),
-        ("tfprof show a", ""),
-        ("tfprof --demo a", ""),
+        ("tfprof flops a", ""),
         ("tfprof op -o a", ""),
         ("tfprof op --run_meta_path data.json,a", "data.json,"),
         ("tfprof op --output timeline:outfile=a", "timeline:outfile="),
@@ -160,15 +126,30 @@ def test_offers_files(shell, script, line, before):
     assert [word.removeprefix(before) for word in found] == ["a.pb"]
 
 
-@pytest.mark.parametrize("shell", INTERACTIVE)
-def test_arguments_have_their_places(shell, script):
-    assert offers(shell, script, "tfprof pick --from a.pb b") == ["bash"]
-    assert inserted(shell, script, "tfprof pick bash da\t") == ["pick", "bash", "data.json"]
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("line", ["completion bash ", "checkpoint a.pb ", "flops a.pb "])
+def test_no_more_arguments_than_there_are(shell, script, line):
+    assert offers(shell, script, f"tfprof {line}") == []
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_offers_folders_only(shell, script):
-    assert [word.rstrip("/") for word in offers(shell, script, "tfprof op --folder ")] == ["runs"]
+def test_bash_completes_paths_itself_where_they_stand_alone(tmp_path, folder):
+    script = folder / "script"
+    script.write_text(script_of("bash"))
+    assert offers("bash", script, "tfprof op --graph_path a") == ["compopt default"]
+    assert offers("bash", script, "tfprof op --graph_path=a") == ["compopt default"]
+    assert offers("bash", script, "tfprof op --run_meta_path data.json,my") == [
+        "data.json,my\\ run.pb"
+    ]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_folders(shell, script, folder):
+    """No option takes one yet, but the protocol has them."""
+    program(folder, r"printf 'folder\t--to=\tr\n'")
+    found = [
+        word.rstrip("/").removeprefix("--to=") for word in offers(shell, script, "tfprof --to=r")
+    ]
+    assert found == (["compopt dirnames"] if shell == "bash" else ["runs"])
 
 
 @pytest.mark.parametrize("shell", INTERACTIVE)
@@ -185,15 +166,17 @@ def test_offers_folders_only(shell, script):
         ("tfprof op --graph_path=my\t", ["op", "--graph_path=my run.pb"]),
         ("tfprof op my\t", ["op", "my run.pb"]),
         ("tfprof da\t", ["data.json"]),
-        ("tfprof op --folder r\t", ["op", "--folder", "runs"]),
+        ("tfprof --demo da\t", ["--demo", "data.json"]),
+        ("tfprof op --graph_path r\t", ["op", "--graph_path", "runs"]),
         ("tfprof op --run_meta_path a.pb,my\t", ["op", "--run_meta_path", "a.pb,my run.pb"]),
         ("tfprof op -select mi\t,b\t", ["op", "-select", "micros,bytes"]),
         ("tfprof op --select=mi\t,b\t", ["op", "--select=micros,bytes"]),
         ("tfprof op --output tim\tda\t", ["op", "--output", "timeline:outfile=data.json"]),
         ("tfprof op --output=tim\tda\t", ["op", "--output=timeline:outfile=data.json"]),
-        ("tfprof op --account_all --form\tj\t", ["op", "--account_all", "--format", "json"]),
-        ("tfprof op --account_all=f\t a.pb --dem\t", ["op", "--account_all=false", "a.pb",
-                                                     "--demo"]),
+        ("tfprof op --account_d\t--form\tj\t",
+         ["op", "--account_displayed_op_only", "--format", "json"]),
+        ("tfprof op -account_displayed_op_only=f\t a.pb --dem\t",
+         ["op", "-account_displayed_op_only=false", "a.pb", "--demo"]),
         ("tfprof op -- my\t", ["op", "--", "my run.pb"]),
         ("tfprof op --dem x\x02\x02\t", ["op", "--demo", "x"]),  # the cursor before the blank
         ("A=1 tfprof op --dem\t", ["op", "--demo"]),
@@ -210,53 +193,85 @@ def _parts(word):
     return word.split("=", 1) if word.startswith("-") else [word]
 
 
-def test_bash_needs_no_colon_or_equals_among_its_breaks(reference, tmp_path):
-    need("bash")
-    script = tmp_path / "script"
-    script.write_text(SCRIPTS["bash"](reference) + "COMP_WORDBREAKS=$' \\t\\n'\n")
-    (tmp_path / "data.json").touch()
+def test_bash_needs_no_colon_or_equals_among_its_breaks(folder):
+    script = folder / "script"
+    script.write_text(script_of("bash") + "COMP_WORDBREAKS=$' \\t\\n'\n")
     typed = "tfprof op --output=tim\tda\t --format=j\t"
     assert inserted("bash", script, typed) == [
         "op", "--output=timeline:outfile=data.json", "--format=json",
     ]  # fmt: skip
 
 
-def test_fish_shows_help_texts_as_they_are(reference, tmp_path):
+def test_fish_shows_help_texts_as_they_are(folder):
     need("fish")
-    script = tmp_path / "script"
-    script.write_text(SCRIPTS["fish"](reference))
-    program = "source $argv[1]; complete -C 'tfprof op --form'; complete -C 'tfprof sco'"
+    script = folder / "script"
+    script.write_text(script_of("fish"))
+    answer = folder / "answer"
+    answer.write_text(f"whole\t--format\t{HOSTILE}\n")
+    program(folder, f"cat {shlex.quote(str(answer))}")
+    asking = "source $argv[1]; complete -C 'tfprof op --form'"
+    path = f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["fish", "--no-config", "-c", program, str(script)],
-        capture_output=True, text=True, check=True, env=environment(HOME=str(tmp_path)),
+        ["fish", "--no-config", "-c", asking, str(script)],
+        capture_output=True, text=True, check=True, env=environment(HOME=str(folder), PATH=path),
     )  # fmt: skip
-    assert done.stdout.splitlines() == [f"--format\t{HOSTILE}", f"scope\tscope: {HOSTILE}"]
+    assert done.stdout.splitlines() == [f"--format\t{HOSTILE}"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_syntax(shell, reference, tmp_path):
+def test_syntax(shell, script):
     need(shell)
-    for number, described in enumerate((reference, program_reference())):
-        script = tmp_path / f"script{number}"
-        script.write_text(SCRIPTS[shell](described), encoding="utf-8")
-        done = subprocess.run([shell, "-n", str(script)], capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
+    done = subprocess.run([shell, "-n", str(script)], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_flag_of_every_command_is_offered(shell, name, tmp_path):
-    described = program_reference()
-    script = tmp_path / "script"
-    script.write_text(SCRIPTS[shell](described), encoding="utf-8")
-    offered = {word.rstrip("=") for word in offers(shell, script, f"tfprof {name} -")}
-    chosen = next(entry for entry in described.commands if entry.name == name)
+def test_every_flag_of_every_command_is_offered(name):
+    offered = {offer.value for style in ("-", "--") for offer in offers_at([name], style)}
+    chosen = next(entry for entry in program_reference().commands if entry.name == name)
     flags = {spelling for option in chosen.options for spelling in option.names}
     assert flags - offered == set()
 
 
+def test_options_say_what_they_do():
+    offers = {offer.value: offer.about for offer in offers_at(["op"], "--")}
+    assert offers["--no-classic"] == "The opposite of --classic"
+    assert offers["--max_depth"] == "Show no more than this many levels"
+
+
+def test_a_tab_reads_no_profile():
+    """Names of ops are for the session, which has read them."""
+    assert offers_at(["scope", "-show_name_regexes"], "c") == []
+    assert offers_at(["scope", "-step"], "") == []
+
+
+def asked(line, shell):
+    """What a process answers, and what it has imported."""
+    code = (
+        "import sys\nfrom tfprof.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    variables = {"COMP_WORDS": line, "COMP_CWORD": "", "_TFPROF_COMPLETE": f"{shell}_complete"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8",
+        env=environment(**variables), check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    *answer, heavy = done.stdout.splitlines()
+    return answer, heavy
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("line", ["tfprof ", "tfprof op --ma", "tfprof overview -", "tfprof dot a"])
+def test_a_tab_imports_nothing_heavy(line, shell):
+    answer, heavy = asked(line, shell)
+    assert answer
+    assert heavy == "[]"
+
+
 def test_the_command_prints_or_writes_the_script(call, tmp_path):
-    wanted = SCRIPTS["bash"](program_reference())
+    wanted = script_of("bash")
     printed = call("completion", "bash")
     assert (printed.exit_code, printed.stdout) == (0, wanted)
     path = tmp_path / "tfprof"
@@ -268,6 +283,11 @@ def test_the_command_prints_or_writes_the_script(call, tmp_path):
     refused = call("completion", "tcsh")
     assert refused.exit_code == 2
     assert "not one of bash, zsh, fish" in refused.stderr
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_click_prints_the_script_too(shell, process):
+    assert process(_TFPROF_COMPLETE=f"{shell}_source").stdout == script_of(shell)
 
 
 def test_the_help_says_where_scripts_go(call):

@@ -1,4 +1,4 @@
-"""The description of the command line that pages and completion scripts are made from."""
+"""The description of the command line that pages and completion are made from."""
 
 import click
 import pytest
@@ -8,7 +8,6 @@ from tfprof.cli.reference import (
     OptionReference,
     Paragraph,
     command_reference,
-    output_values,
     program_reference,
 )
 from tfprof.cli.registry import COMMANDS
@@ -143,11 +142,6 @@ def test_the_summary_of_the_opposite_says_so(eat):
     warm = by_name(eat)["--no-warm"]
     assert warm.summary_of("--warm") == "Heat it"
     assert warm.summary_of("--no-warm") == "The opposite of --warm"
-
-
-def test_output_values_end_where_a_path_begins():
-    assert output_values()[:2] == ("stdout", "none")
-    assert "timeline:outfile=" in output_values()
 
 
 def test_every_command_is_there_in_order():

@@ -7,6 +7,7 @@ The original has one set of flags and takes its command from wherever it stands 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.cli.spelling import Flag, is_bool_word, key_of
@@ -36,7 +37,7 @@ def command_first(
     if words[0] == "help":
         asked = [word for word in words[1:2] if word != "help" and not word.startswith("-")]
         return [*asked, "--help"]
-    positions = _positionals(words, flags)
+    positions = standing(words, flags).positionals
     meant = next((place for place in positions if words[place] in commands), None)
     if meant is None:
         meant = next((place for place in positions if not _is_path(words[place])), None)
@@ -47,24 +48,45 @@ def command_first(
     return [words[meant], *words[:meant], *words[meant + 1 :]]
 
 
-def _positionals(words: Sequence[str], flags: Mapping[str, Flag]) -> list[int]:
-    """Where the words stand that are neither options nor values of options."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What words are, and what may follow them.
+
+    Attributes:
+        positionals: Where the words stand that are neither options nor values of options.
+        waiting: The option, by ``key_of``, whose value the next word is or may be; or nothing.
+        has_ended: Whether ``--`` has ended the options.
+    """
+
+    positionals: tuple[int, ...]
+    waiting: str = ""
+    has_ended: bool = False
+
+
+def standing(words: Sequence[str], flags: Mapping[str, Flag], *, bare: bool = False) -> Standing:
+    """Tell options, their values and other words from each other.
+
+    Args:
+        words: Words of a command line.
+        flags: Options by ``key_of``; an unknown one takes no value.
+        bare: Whether options go without dashes, too, as those of ``set`` do.
+    """
     found: list[int] = []
-    position = 0
-    while position < len(words):
-        word = words[position]
+    waiting = ""
+    for position, word in enumerate(words):
+        if waiting:
+            flag, waiting = flags[waiting], ""
+            if flag.arity == "value" or is_bool_word(word):
+                continue
         if word == "--":
-            return [*found, *range(position + 1, len(words))]
-        flag = flags.get(key_of(word)) if word.startswith("-") else None
-        if not word.startswith("-") or word == "-":
+            return Standing((*found, *range(position + 1, len(words))), has_ended=True)
+        is_option = word.startswith("-") and word != "-"
+        key = key_of(word)
+        if (is_option or bare) and key in flags and flags[key].arity != "flag":
+            waiting = key
+        elif not is_option:
             found.append(position)
-        elif flag is not None and position + 1 < len(words):
-            takes_next = flag.arity == "value" or (
-                flag.arity == "bool" and is_bool_word(words[position + 1])
-            )
-            position += takes_next
-        position += 1
-    return found
+    return Standing(tuple(found), waiting)
 
 
 def _is_path(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,9 @@ from tfprof.errors import InputError, TfprofError
 
 _SHELL = "shell"
 """What opens without a command."""
+
+COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
+"""Set by a shell that asks, by click's protocol, what could stand at its cursor."""
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -157,7 +161,19 @@ def main() -> None:
     # What is read stays until the process ends, and looking for garbage in it takes a tenth of
     # the time; the shell, which stays longer, turns this on again.
     gc.disable()
+    if COMPLETE_VARIABLE in os.environ:
+        _register_shells()
     try:
-        cli.main(prog_name="tfprof")
+        cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE)
     except KeyboardInterrupt:  # between two handlers
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _register_shells() -> None:
+    """Let click ask our completer, for the rest of this process, which does nothing else."""
+    from click.shell_completion import add_completion_class
+
+    from tfprof.cli.completion.protocol import SHELLS
+
+    for made in SHELLS.values():
+        add_completion_class(made)

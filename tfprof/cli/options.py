@@ -21,6 +21,7 @@ CLI_DEFAULTS: Mapping[str, Any] = {
 }
 """Defaults on the command line: what nobody has asked for, but the original's ``max_depth``."""
 
+_HELP_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _STDIN = "/dev/stdin"
 _METAVARS = {"int": "N", "bool": "[BOOL]", "str": "TEXT", "list": "LIST"}
 
@@ -144,7 +145,7 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         self.examples = tuple(examples)
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, context_settings=_HELP_SETTINGS, **kwargs)
 
     def flags(self, ctx: click.Context) -> dict[str, Flag]:
         """All options by key, for ``canonical``."""

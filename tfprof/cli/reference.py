@@ -1,7 +1,7 @@
 """The whole command line as plain data, read from the click commands.
 
-Completion scripts, man pages and the reference of commands are made from it, so that none of them
-can forget an option. Nothing heavy is imported: neither the commands' work nor their data.
+Completion, man pages and the reference of commands are made from it, so that none of them can
+forget an option. Nothing heavy is imported: neither the commands' work nor their data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tfprof.cli.main import cli
 from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.registry import COMMANDS
 from tfprof.cli.spelling import key_of
-from tfprof.options.spec import BY_NAME, OUTPUT_TYPES
+from tfprof.options.spec import BY_NAME
 
 ValueKind = Literal[
     "none", "bool", "text", "choice", "choices", "file", "files", "folder", "output", "command"
@@ -138,11 +138,6 @@ class CommandReference:
             found.setdefault(parameter.section, []).append(parameter)
         return found
 
-    def flags(self) -> list[str]:
-        """Options that take no value, or may go without; each by ``key_of``."""
-        options = [option for option in self.options if not option.takes_value]
-        return [key_of(name) for option in options for name in option.names]
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramReference:
@@ -175,12 +170,6 @@ def program_reference() -> ProgramReference:
         assert command is not None
         commands.append(command_reference(name, entry.short_help, command, context))
     return ProgramReference(__version__, _program(context, commands), tuple(commands))
-
-
-def output_values() -> tuple[str, ...]:
-    """What a value of ``--output`` begins with, as far as there are no paths in it."""
-    with_path = [kind for kind in OUTPUT_TYPES if kind not in ("none", "stdout")]
-    return ("stdout", "none", *(f"{kind}:outfile=" for kind in sorted(with_path)))
 
 
 def _program(context: click.Context, commands: Sequence[CommandReference]) -> CommandReference:

@@ -48,7 +48,6 @@ def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
         params=[*input_options(), *view_options(), *view_result_options()],
         help=about + _ABOUT,
         examples=examples,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from tfprof.doctor.grpc_probe import Answer, probe
+from tfprof.doctor.grpc_probe import Kind, probe
 from tfprof.doctor.report import Check
 from tfprof.errors import UsageError
 
@@ -47,103 +47,71 @@ def check_server(address: str, timeout_seconds: float) -> Iterator[Check]:
     """
     host, port = address_of(address)
     answer = probe(host, port, timeout_seconds)
-    yield _CHECKS[answer.kind](address, host, port, answer)
+    said = _ANSWERS[answer.kind]
+    is_tls = answer.detail.startswith(r"\x15")
+    is_local = host in ("localhost", "::1") or host.startswith("127.")
+    values = {
+        "address": address, "host": host, "port": port, "detail": answer.detail,
+        "tls": " (TLS, which profiler servers do not speak)" if is_tls else "",
+        "where": "" if is_local else f" on {host}",
+    }  # fmt: skip
+    texts = (text.format_map(values) for text in (said.message, said.remedy, said.command))
+    yield Check(said.name, said.status, *texts)
 
 
-def _is_local(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def _profiler(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check("server", "ok", f"{address}: a profiler server answers")
-
-
-def _grpc(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+_ANSWERS: Mapping[Kind, Check] = {
+    "profiler": Check("server", "ok", "{address}: a profiler server answers"),
+    "grpc": Check(
         "server",
         "warning",
-        f"{address}: a gRPC server answers that is no profiler server",
+        "{address}: a gRPC server answers that is no profiler server",
         "Give the port that the profiled program has passed to "
         "tf.profiler.experimental.server.start.",
-    )
-
-
-def _http2(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+    ),
+    "http2": Check(
         "server",
         "warning",
-        f"{address}: speaks HTTP/2, as gRPC does, but does not answer a call ({answer.detail})",
+        "{address}: speaks HTTP/2, as gRPC does, but does not answer a call ({detail})",
         "A busy program may answer later: try again; else check the port.",
-    )
-
-
-def _other(address: str, host: str, port: int, answer: Answer) -> Check:
-    tls = " (TLS, which profiler servers do not speak)" if answer.detail[:4] == r"\x15" else ""
-    return Check(
+    ),
+    "other": Check(
         "server",
         "error",
-        f'{address}: something else listens there; it says "{answer.detail}"{tls}',
+        '{address}: something else listens there; it says "{detail}"{tls}',
         "Give the profiler server's own port; TensorBoard's is another one.",
-    )
-
-
-def _silent(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+    ),
+    "silent": Check(
         "server",
         "error",
-        f"{address}: takes the connection but {answer.detail}",
+        "{address}: takes the connection but {detail}",
         "Something else listens there, or the program hangs: check the port.",
-    )
-
-
-def _refused(address: str, host: str, port: int, answer: Answer) -> Check:
-    where = "" if _is_local(host) else f" on {host}"
-    return Check(
+    ),
+    "refused": Check(
         "server",
         "error",
-        f"{address}: connection refused, nothing listens there",
-        f"In the program that is to be profiled{where}, start the server.",
-        f"tf.profiler.experimental.server.start({port})",
-    )
-
-
-def _timeout(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+        "{address}: connection refused, nothing listens there",
+        "In the program that is to be profiled{where}, start the server.",
+        "tf.profiler.experimental.server.start({port})",
+    ),
+    "timeout": Check(
         "server",
         "error",
-        f"{address}: no connection within the time limit ({answer.detail})",
+        "{address}: no connection within the time limit ({detail})",
         "A firewall may be in between: open the port there, or come through a tunnel and ask "
-        f"localhost:{port}.",
-        f"ssh -N -L {port}:localhost:{port} {host}",
-    )
-
-
-def _unknown_host(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+        "localhost:{port}.",
+        "ssh -N -L {port}:localhost:{port} {host}",
+    ),
+    "unknown_host": Check(
         "server",
         "error",
-        f"{address}: no such host ({answer.detail})",
+        "{address}: no such host ({detail})",
         "Check the name, or give the IP address.",
-    )
-
-
-def _unreachable(address: str, host: str, port: int, answer: Answer) -> Check:
-    return Check(
+    ),
+    "unreachable": Check(
         "server",
         "error",
-        f"{address}: can not be reached ({answer.detail})",
+        "{address}: can not be reached ({detail})",
         "Check the network between this machine and the host.",
-    )
-
-
-_CHECKS = {
-    "profiler": _profiler,
-    "grpc": _grpc,
-    "http2": _http2,
-    "other": _other,
-    "silent": _silent,
-    "refused": _refused,
-    "timeout": _timeout,
-    "unknown_host": _unknown_host,
-    "unreachable": _unreachable,
+    ),
 }
+"""What to say of each kind of answer, with places for the values."""

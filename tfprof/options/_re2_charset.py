@@ -11,8 +11,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-
-from tfprof.options._re2_unicode import CATEGORIES, SCRIPTS
+from itertools import groupby
+from unicodedata import category
 
 CodePoints = list[tuple[int, int]]
 
@@ -47,25 +47,26 @@ POSIX_CLASSES: Mapping[str, CodePoints] = {
 
 @cache
 def unicode_group(name: str) -> CodePoints | None:
-    """The set of ``\\p{name}``: a category, a letter of categories, a script or ``Any``."""
+    """The set of ``\\p{name}``: a category, a letter of categories, or ``Any``."""
     if name == "Any":
         return ANY
-    if len(name) == 1:
-        members = [_decode(text) for key, text in CATEGORIES.items() if key[0] == name]
-        return merged(pair for ranges in members for pair in ranges) or None
-    text = CATEGORIES.get(name) or SCRIPTS.get(name)
-    return None if text is None else _decode(text)
+    members = [ranges for key, ranges in _categories().items() if name in (key, key[0])]
+    return merged(pair for ranges in members for pair in ranges) or None
 
 
-def _decode(text: str) -> CodePoints:
-    ranges: CodePoints = []
-    last = 0
-    for item in text.split("_"):
-        gap, _, extra = item.partition("-")
-        first = last + int(gap, 16)
-        last = first + int(extra or "0", 16)
-        ranges.append((first, last))
-    return ranges
+@cache
+def _categories() -> Mapping[str, CodePoints]:
+    """The code points of each general category, but for ``Cn``; built once, in about 0.1 s.
+
+    RE2 has no group for what is unassigned.
+    """
+    found: dict[str, CodePoints] = {}
+    code_points = range(MAX_CODE_POINT + 1)
+    for name, members in groupby(code_points, lambda code_point: category(chr(code_point))):
+        first, *rest = members
+        found.setdefault(name, []).append((first, rest[-1] if rest else first))
+    del found["Cn"]
+    return found
 
 
 def contains(ranges: Sequence[tuple[int, int]], code_point: int) -> bool:

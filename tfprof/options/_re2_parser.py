@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from unicodedata import category
 
 from tfprof.errors import UsageError
 from tfprof.options import _re2_charset as charset
@@ -24,7 +25,7 @@ _MAX_REPEAT = 1000
 # Longer digit strings make RE2 read the brace as a literal, and so do leading zeros.
 _REPEAT = re.compile(r"\{(0|[1-9][0-9]{0,8})(,(0|[1-9][0-9]{0,8})?)?\}")
 _REPEAT_OVERFLOW = 100_000_000
-_GROUP_NAME_CATEGORIES = ("L", "Mn", "Mc", "Nl", "Nd", "Pc")  # codespell:ignore
+_GROUP_NAME_CATEGORIES = ("Mn", "Mc", "Nl", "Nd", "Pc")  # codespell:ignore
 
 # RE2's assertions in Python's words. "$" without (?m) is \z, never "before a last newline". Up to
 # Python 3.13 \B fails on empty text, hence the negated \b.
@@ -266,7 +267,5 @@ class Parser(Reader):
 
 
 def _is_name_char(char: str) -> bool:
-    if char.isascii():
-        return char.isalnum() or char == "_"
-    groups = map(charset.unicode_group, _GROUP_NAME_CATEGORIES)
-    return any(charset.contains(group or (), ord(char)) for group in groups)
+    found = category(char)
+    return found.startswith("L") or found in _GROUP_NAME_CATEGORIES

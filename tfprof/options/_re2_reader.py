@@ -28,6 +28,7 @@ _ESCAPE_REMEDIES = {
     "g": NO_BACKREFERENCES,
 }
 # An octal code needs a leading 0 or a second octal digit; \1 would be a backreference.
+_SCRIPT = re.compile(r"[A-Z][A-Za-z_]{2,}")
 _CODE = re.compile(r"(0[0-7]{0,2}|[1-7][0-7]{1,2})|x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]+)\}")
 
 
@@ -40,6 +41,10 @@ class Flags:
     dot_newline: bool = False
 
 
+class UnsupportedError(UsageError):
+    """RE2 takes the pattern, but tfprof does not: no mode can say what it matches."""
+
+
 class Reader:
     """A pattern, the position in it and the flags in force there."""
 
@@ -48,9 +53,11 @@ class Reader:
         self.at = 0
         self.flags = Flags()
 
-    def error(self, start: int, end: int, problem: str, remedy: str) -> UsageError:
+    def error(
+        self, start: int, end: int, problem: str, remedy: str, kind: type[UsageError] = UsageError
+    ) -> UsageError:
         """What is wrong with ``pattern[start:end]`` and what to write instead."""
-        return UsageError(
+        return kind(
             f"regular expression {self.pattern!r}: {problem}: {self.pattern[start:end]!r} "
             f"at position {start}; {remedy}"
         )
@@ -59,7 +66,7 @@ class Reader:
         return charset.folded(ranges) if self.flags.fold_case else ranges
 
     def class_escape(self) -> CodePoints | None:
-        r"""The set of ``\d``, ``\pN``, ``\P{Greek}`` and the like, if one is next."""
+        r"""The set of ``\d``, ``\pN``, ``\P{Lu}`` and the like, if one is next."""
         letter = self.pattern[self.at + 1 : self.at + 2]
         lower = letter.lower()
         if letter and lower in charset.PERL_CLASSES:
@@ -76,8 +83,12 @@ class Reader:
             name = self.pattern[start + 3 : end] if end >= 0 else ""
         group = charset.unicode_group(name.removeprefix("^"))
         if group is None:
-            remedy = r"use a category such as \pL or \p{Lu}, or a script such as \p{Greek}"
-            raise self.error(start, stop, "unknown Unicode group", remedy)
+            remedy = r"use a category such as \pL or \p{Lu}"
+            if not _SCRIPT.fullmatch(name.removeprefix("^")):
+                raise self.error(start, stop, "unknown Unicode group", remedy)
+            remedy += r", or a range of characters such as [\x{370}-\x{3ff}] for Greek"
+            problem = "scripts are not supported"
+            raise self.error(start, stop, problem, remedy, UnsupportedError)
         self.at = stop
         return self._signed(group, (letter == "P") != name.startswith("^"))
 

@@ -225,9 +225,12 @@ def _without_shortcut(patterns: Iterable[str]) -> tuple[str, ...]:
 def _matcher(option: Option, patterns: tuple[str, ...], classic: bool) -> NameMatcher:
     if option.name in {"trim_name_regexes", "hide_name_regexes"}:
         patterns = _without_shortcut(patterns)
-    matcher = NameMatcher(patterns, on_error="never_match")
-    for error in matcher.errors:
-        _refuse(classic, f"option {option.name}: {error}")
+    try:
+        matcher = NameMatcher(patterns, on_error="never_match")
+    except UsageError as error:
+        raise UsageError(f"option {option.name}: {error}") from None
+    for problem in matcher.errors:
+        _refuse(classic, f"option {option.name}: {problem}")
     return matcher
 
 

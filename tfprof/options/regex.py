@@ -7,8 +7,10 @@ the same patterns, but does the matching with ``re``. Known differences:
 * RE2 also refuses patterns whose compiled program is too large, such as ``\pL{1000}``, and fails
   to match when its automaton runs out of memory. These limits do not exist here. Instead, groups
   that nest hundreds of levels deep and can not be simplified are refused (Python's recursion).
-* Case folding knows the Unicode version of the running Python; ``\p{...}`` knows Unicode 15.0,
-  as TensorFlow 2.21 does.
+* Scripts such as ``\p{Greek}`` are refused, also where invalid patterns never match: an answer
+  without what they match would be wrong.
+* Categories and case folding know the Unicode version of the running Python; TensorFlow 2.21
+  knows Unicode 15.0.
 
 RE2 matches in linear time. ``re`` backtracks, so some patterns, such as ``(a|a)*b`` or
 ``(a*b?)*c``, take time exponential in the length of a name. Directly nested quantifiers such as
@@ -27,6 +29,7 @@ import numpy.typing as npt
 
 from tfprof.errors import UsageError
 from tfprof.options._re2_parser import Parser
+from tfprof.options._re2_reader import UnsupportedError
 
 __all__ = ["NameMatcher", "translate"]
 
@@ -69,7 +72,8 @@ class NameMatcher:
     Args:
         patterns: RE2 patterns, compiled once, here.
         on_error: What an invalid pattern does: ``"raise"`` a ``UsageError``, or
-            ``"never_match"`` and be reported in ``errors``, which is what TensorFlow does.
+            ``"never_match"`` and be reported in ``errors``, which is what TensorFlow does. What
+            is valid, but not supported here, raises in any case.
 
     Attributes:
         everything: The list is exactly ``['.*']``. TensorFlow then skips matching, so even a name
@@ -77,7 +81,7 @@ class NameMatcher:
         errors: What is wrong with each invalid pattern, in list order.
 
     Raises:
-        UsageError: A pattern is invalid and ``on_error`` is ``"raise"``.
+        UsageError: A pattern is invalid and ``on_error`` is ``"raise"``, or names a script.
 
     Example:
         >>> matcher = NameMatcher(["MatMul", "(?i)conv.*"])
@@ -99,7 +103,7 @@ class NameMatcher:
             try:
                 tests.append(_compiled(pattern).fullmatch)
             except UsageError as error:
-                if self.on_error == "raise":
+                if self.on_error == "raise" or isinstance(error, UnsupportedError):
                     raise
                 errors.append(str(error))
         object.__setattr__(self, "patterns", patterns)

@@ -126,5 +126,4 @@ command = Command(
         "tfprof advise --graph_path graph.pb --run_meta_path run_meta.pb --op_log_path op_log.pb "
         "--checkers InputBoundChecker,PeakMemoryChecker --format json",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

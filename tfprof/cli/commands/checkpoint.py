@@ -251,5 +251,4 @@ command = Command(
         "tfprof checkpoint model.ckpt-100 'dense/.*' --no-stats --format csv",
         "tfprof checkpoint model.ckpt-100 dense/bias --values",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -7,16 +7,16 @@ from typing import Any
 from tfprof.cli.options import Choice, Command, HelpedArgument
 from tfprof.cli.results import file_options, target_of
 
-SHELLS = ("bash", "zsh", "fish")
+_SHELLS = ("bash", "zsh", "fish")
 
 
 def run(**given: Any) -> None:
     """Write the script."""
-    from tfprof.cli.completion_scripts import SCRIPTS
-    from tfprof.cli.reference import program_reference
+    from tfprof.cli.completion.protocol import SHELLS
+    from tfprof.cli.main import COMPLETE_VARIABLE, cli
 
     target = target_of(given)
-    target.write(SCRIPTS[given["shell"]](program_reference()))
+    target.write(SHELLS[given["shell"]](cli, {}, "tfprof", COMPLETE_VARIABLE).source())
 
 
 command = Command(
@@ -26,14 +26,14 @@ command = Command(
         HelpedArgument(
             "shell",
             "SHELL",
-            f"One of: {', '.join(SHELLS)}.",
+            f"One of: {', '.join(_SHELLS)}.",
             metavar="SHELL",
-            type=Choice(SHELLS),
+            type=Choice(_SHELLS),
         ),
         *file_options(),
     ],
     help="""Print the script that lets a shell complete commands, options and their values.
-    It needs nothing but the shell: pressing the key starts no program.
+    At each press of Tab it asks the tfprof that is installed.
 
     \b
     bash  add to ~/.bashrc: source <(tfprof completion bash)
@@ -44,5 +44,4 @@ command = Command(
         "source <(tfprof completion bash)",
         "tfprof completion zsh -o _tfprof",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

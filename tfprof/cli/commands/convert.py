@@ -148,5 +148,4 @@ command = Command(
         "tfprof convert worker0/profile_100 worker1/profile_100 -o both.pb",
         "tfprof convert graph.pb -o graph.pbtxt",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -63,5 +63,4 @@ command = Command(
     "costliest op types and scopes. Times are in s, ms and µs, memory in decimal units; the "
     "width is that of the terminal, or COLUMNS.",
     examples=["tfprof demo", "tfprof demo --color always | less -R"],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -83,5 +83,4 @@ command = Command(
         "tfprof doctor run_meta.pb graph.pb --server localhost:6009",
         "tfprof doctor logdir --format json -o report.json",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -35,5 +35,4 @@ command = Command(
     "by --output dot:outfile=PATH of the commands graph, scope and code. Needs the program dot of "
     "Graphviz.",
     examples=["tfprof dot module_0000.before_optimizations.dot -o hlo.svg"],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -110,5 +110,4 @@ command = Command(
         "tfprof export --demo --table executions -o executions.csv.gz",
         "tfprof export --list",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

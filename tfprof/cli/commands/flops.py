@@ -178,5 +178,4 @@ command = Command(
         "tfprof flops saved_model/ --batch 8 --device a100",
         "tfprof flops graph.pb --input_shape images=1,224,224,3 --explain --top 20",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

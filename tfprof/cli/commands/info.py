@@ -61,5 +61,4 @@ command = Command(
         "tfprof info --demo",
         "tfprof info --graph_path graph.pb --run_meta_path step1.pb,step2.pb --format csv",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -124,5 +124,4 @@ command = Command(
         "tfprof pprof run/ --view device -o profiles/",
         "tfprof pprof run/ --view device -o device.pb.gz",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -126,5 +126,4 @@ command = Command(
     "the session, and Ctrl-C ends a command only. Without a terminal, the exit code is that of "
     "the first line that failed, or 0.",
     examples=["tfprof shell --demo", "tfprof run/ -order_by micros", "tfprof --demo < script.txt"],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -54,5 +54,4 @@ command = Command(
         "tfprof summary --demo --depth 2",
         "tfprof summary saved_model/ --batch 8 --device a100 --format html -o summary.html",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -93,5 +93,4 @@ command = Command(
         "tfprof timeline --demo -o trace.json.gz",
         "tfprof timeline run/ --view scope -max_depth 5 -o flames.json",
     ],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip

@@ -269,7 +269,6 @@ def _command(tool: Tool) -> Command:
         help=f"{tool.about} Results that older profilers have left in log folders can be given, "
         "too.",
         examples=[f"tfprof {tool.name} {words}" for words in tool.examples],
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
 

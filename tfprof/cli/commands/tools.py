@@ -95,5 +95,4 @@ command = Command(
     help="Show what a captured run holds: the runs of a log folder, the hosts of a run and their "
     "devices, and which tools have data.",
     examples=["tfprof tools logs/", "tfprof tools logs/ --run 2026_01_31_12_00_00 --format json"],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

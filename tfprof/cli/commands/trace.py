@@ -55,5 +55,4 @@ command = Command(
     help="Write every event of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
     "host threads, devices, steps, flows and counters, however many there are.",
     examples=["tfprof trace logs/ -o trace.json.gz", "tfprof trace logs/ --step 3 -o step3.json"],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -1,4 +1,8 @@
-"""What could stand at the cursor: a pure function of the line and of what is known."""
+"""What could stand at the cursor: a pure function of the line and of what is known.
+
+The session completes its lines with it, and so does the system's shell (``tfprof.cli.completion``),
+which knows the files but no profile.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol
+from typing import Literal, Protocol
 
-from tfprof.cli.shell.line import Word, next_word, quoted
-from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, key_of
+from tfprof.cli.invocation import standing
+from tfprof.cli.shell.line import last_word, quoted
+from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, key_of
 
 MOST_SUGGESTIONS = 200
 """More than this nobody reads."""
@@ -20,6 +25,9 @@ SETTING = "set"
 _METACHARACTERS = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _LITERAL = re.compile(r"(?:\\[^\w\s]|[^\\.+*?()|\[\]{}^$])*\\?")
 _LAST_COMMA = re.compile(r"(?:\\.|[^\\])*(?<!\\),", re.DOTALL)
+
+
+Kind = Literal["whole", "open", "file", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +48,33 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionFacts:
-    """An option of a command.
+class Offer:
+    """What the word at the cursor could become, without quotes.
 
     Attributes:
-        name: With underscores and without dashes.
+        head: What of the word stays as it is and need not be shown: ``--select=bytes,``.
+        value: What follows it.
+        about: A few words on it.
+        kind: ``open`` if more belongs to it, ``file`` or ``folder`` if a path follows.
+        path: What this path begins with.
+    """
+
+    head: str
+    value: str
+    about: str = ""
+    kind: Kind = "whole"
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFacts:
+    """A spelling of an option of a command.
+
+    Attributes:
+        name: As the help text spells it, without dashes.
         takes_value: Whether a value follows; ``False`` for one that may stand alone.
         values: Of what kind values are: ``choice``, ``choices``, ``bool``, ``file``, ``files``,
-            ``output``, ``step``, ``names``, ``types``, or nothing that could be known.
+            ``folder``, ``output``, ``step``, ``names``, ``types``, or nothing that could be known.
         choices: Values of the first two kinds.
         about: What it does.
     """
@@ -58,6 +85,13 @@ class OptionFacts:
     choices: tuple[str, ...] = ()
     about: str = ""
 
+    @property
+    def flag(self) -> Flag:
+        """How its value is spelt."""
+        if self.takes_value:
+            return Flag(self.name, "value")
+        return Flag(self.name, "bool" if self.values == "bool" else "flag")
+
 
 @dataclass(frozen=True, slots=True)
 class CommandFacts:
@@ -66,14 +100,18 @@ class CommandFacts:
     Attributes:
         options: Its options by name.
         arguments: Of what kind its arguments are: ``file``, ``files`` for those that can be left
-            out, ``command``, ``option``, ``setting``, which is an option without dashes, or
-            nothing.
+            out, ``choice``, ``command``, ``run``, which is a command or a file, ``option``,
+            ``setting``, which is an option without dashes, or nothing.
         view: Kind of its rows: ``op``, ``code`` or others, whose rows are names of ops.
+        choices: Arguments of the kind ``choice``.
+        most: How many arguments of this kind it takes; None is any number.
     """
 
     options: Mapping[str, OptionFacts] = field(default_factory=dict)
     arguments: str = ""
     view: str = ""
+    choices: tuple[str, ...] = ()
+    most: int | None = None
 
 
 class Words(Protocol):
@@ -120,161 +158,190 @@ class Completer:
     Attributes:
         commands: What each command does, by name.
         facts_of: The rest about a command.
-        words: What the profile holds.
+        words: What the profile holds; None if there is none.
         files: Paths that start with a text; folders end with a slash.
     """
 
     commands: Mapping[str, str]
     facts_of: Callable[[str], CommandFacts]
-    words: KnownWords
+    words: KnownWords | None
     files: Callable[[str], Iterable[str]]
 
     def complete(self, text: str) -> list[Suggestion]:
-        """What could stand at the end of a line, the most useful first.
+        """What could stand at the end of a line of the session, the most useful first.
 
         Args:
             text: The line up to the cursor.
         """
-        before, word = _last_word(text)
+        before, word = last_word(text)
         if any(earlier.bare and earlier.text.startswith("|") for earlier in [*before, word]):
             return []
         follows_arrow = bool(before) and before[-1].bare and before[-1].text == ">"
-        if follows_arrow or (word.bare and word.text.startswith(">")):
-            return self._outfiles(word, follows_arrow)
-        found = self._suggestions([earlier.text for earlier in before], word)
-        return list(islice(found, MOST_SUGGESTIONS))
+        start, offers = word.start, self._offers([earlier.text for earlier in before], word.text)
+        if follows_arrow:
+            offers = iter([Offer("", "", kind="file", path=word.text)])
+        elif word.bare and word.text.startswith(">"):
+            start, offers = start + 1, iter([Offer("", "", kind="file", path=word.text[1:])])
+        listed = (whole for offer in offers for whole in self.listed(offer))
+        return [
+            Suggestion(_quoted_behind(offer.head, offer.value), start, offer.value, offer.about)
+            for offer in islice(listed, MOST_SUGGESTIONS)
+        ]
 
-    def _outfiles(self, word: Word, follows_arrow: bool) -> list[Suggestion]:
-        start = word.start if follows_arrow else word.start + 1
-        typed = word.text if follows_arrow else word.text[1:]
-        return [Suggestion(quoted(path), start, path) for path in self.files(typed)]
+    def listed(self, offer: Offer) -> Iterator[Offer]:
+        """An offer, or what there is of the path that it names."""
+        if offer.kind in ("file", "folder"):
+            for path in self.files(offer.path):
+                is_folder = path.endswith("/")
+                if is_folder or offer.kind == "file":
+                    kind: Kind = "open" if is_folder else "whole"
+                    yield Offer(offer.head, offer.value + path, kind=kind)
+        else:
+            yield offer
 
-    def _suggestions(self, before: list[str], word: Word) -> Iterator[Suggestion]:
+    def _offers(self, before: list[str], typed: str) -> Iterator[Offer]:
         if not before:
-            names = list(self._command_names(word))
+            names = list(self._command_names(typed))
             yield from names
             if not names and SETTING in self.commands:
-                yield from self._settings(self.facts_of(SETTING), word, "=")
-            return
-        if before[0] not in self.commands:
-            return
-        command = self.facts_of(before[0])
-        if word.text.startswith("-"):
-            dashes = word.text[: len(word.text) - len(word.text.lstrip("-"))]
-            spelling, equals, typed = word.text.partition("=")
+                yield from self._settings(self.facts_of(SETTING), typed, "=")
+        elif before[0] in self.commands:
+            yield from self.offers_of(self.facts_of(before[0]), before[1:], typed)
+
+    def offers_of(
+        self, command: CommandFacts, before: Sequence[str], typed: str
+    ) -> Iterator[Offer]:
+        """What the word at the cursor could become.
+
+        Args:
+            command: The command that the line names.
+            before: The other words before the cursor.
+            typed: The word at the cursor, which may be empty.
+        """
+        takes_settings = command.arguments == "setting"
+        flags = {name: option.flag for name, option in command.options.items()}
+        place = standing(before, flags, bare=takes_settings)
+        waiting = command.options.get(place.waiting)
+        is_value = waiting is not None and waiting.takes_value
+        if typed.startswith("-") and not place.has_ended and not is_value:
+            spelling, equals, value = typed.partition("=")
             option = command.options.get(key_of(spelling))
             if equals and option is not None:
-                yield from self._values(option, command, typed, word.start, f"{spelling}=")
+                yield from self._values(option, command, value, f"{spelling}=")
             elif not equals:
-                yield from _option_names(command, dashes, key_of(spelling), word.start)
+                dashes = typed[: len(typed) - len(typed.lstrip("-"))]
+                yield from _option_names(command, dashes, key_of(typed))
             return
-        takes_settings = command.arguments == "setting"
-        if takes_settings and "=" in word.text:
-            yield from self._settings(command, word)
+        if takes_settings and "=" in typed:
+            yield from self._settings(command, typed)
             return
-        previous = before[-1] if len(before) > 1 else ""
-        is_name = previous.startswith("-") or takes_settings
-        option = command.options.get(key_of(previous)) if is_name else None
-        if option is not None and "=" not in previous and option.values:
-            yield from self._values(option, command, word.text, word.start)
-        if option is None or not option.takes_value:
-            yield from self._arguments(command, word)
+        if waiting is not None and waiting.values:
+            yield from self._values(waiting, command, typed)
+        if not is_value and (command.most is None or len(place.positionals) < command.most):
+            yield from self._arguments(command, typed)
 
-    def _command_names(self, word: Word) -> Iterator[Suggestion]:
+    def _command_names(self, typed: str) -> Iterator[Offer]:
         for name, about in self.commands.items():
-            if name.startswith(word.text):
-                yield Suggestion(name, word.start, name, about)
+            if name.startswith(typed):
+                yield Offer("", name, about)
 
-    def _settings(
-        self, command: CommandFacts, word: Word, behind: str = ""
-    ) -> Iterator[Suggestion]:
+    def _settings(self, command: CommandFacts, typed: str, behind: str = "") -> Iterator[Offer]:
         """``name=value``, or names with what is to stand behind them."""
-        name, equals, typed = word.text.partition("=")
+        name, equals, value = typed.partition("=")
         option = command.options.get(key_of(name))
         if not equals:
-            yield from _option_names(command, "", key_of(name), word.start, behind)
+            yield from _option_names(command, "", key_of(name), behind)
         elif option is not None:
-            yield from self._values(option, command, typed, word.start, f"{name}=")
+            yield from self._values(option, command, value, f"{name}=")
 
-    def _arguments(self, command: CommandFacts, word: Word) -> Iterator[Suggestion]:
-        if command.arguments in ("files", "") and not word.text:
-            yield from _option_names(command, "-", "", word.start)
-        if command.arguments in ("file", "files"):
-            yield from _offered(self.files(word.text), word.start)
-        elif command.arguments == "command":
-            yield from self._command_names(word)
+    def _arguments(self, command: CommandFacts, typed: str) -> Iterator[Offer]:
+        if command.arguments in ("files", "") and not typed:
+            yield from _option_names(command, "-", "")
+        if command.arguments in ("command", "run"):
+            names = list(self._command_names(typed))
+            yield from names
+            if names or command.arguments == "command":
+                return
+        if command.arguments in ("file", "files", "run"):
+            yield Offer("", "", kind="file", path=typed)
+        elif command.arguments == "choice":
+            yield from (Offer("", word) for word in command.choices if word.startswith(typed))
         elif command.arguments in ("option", "setting"):
-            yield from _option_names(command, "", key_of(word.text), word.start)
+            yield from _option_names(command, "", key_of(typed))
 
     def _values(
-        self, option: OptionFacts, command: CommandFacts, typed: str, start: int, head: str = ""
-    ) -> Iterator[Suggestion]:
+        self, option: OptionFacts, command: CommandFacts, typed: str, head: str = ""
+    ) -> Iterator[Offer]:
         if option.values in ("choices", "files", "names", "types"):
             kept = _LAST_COMMA.match(typed)
             head += kept[0] if kept else ""
             typed = typed[kept.end() :] if kept else typed
-        if option.values in ("choice", "choices"):
+        if option.values in ("file", "files", "folder"):
+            kind: Kind = "folder" if option.values == "folder" else "file"
+            yield Offer(head, "", kind=kind, path=typed)
+        elif option.values in ("choice", "choices"):
             chosen = head.rpartition("=")[2].split(",")
-            choices = (choice for choice in option.choices if choice not in chosen)
-            found: Iterable[str] = (choice for choice in choices if choice.startswith(typed))
+            for choice in option.choices:
+                if choice not in chosen and choice.startswith(typed):
+                    yield Offer(head, choice, kind="whole" if option.values == "choice" else "open")
         elif option.values == "bool":
             words = (TRUE_WORDS[0], FALSE_WORDS[0])
-            found = (word for word in words if word.startswith(typed.lower()))
-        elif option.values in ("file", "files"):
-            found = self.files(typed)
-        elif option.values == "step":
-            found = (str(s) for s in (-1, *self.words.steps) if str(s).startswith(typed))
+            yield from (Offer(head, word) for word in words if word.startswith(typed.lower()))
         elif option.values == "output":
-            found = self._outputs(option, typed)
-        else:
-            found = self._regexes(option, command, typed)
-        yield from _offered(found, start, head)
+            yield from _outputs(option, typed, head)
+        elif self.words is not None and option.values == "step":
+            steps = (str(step) for step in (-1, *self.words.steps))
+            yield from (Offer(head, step) for step in steps if step.startswith(typed))
+        elif self.words is not None and option.values in ("names", "types"):
+            found = _regexes(self.words, option, command, typed)
+            yield from (Offer(head, regex) for regex in found)
 
-    def _outputs(self, option: OptionFacts, typed: str) -> Iterator[str]:
-        kind, arrow, path = typed.partition("outfile=")
-        if arrow:
-            yield from (f"{kind}{arrow}{file}" for file in self.files(path))
-            return
-        for choice in option.choices:
-            whole = choice if choice in ("none", "stdout") else f"{choice}:outfile="
-            if whole.startswith(typed):
-                yield whole
 
-    def _regexes(self, option: OptionFacts, command: CommandFacts, typed: str) -> Iterator[str]:
-        """Regexes that match what begins like the literal text at the end of the typed one."""
-        anywhere = typed.startswith(".*")
-        literal = typed[2:] if anywhere else typed
-        if not _LITERAL.fullmatch(literal):
-            return
-        prefix = re.sub(r"\\(.)", r"\1", literal.removesuffix("\\"))
-        words = None
-        if option.values == "types" or command.view == "op":
-            words = self.words.types
-        elif command.view == "code":
-            words = self.words.lines
-        if words is not None:
-            found = words.containing(prefix) if anywhere else words.starting_with(prefix)
-        elif anywhere and "/" not in prefix:
-            found = self.words.segments.starting_with(prefix)
-        else:
-            found = self.words.names.next_levels(prefix)
-        for name in found:
-            escaped = _METACHARACTERS.sub(r"\\\g<0>", name).replace(",", "\\,")
-            yield f"{'.*' if anywhere else ''}{escaped}"
+def _outputs(option: OptionFacts, typed: str, head: str) -> Iterator[Offer]:
+    before, arrow, path = typed.partition("outfile=")
+    if arrow:
+        yield Offer(head, before + arrow, kind="file", path=path)
+        return
+    for choice in option.choices:
+        if choice in ("none", "stdout"):
+            if choice.startswith(typed):
+                yield Offer(head, choice)
+        elif (whole := f"{choice}:outfile=").startswith(typed):
+            yield Offer(head, whole, kind="open")
+
+
+def _regexes(
+    known: KnownWords, option: OptionFacts, command: CommandFacts, typed: str
+) -> Iterator[str]:
+    """Regexes that match what begins like the literal text at the end of the typed one."""
+    anywhere = typed.startswith(".*")
+    literal = typed[2:] if anywhere else typed
+    if not _LITERAL.fullmatch(literal):
+        return
+    prefix = re.sub(r"\\(.)", r"\1", literal.removesuffix("\\"))
+    words = None
+    if option.values == "types" or command.view == "op":
+        words = known.types
+    elif command.view == "code":
+        words = known.lines
+    if words is not None:
+        found = words.containing(prefix) if anywhere else words.starting_with(prefix)
+    elif anywhere and "/" not in prefix:
+        found = known.segments.starting_with(prefix)
+    else:
+        found = known.names.next_levels(prefix)
+    for name in found:
+        escaped = _METACHARACTERS.sub(r"\\\g<0>", name).replace(",", "\\,")
+        yield f"{'.*' if anywhere else ''}{escaped}"
 
 
 def _option_names(
-    command: CommandFacts, dashes: str, key: str, start: int, behind: str = ""
-) -> Iterator[Suggestion]:
+    command: CommandFacts, dashes: str, key: str, behind: str = ""
+) -> Iterator[Offer]:
     for option in command.options.values():
-        if option.name.startswith(key):
-            name = f"{dashes}{option.name}{behind}"
-            yield Suggestion(name, start, name, option.about)
-
-
-def _offered(values: Iterable[str], start: int, head: str = "") -> Iterator[Suggestion]:
-    for value in values:
-        yield Suggestion(_quoted_behind(head, value), start, value)
+        is_short = len(option.name) == 1
+        if key_of(option.name).startswith(key) and (not is_short or dashes == "-"):
+            yield Offer("", f"{dashes}{option.name}{behind}", option.about)
 
 
 def _quoted_behind(head: str, value: str) -> str:
@@ -283,15 +350,3 @@ def _quoted_behind(head: str, value: str) -> str:
     if equals and (spelling.startswith("-") or spelling.isidentifier()):
         return f"{spelling}={quoted(start + value)}"
     return quoted(head + value)
-
-
-def _last_word(text: str) -> tuple[list[Word], Word]:
-    """The words before the cursor, and the one at it, which may be empty."""
-    words: list[Word] = []
-    position = 0
-    while (word := next_word(text, position)) is not None:
-        words.append(word)
-        position = word.end
-    if words and words[-1].end == len(text):
-        return words[:-1], words[-1]
-    return words, Word("", len(text), len(text), "", bare=True)

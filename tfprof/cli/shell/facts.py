@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from tfprof.cli.reference import OptionReference, option_reference
@@ -10,40 +12,45 @@ from tfprof.cli.spelling import key_of
 from tfprof.options.spec import BY_NAME, OUTPUT_TYPES
 
 
-def facts_of(command: click.Command) -> CommandFacts:
-    """Options and arguments of a command."""
-    options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
-    options.sort(key=_names_input)  # last: a session has its input
-    facts = [_option_facts(option) for option in options]
-    arguments = [p for p in command.params if isinstance(p, click.Argument)]
-    needs_file = any(argument.required for argument in arguments)
+def facts_of(command: click.Command, context: click.Context | None = None) -> CommandFacts:
+    """Options and arguments of a command.
+
+    Args:
+        command: The command.
+        context: With it, also options that every command has, and all spellings.
+    """
+    parameters = command.params if context is None else command.get_params(context)
+    options = [p for p in parameters if isinstance(p, click.Option) and not p.hidden]
+    options.sort(key=lambda option: getattr(option, "section", "") == "Input")  # a session has it
+    facts = [fact for option in options for fact in _option_facts(option, context is not None)]
+    arguments = [p for p in parameters if isinstance(p, click.Argument)]
+    choices: tuple[str, ...] = getattr(arguments[0].type, "choices", ()) if arguments else ()
+    needs_one = any(argument.required for argument in arguments)
     return CommandFacts(
-        {fact.name: fact for fact in facts},
-        arguments="file" if needs_file else "files" if arguments else "",
+        {key_of(fact.name): fact for fact in facts},
+        "choice" if choices else "file" if needs_one else "files" if arguments else "",
         view=command.name or "",
+        choices=tuple(choices),
+        most=1 if arguments and arguments[0].nargs == 1 else None,
     )
 
 
-def _names_input(option: click.Option) -> bool:
-    return getattr(option, "section", "") == "Input"
-
-
-def _option_facts(option: click.Option) -> OptionFacts:
-    name = key_of(max(option.opts, key=len))
+def _option_facts(option: click.Option, all_spellings: bool) -> Iterator[OptionFacts]:
     described = option_reference(option)
-    values, choices = _values(name, described)
-    return OptionFacts(
-        name, described.takes_value, values, choices, described.summary_of(option.opts[0])
-    )
+    names = described.names if all_spellings else (max(option.opts, key=len),)
+    for name in names:
+        values, choices = _values(described)
+        about = described.summary_of(name)
+        yield OptionFacts(name.lstrip("-"), described.takes_value, values, choices, about)
 
 
-def _values(name: str, option: OptionReference) -> tuple[str, tuple[str, ...]]:
+def _values(option: OptionReference) -> tuple[str, tuple[str, ...]]:
     """Of what kind an option's values are, and which there are."""
+    name = key_of(option.names[-1])
     if option.kind == "output":
         return "output", OUTPUT_TYPES
     if option.is_of_views and name == "step":
         return "step", ()
     if option.is_of_views and BY_NAME[name].is_regex:
         return "types" if name == "account_type_regexes" else "names", ()
-    kinds = {"none": "", "text": "", "folder": "file"}
-    return kinds.get(option.kind, option.kind), option.choices
+    return "" if option.kind in ("none", "text") else option.kind, option.choices

@@ -111,6 +111,18 @@ def next_word(text: str, position: int) -> Word | None:
     return Word("".join(found), start, position, quote, text[start] not in (*_QUOTES, "\\"))
 
 
+def last_word(text: str) -> tuple[list[Word], Word]:
+    """The words before the cursor, and the one at it, which may be empty."""
+    words: list[Word] = []
+    position = 0
+    while (word := next_word(text, position)) is not None:
+        words.append(word)
+        position = word.end
+    if words and words[-1].end == len(text):
+        return words[:-1], words[-1]
+    return words, Word("", len(text), len(text), "", bare=True)
+
+
 def _takes_meaning(follower: str, quote: str) -> bool:
     """Whether a backslash before this character is not an ordinary one."""
     if quote == "'" or not follower:

@@ -30,7 +30,6 @@ def set_command() -> Command:
         params=[*view_options(), *shown],
         help="Set options for all commands that follow; -o and --force are for one command only.",
         examples=["set -order_by micros -max_depth 5", "order_by=micros", "reset order_by"],
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
 

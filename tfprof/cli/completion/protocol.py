@@ -1,0 +1,168 @@
+"""click's protocol of completion, over the completer that the session has.
+
+For each press of Tab a shell starts one process: its script, which is a file beside this one,
+hands over the line up to the cursor. Nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete
+
+from tfprof.cli.invocation import SHELL, standing
+from tfprof.cli.main import cli
+from tfprof.cli.options import Command
+from tfprof.cli.registry import COMMANDS, find_command
+from tfprof.cli.shell.completion import CommandFacts, Completer, Offer
+from tfprof.cli.shell.facts import facts_of
+from tfprof.cli.shell.files import paths_with_prefix
+from tfprof.cli.shell.line import last_word
+
+# Generic in newer releases of click, which older ones can not subscribe.
+if TYPE_CHECKING:
+    _Item = CompletionItem[Any]
+else:
+    _Item = CompletionItem
+
+_ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
+_NAME_OF_OPTION = re.compile(r"(--?)([\w-]+)")
+_SPECIAL_IN_BASH = re.compile(r"[^\w@%+=:,./~-]")
+
+
+class LineComplete(ShellComplete):
+    """Completes a line of a shell.
+
+    An answer has a line for each candidate: its kind, what the word becomes, and a few words on
+    it, with tabs between them. Shells know best how to complete a path: for ``file`` and
+    ``folder`` a line says what stands before the path in the word, and what the path begins with.
+    """
+
+    script: ClassVar[str]
+    """The file of the script, beside this one, by the name that the shell looks for."""
+
+    def source(self) -> str:
+        """The script."""
+        return Path(__file__).with_name(self.script).read_text("utf-8")
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words between the program and the cursor, and the one at it."""
+        before, word = last_word(os.environ["COMP_WORDS"])
+        words = [earlier.text for earlier in before]
+        while words and _ASSIGNMENT.fullmatch(words[0]):
+            del words[0]  # of a variable, before the program
+        return words[1:], word.text
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[_Item]:
+        """What the word at the cursor could become."""
+        return [
+            CompletionItem(offer.head + offer.value, offer.kind, offer.about or offer.path)
+            for offer in offers_at(args, incomplete)
+        ]
+
+    def format_completion(self, item: _Item) -> str:
+        """A line of the answer."""
+        return "\t".join((item.type, item.value, item.help or ""))
+
+
+class BashComplete(LineComplete):
+    """Completes a line of bash, where only what stands behind the last break is replaced."""
+
+    name = "bash"
+    script = "tfprof"
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[_Item]:
+        """The same, without what stands before the break, and ready to be inserted."""
+        is_quoted = bool(last_word(os.environ["COMP_WORDS"])[1].open_quote)
+        kept = incomplete.removesuffix(last_word(os.environ["COMP_CWORD"])[1].text)
+        found = []
+        for offer in offers_at(args, incomplete):
+            is_path_only = offer.kind in ("file", "folder") and offer.head + offer.value == kept
+            for whole in [offer] if is_path_only else _COMPLETER.listed(offer):
+                text = (whole.head + whole.value).removeprefix(kept)
+                text = text if is_quoted else _SPECIAL_IN_BASH.sub(r"\\\g<0>", text)
+                found.append(CompletionItem(text, whole.kind))
+        return found
+
+
+class ZshComplete(LineComplete):
+    """Completes a line of zsh."""
+
+    name = "zsh"
+    script = "_tfprof"
+
+
+class FishComplete(LineComplete):
+    """Completes a line of fish."""
+
+    name = "fish"
+    script = "tfprof.fish"
+
+
+SHELLS: Mapping[str, type[LineComplete]] = {
+    made.name: made for made in (BashComplete, ZshComplete, FishComplete)
+}
+"""What completes lines of each shell."""
+
+
+def offers_at(words: Sequence[str], typed: str) -> list[Offer]:
+    """What the word at the cursor could become; an option in the style in which it begins.
+
+    Args:
+        words: The words between the program and the cursor.
+        typed: The word at the cursor, which may be empty.
+    """
+    shell = _command(SHELL)
+    positionals = standing(words, shell.flags(_context(shell))).positionals
+    place = next((place for place in positionals if words[place] in COMMANDS), None)
+    if place is None:
+        facts, before = _facts_of_program(), list(words)
+    else:
+        command = _command(words[place])
+        facts = facts_of(command, _context(command))
+        paths = [words[earlier] for earlier in positionals if earlier < place]
+        before = [*paths, *words[place + 1 :]]  # options before the command have their values
+    if facts.arguments == "files":
+        facts = replace(facts, arguments="file")
+    style = next((mark for mark in "_-" if mark in typed.lstrip("-")), "")
+    return [_in_style(offer, style) for offer in _COMPLETER.offers_of(facts, before, typed)]
+
+
+def _in_style(offer: Offer, style: str) -> Offer:
+    """An option with this mark between its words; none is as the help text has it."""
+    spelling = _NAME_OF_OPTION.fullmatch(offer.value)
+    if not style or offer.head or spelling is None:
+        return offer
+    return replace(offer, value=spelling[1] + re.sub("[-_]", style, spelling[2]))
+
+
+def _facts_of_program() -> CommandFacts:
+    """What may stand before a command or without one: what the shell takes, and the group."""
+    shell = _command(SHELL)
+    facts = facts_of(shell, _context(shell))
+    options = {**facts.options, **facts_of(cli, _context(cli)).options}
+    return replace(facts, options=options, arguments="run")
+
+
+def _command(name: str) -> Command:
+    found = find_command(name)
+    assert isinstance(found, Command)
+    return found
+
+
+def _context(command: click.Command) -> click.Context:
+    return click.Context(command, **command.context_settings)
+
+
+_COMPLETER = Completer(
+    {name: entry.short_help for name, entry in COMMANDS.items()},
+    lambda name: facts_of(_command(name)),
+    None,
+    paths_with_prefix,
+)
