@@ -1,7 +1,7 @@
-"""Write what describes the command line, from the commands themselves.
+"""Write the pages that are made from the source: its commands, and its modules.
 
-python docs/generate_reference.py            write docs/commands.md
-python docs/generate_reference.py --check    compare only; exit 1 when it is stale
+python docs/generate_reference.py            write docs/commands.md and docs/modules.md
+python docs/generate_reference.py --check    compare only; exit 1 when one is stale
 """
 
 from __future__ import annotations
@@ -10,24 +10,37 @@ import sys
 from pathlib import Path
 
 from commands_page import commands_page
+from modules_page import modules_page
 
 from tfprof.cli.reference import program_reference
 
-PAGE = Path(__file__).with_name("commands.md")
+FOLDER = Path(__file__).parent
 
 
-def main(arguments: list[str], page: Path = PAGE) -> int:
-    """Write or compare the page."""
+def pages() -> dict[str, bytes]:
+    """All pages, by their names."""
+    return {
+        "commands.md": commands_page(program_reference()).encode(),
+        "modules.md": modules_page(FOLDER.parent / "tfprof").encode(),
+    }
+
+
+def main(arguments: list[str], folder: Path = FOLDER) -> int:
+    """Write or compare the pages."""
     if arguments not in ([], ["--check"]):
         sys.stdout.write(f"{__doc__}\n")
         return 2
-    wanted = commands_page(program_reference()).encode()
-    if not arguments:
-        page.write_bytes(wanted)
-    elif not page.is_file() or page.read_bytes() != wanted:
-        sys.stdout.write(f"stale: {page.name}; run: python docs/generate_reference.py\n")
-        return 1
-    return 0
+    stale = []
+    for name, wanted in pages().items():
+        page = folder / name
+        if not arguments:
+            page.write_bytes(wanted)
+        elif not page.is_file() or page.read_bytes() != wanted:
+            stale.append(name)
+    if stale:
+        shown = ", ".join(stale)
+        sys.stdout.write(f"stale: {shown}; run: python docs/generate_reference.py\n")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

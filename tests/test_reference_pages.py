@@ -58,14 +58,22 @@ def test_the_page_is_fresh(generator, capsys):
 
 
 def test_a_stale_page_is_named_and_written(generator, tmp_path, capsys):
-    page = tmp_path / "commands.md"
-    assert generator.main(["--what"], page) == 2
-    assert generator.main(["--check"], page) == 1
-    assert "stale: commands.md; run: " in capsys.readouterr().out
-    assert generator.main([], page) == 0
-    assert generator.main(["--check"], page) == 0
-    page.write_text("old")
-    assert generator.main(["--check"], page) == 1
+    assert generator.main(["--what"], tmp_path) == 2
+    assert generator.main(["--check"], tmp_path) == 1
+    assert "stale: commands.md, modules.md; run: " in capsys.readouterr().out
+    assert generator.main([], tmp_path) == 0
+    assert generator.main(["--check"], tmp_path) == 0
+    (tmp_path / "modules.md").write_text("old")
+    assert generator.main(["--check"], tmp_path) == 1
+    assert "stale: modules.md; run: " in capsys.readouterr().out
+
+
+def test_every_module_says_what_it_is_for(generator):
+    page = generator.pages()["modules.md"].decode()
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page, re.MULTILINE)
+    sources = [path for path in (ROOT / "tfprof").rglob("*.py") if path.name != "__init__.py"]
+    assert sum(name.endswith(".py") for name, _ in rows) == len(sources) > 500
+    assert [name for name, about in rows if len(about.split()) < 2] == []
 
 
 def test_manual_pages_are_written_for_a_release(docs, pages, tmp_path, capsys):

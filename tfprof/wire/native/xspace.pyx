@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True
-"""The events of an XSpace, natively and without the GIL; ``_xspace_pure.py`` says the same.
+"""The events of an XSpace, natively and without the GIL; ``wire/xspace_pure.py`` says the same.
 
 ``elements`` and ``split`` only follow lengths. Their chunks are whole fields of one line, so that
 ``count`` and ``read`` can take them in any order and in any number of threads: the rows of each
