@@ -54,7 +54,7 @@ def _lines(path, value):
 
 
 def _is_made_by_ours(kind):
-    """Whether a class says itself what makes it; else Python or protobuf does, each as they like."""
+    """Whether a class says itself what makes it; else Python or protobuf does."""
     return any(
         (base.__module__ or "").startswith("tfprof") and {"__init__", "__new__"} & vars(base).keys()
         for base in kind.__mro__
