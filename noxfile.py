@@ -6,10 +6,13 @@ follows ``--`` goes to the session's main program: ``nox -s tests -- tests/cli -
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import nox
 
@@ -97,34 +100,57 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build the sdist and the wheel into ``dist``, check them, and install in every way."""
-    session.install("build", "twine", "-e", ".", env=UNBUILT)
+    """Build the sdist and the wheel into ``dist``, check them, and install tfprof in every way."""
+    session.install("build", "twine")
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
-    work.mkdir()
-    copy = work / "copy"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_SOURCE))
+    checkout, dist = work / "checkout", work / "dist"
+    shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(*NOT_SOURCE))
+    build = ("python", "-m", "build", "--outdir", str(dist))
+    session.run(*build, "--sdist", str(checkout), silent=True)
+    (sdist,) = dist.iterdir()
+    shutil.unpack_archive(sdist, work)
+    unpacked = work / sdist.name.removesuffix(".tar.gz")
 
+    # From a checkout, without a compiler; with one, from what the sdist holds, by the README's
+    # first command. The wheel is made of what that has compiled.
+    plain, fresh = (_new_environment(session, work / name) for name in ("plain", "fresh"))
+    pip_install = ("python", "-m", "pip", "install", "--quiet")
+    _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
+    command = session.run("python", ".ci/readme_command.py", "demo", silent=True, log=False)
+    with session.chdir(unpacked):
+        _run_in(session, fresh, "bash", "-euo", "pipefail", "-c", str(command).strip(), env=BUILT)
+    session.run(*build, "--wheel", str(unpacked), env=BUILT, silent=True)
+    (wheel,) = dist.glob("*.whl")
+    session.run("twine", "check", "--strict", str(sdist), str(wheel))
+    _check_wheel(session, wheel, checkout)
+    _run_in(session, fresh, *pip_install, "--force-reinstall", "--no-deps", str(wheel))
+    _run_in(session, fresh, "python", "docs/man_pages.py", str(dist / "man"))
+
+    # An installed package stands alone, in any folder, and compiled readers change no answer.
+    shutil.rmtree(checkout)
+    shutil.rmtree(unpacked)
+    with session.chdir(work):
+        answers = [
+            _installed_answer(session, plain, is_built=False),
+            _installed_answer(session, fresh, is_built=bool(BUILT)),
+        ]
+    if answers[0] != answers[1]:
+        session.error("the compiled readers and Python's give different answers")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
-    # The wheel is built from what the sdist holds.
-    session.run("python", "-m", "build", "--outdir", "dist", str(copy), env=BUILT, silent=True)
-    files = sorted((ROOT / "dist").iterdir())
-    session.run("twine", "check", "--strict", *map(str, files))
-    (wheel,) = (ROOT / "dist").glob("*.whl")
-    _check_wheel(session, wheel, copy)
-    _check_installs(session, wheel, copy, work)
+    shutil.copytree(dist, ROOT / "dist")
 
 
 NOT_SOURCE = (
-    *("[.]*", "__pycache__", "*.egg-info", "build", "dist", "fuzz-findings"),
-    *("*.so", "*.pyd", "*.c"),
+    *(".git", ".venv", ".nox", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info"),
+    *("build", "dist", "fuzz-findings", "*.so", "*.pyd", "*.c"),
 )
 """What a checkout may have that is not in the repository."""
 
 
 def _workers(session: nox.Session) -> list[str]:
-    """One test process a processor, unless pytest is told otherwise."""
-    return [] if "-n" in session.posargs else ["-n", "auto"]
+    """One test process for each processor, unless the session is told otherwise."""
+    return [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "auto"]
 
 
 def _lint(session: nox.Session) -> None:
@@ -132,18 +158,51 @@ def _lint(session: nox.Session) -> None:
         session.run(*command.split())
 
 
-def _check_wheel(session: nox.Session, wheel: Path, copy: Path) -> None:
-    """The wheel holds every file that the package needs, and its compiled readers."""
+def _new_environment(session: nox.Session, where: Path) -> Path:
+    """A virtual environment beside the session's own, which has tools that users have not."""
+    session.run(sys.executable, "-m", "virtualenv", "--quiet", str(where), external=True)
+    return where
+
+
+def _run_in(session: nox.Session, where: Path, *command: str, **options: Any) -> str:
+    """Run a command of such an environment."""
+    folder = where / ("Scripts" if os.name == "nt" else "bin")
+    given = options.pop("env", {})
+    path = os.pathsep.join([str(folder), os.environ["PATH"]])
+    env = {"VIRTUAL_ENV": str(where), "PATH": path, **given}
+    return str(session.run(*command, env=env, external=True, **options))
+
+
+def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
+    """The wheel holds every file of the package, and all that is compiled from the others."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    kinds = ("*.py", "*.pyi", "py.typed", "*.binpb", "*.tsv", "demo/*")
-    wanted = {path for kind in kinds for path in (copy / "tfprof").rglob(kind) if path.is_file()}
-    missing = sorted({path.relative_to(copy).as_posix() for path in wanted} - names)
+    files = [path.relative_to(checkout) for path in (checkout / "tfprof").rglob("*.*")]
+    sources = [path for path in files if path.suffix in (".pyx", ".pxi", ".pxd")]
+    missing = sorted({path.as_posix() for path in files} - {p.as_posix() for p in sources} - names)
+    compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
+    modules = [path.with_suffix("").as_posix() for path in sources if path.suffix == ".pyx"]
     if BUILT:
-        compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
-        sources = (path.relative_to(copy) for path in copy.glob("tfprof/**/*.pyx"))
-        missing += [str(path) for path in sources if path.with_suffix("").as_posix() not in compiled]
-    stray = [name for name in names if not name.startswith("tfprof")]
+        missing += sorted(set(modules) - compiled)
+    stray = sorted(name for name in names if not name.startswith(("tfprof/", "tfprof-")))
     if missing or stray:
-        session.error(f"{wheel.name}: missing {missing}, not of tfprof {stray}")
-    session.log(f"{wheel.name}: {len(wanted)} files of the package are all there")
+        session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")
+    session.log(f"{wheel.name}: {len(files) - len(sources)} files, {len(compiled)} compiled")
+
+
+def _installed_answer(session: nox.Session, where: Path, is_built: bool) -> str:
+    """What an installed tfprof says of the recorded step, if it has the right reader."""
+    program = "import sys, tfprof; tfprof.Profiler; print(tfprof.__file__, *sys.modules)"
+    file, *modules = _run_in(session, where, "python", "-c", program, silent=True).split()
+    if not Path(file).is_relative_to(where) or "tensorflow" in modules:
+        session.error(f"imported {file}, and TensorFlow: {'tensorflow' in modules}")
+    doctor = _run_in(session, where, "tfprof", "doctor", "--format", "json", silent=True)
+    (found,) = (row["message"] for row in json.loads(doctor)["rows"] if row["name"] == "reader")
+    if (found == "native reader") != is_built:
+        session.error(f"compiled: {is_built}, but tfprof doctor says: {found}")
+    demo = _run_in(session, where, "tfprof", "demo", silent=True)
+    for text in ("ResNet-50, one training step", "Conv2DBackpropFilter"):
+        if text not in demo:
+            session.error(f"tfprof demo does not say {text!r}:\n{demo}")
+    command = ("tfprof", "op", "--demo", "-order_by", "micros", "--format", "csv")
+    return _run_in(session, where, *command, silent=True)

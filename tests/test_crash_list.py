@@ -27,6 +27,8 @@ from tfprof._wire import messages as pb
 from tfprof.exporters.protos import MAX_PROTO_LEVELS
 from tfprof.testing.builders import graph, logged, op, op_log, options, run, stat, traced
 
+pytestmark = pytest.mark.slow
+
 VIEWS = ["scope", "graph", "op", "code"]
 MAIN = "f.py:1:main"
 

@@ -14,6 +14,8 @@ from tfprof.options.spec import OPTIONS
 
 from .doc_pages import ROOT, is_quotation, page_blocks, page_commands, requoted, run_page
 
+pytestmark = pytest.mark.slow
+
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -59,7 +61,11 @@ def plain_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("page", EXECUTED, ids=page_id)
+@pytest.mark.parametrize(
+    "page",
+    [README, *(pytest.param(page, marks=pytest.mark.one_engine) for page in EXECUTED[1:])],
+    ids=page_id,
+)
 def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, capfd, request):
     """Every block that needs no TensorFlow, in order, as one program; what they quote is true.
 
@@ -85,6 +91,7 @@ def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, 
         assert by_python[0].rstrip().endswith("Conv2DBackpropFilter 540609 us")
 
 
+@pytest.mark.one_engine
 def test_all_pages_can_be_followed_in_one_folder(tmp_path, monkeypatch, plain_environment, capfd):
     """As a reader does who makes one folder and reads on: no page trips over another's files."""
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SHOWN = {
     "profile_demo.py": "Parameters: 25,557,032",

@@ -21,6 +21,8 @@ from tfprof._wire import messages as pb
 from tfprof.errors import InputError
 from tfprof.files import file_parts, read_file
 
+pytestmark = pytest.mark.slow
+
 LARGE = bytes(range(256)) * 8192
 
 

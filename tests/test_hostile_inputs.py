@@ -33,6 +33,8 @@ from tfprof.testing.builders import graph, op, op_log, options, run, run_on, sta
 from tfprof.testing.xspace_builders import event, gpu, host, line, plane, xspace
 from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofline
 
+pytestmark = pytest.mark.slow
+
 MANY_DIGITS = "7" * 5000
 
 

@@ -17,6 +17,8 @@ from tfprof.tools.result import Note, ToolResult
 from tfprof.tools.table import Column, Table
 from tfprof.tools.trace_events import TraceResult
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (Column("op", "Op", "string"), Column("time", "Time", unit="us"))
 RESULT = ToolResult(
     "overview",
@@ -332,6 +334,7 @@ def test_the_graph_around_an_instruction(call):
     assert "no instruction 'nosuch'" in wrong.stderr
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("capture", ["gpu-synthetic", "cpu-xla", "cpu-multi-worker", "tpu-v6e-jax"])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_real_captures_in_every_form(call, tool, capture):

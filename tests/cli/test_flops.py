@@ -10,6 +10,8 @@ from tests.analysis.interpreter.programs import FLOAT, Type, graph, node, placeh
 from tests.analysis.interpreter.test_while_loops import TYPES, Ref, body, condition
 from tests.costs.programs import two_layers
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = ["flops", "summary"]
 
 

@@ -14,6 +14,8 @@ from tfprof.testing.builders import run_on
 
 from .conftest import environment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

@@ -20,6 +20,8 @@ from tfprof.testing.builders import (
     traced,
 )
 
+pytestmark = pytest.mark.slow
+
 LOWER_CPU = CPU.lower()
 
 

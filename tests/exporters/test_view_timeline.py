@@ -26,6 +26,8 @@ from tfprof.views.result import ViewTree
 
 from .trace_format import Event, validate
 
+pytestmark = pytest.mark.slow
+
 METHODS = {
     "graph": "profile_graph",
     "scope": "profile_name_scope",

@@ -12,6 +12,8 @@ from tests.analysis.test_profile_flops import LOOP
 from tfprof._wire import messages as pb
 from tfprof.readers.op_outputs import outputs_of
 
+pytestmark = pytest.mark.slow
+
 T = {"T": Type(FLOAT)}
 IMAGES = [
     fed("x", None, 8, 8, 3), node("k", "VarHandleOp", dtype=Type(FLOAT)),

@@ -21,6 +21,8 @@ from tfprof.model.shapes import OutputShapes
 from tfprof.readers.run_metadata import read_run_metadata
 from tfprof.readers.run_shapes import SeenShapes
 
+pytestmark = pytest.mark.slow
+
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
 names = st.sampled_from(["a", "b", "scope/c", "new", "_arg_x", "größe"])
 IDS = {"a": 0, "b": 1, "scope/c": 2}

@@ -30,6 +30,8 @@ from tfprof.testing.builders import (
     traced,
 )
 
+pytestmark = pytest.mark.slow
+
 VIEWS = ("scope", "graph", "op", "code")
 
 

@@ -22,6 +22,8 @@ from tfprof.readers import xspace as reader
 from tfprof.readers import xspace_plane
 from tfprof.readers.xspace import read_xspace
 
+pytestmark = pytest.mark.slow
+
 HOSTS = pb.XSpace(hostnames=[f"worker{n}" for n in range(12)]).SerializeToString()
 """What makes damaged bytes look like an XSpace, and is long enough behind them to look ahead."""
 

@@ -9,6 +9,8 @@ from tfprof import tools
 from tfprof._wire import messages as pb
 from tfprof.readers.hlo import METADATA_PLANE
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 CAPTURES = ("gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "tpu-v6e-jax", "cpu-xla")
 
 TOOLS = {

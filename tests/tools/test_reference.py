@@ -20,6 +20,8 @@ from tfprof.tools.pod_viewer import pod
 from tfprof.tools.run import open_run
 from tfprof.tools.tf_data_bottleneck import tf_data
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 EXCEPTIONS = {
     "C1": "prose: recommendations, statements, tips, tooltips, HTML",
     "C2": "the deviation of one sample",

@@ -12,6 +12,8 @@ from tfprof.tools.overview_page import overview
 from tfprof.tools.run import Memo, open_run
 from tfprof.tools.run_steps import run_steps
 
+pytestmark = pytest.mark.slow
+
 
 def capture(n_steps=3, *, machine="", first=0, length=1000):
     marks = [

@@ -24,6 +24,8 @@ from tfprof.analysis.interpreter.engine import Engine, Settings
 from tfprof.model.node_table import NodeTable
 from tfprof.readers.program import read_program
 
+pytestmark = pytest.mark.slow
+
 T = {"T": Type(FLOAT)}
 SQUARE = function("square", {"x": FLOAT}, {"y": ("mm:product:0", FLOAT)},
                   node("mm", "MatMul", "x", "x", **T))  # fmt: skip

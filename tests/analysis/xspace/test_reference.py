@@ -11,6 +11,8 @@ from tfprof.analysis.xspace.host_ops import host_op_times
 from tfprof.readers.xspace import read_xspace
 from tfprof.tools.run import open_run
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 
 def events_by_identity(timeline, *columns):
     """Values of events by plane, line, time and name; derived lines are left out."""
