@@ -105,7 +105,7 @@ def release(session: nox.Session) -> None:
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"
-    shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(*NOT_SOURCE))
+    session.run("python", ".ci/copy_checkout.py", str(checkout))
     build = ("python", "-m", "build", "--outdir", str(dist))
     session.run(*build, "--sdist", str(checkout), silent=True)
     (sdist,) = dist.iterdir()
@@ -139,13 +139,6 @@ def release(session: nox.Session) -> None:
         session.error("the compiled readers and Python's give different answers")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     shutil.copytree(dist, ROOT / "dist")
-
-
-NOT_SOURCE = (
-    *(".git", ".venv", ".nox", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info"),
-    *("build", "dist", "fuzz-findings", "*.so", "*.pyd", "*.c"),
-)
-"""What a checkout may have that is not in the repository."""
 
 
 def _workers(session: nox.Session) -> list[str]:

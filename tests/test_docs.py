@@ -172,6 +172,20 @@ def test_the_readmes_two_commands_can_be_found_by_the_checks():
         assert len(re.findall(pattern, text)) == 1
 
 
+def test_the_sessions_that_are_named_are_those_of_nox():
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    sessions = set(re.findall(r"@nox\.session\ndef (\w+)", noxfile))
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert sessions == set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
+    workflows = (ROOT / ".github" / "workflows").glob("*.yml")
+    for path in (ROOT / "CONTRIBUTING.md", ROOT / "RELEASING.md", ROOT / ".ci" / "run", *workflows):
+        called = re.findall(
+            r"(?:nox -s|start \w+ sessions) (\w+(?: \w+)*)", path.read_text("utf-8")
+        )
+        assert called, path
+        assert set(" ".join(called).split()) <= sessions, path
+
+
 def test_links_lead_somewhere():
     broken = []
     for page in PAGES:
