@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import zipfile
@@ -119,7 +120,8 @@ def release(session: nox.Session) -> None:
     _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
     command = session.run("python", ".ci/readme_command.py", "demo", silent=True, log=False)
     with session.chdir(unpacked):
-        _run_in(session, fresh, "bash", "-euo", "pipefail", "-c", str(command).strip(), env=BUILT)
+        activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
+        session.run("bash", "-eo", "pipefail", "-c", activated, env=BUILT, external=True)
     session.run(*build, "--wheel", str(unpacked), env=BUILT, silent=True)
     (wheel,) = dist.glob("*.whl")
     session.run("twine", "check", "--strict", str(sdist), str(wheel))
@@ -158,12 +160,10 @@ def _new_environment(session: nox.Session, where: Path) -> Path:
 
 
 def _run_in(session: nox.Session, where: Path, *command: str, **options: Any) -> str:
-    """Run a command of such an environment."""
+    """Run a program of such an environment. Nox's own environment comes first in its ``PATH``."""
+    program, *arguments = command
     folder = where / ("Scripts" if os.name == "nt" else "bin")
-    given = options.pop("env", {})
-    path = os.pathsep.join([str(folder), os.environ["PATH"]])
-    env = {"VIRTUAL_ENV": str(where), "PATH": path, **given}
-    return str(session.run(*command, env=env, external=True, **options))
+    return str(session.run(str(folder / program), *arguments, external=True, **options))
 
 
 def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
@@ -171,8 +171,8 @@ def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     files = [path.relative_to(checkout) for path in (checkout / "tfprof").rglob("*.*")]
-    sources = [path for path in files if path.suffix in (".pyx", ".pxi", ".pxd")]
-    missing = sorted({path.as_posix() for path in files} - {p.as_posix() for p in sources} - names)
+    sources = [path for path in files if path.suffix in (".pyx", ".pxi", ".pxd", ".c")]
+    missing = sorted({path.as_posix() for path in set(files) - set(sources)} - names)
     compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
     modules = [path.with_suffix("").as_posix() for path in sources if path.suffix == ".pyx"]
     if BUILT:
