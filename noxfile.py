@@ -102,7 +102,8 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def release(session: nox.Session) -> None:
     """Build the sdist and the wheel into ``dist``, check them, and install tfprof in every way."""
-    session.install("build", "twine")
+    backend = nox.project.load_toml(ROOT / "pyproject.toml")["build-system"]["requires"]
+    session.install("build", "twine", *backend)
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"
@@ -114,7 +115,8 @@ def release(session: nox.Session) -> None:
     unpacked = work / sdist.name.removesuffix(".tar.gz")
 
     # From a checkout, without a compiler; with one, from what the sdist holds, by the README's
-    # first command. The wheel is made of what that has compiled.
+    # first command. The wheel is made of what that has compiled: without an environment of its own,
+    # in which Cython would be newer than the code it has written, and write and compile it again.
     plain, fresh = (_new_environment(session, work / name) for name in ("plain", "fresh"))
     pip_install = ("python", "-m", "pip", "install", "--quiet")
     _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
@@ -122,7 +124,7 @@ def release(session: nox.Session) -> None:
     with session.chdir(unpacked):
         activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
         session.run("bash", "-eo", "pipefail", "-c", activated, env=BUILT, external=True)
-    session.run(*build, "--wheel", str(unpacked), env=BUILT, silent=True)
+    session.run(*build, "--no-isolation", "--wheel", str(unpacked), env=BUILT, silent=True)
     (wheel,) = dist.glob("*.whl")
     session.run("twine", "check", "--strict", str(sdist), str(wheel))
     _check_wheel(session, wheel, checkout)
