@@ -27,6 +27,8 @@ from tfprof.testing.builders import graph, logged, op, op_log, options, run, sta
 from tfprof.views.write.protos import MAX_PROTO_LEVELS
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 VIEWS = ["scope", "graph", "op", "code"]
 MAIN = "f.py:1:main"
 

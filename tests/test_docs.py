@@ -14,6 +14,8 @@ from tfprof.options.spec import OPTIONS
 
 from .doc_pages import ROOT, is_quotation, page_blocks, page_commands, requoted, run_page
 
+pytestmark = pytest.mark.slow
+
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -59,7 +61,11 @@ def plain_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("page", EXECUTED, ids=page_id)
+@pytest.mark.parametrize(
+    "page",
+    [README, *(pytest.param(page, marks=pytest.mark.one_engine) for page in EXECUTED[1:])],
+    ids=page_id,
+)
 def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, capfd, request):
     """Every block that needs no TensorFlow, in order, as one program; what they quote is true.
 
@@ -67,8 +73,11 @@ def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, 
     """
     monkeypatch.chdir(tmp_path)
     n_blocks = 0
+    by_python = []
     for code, quoted, printed in run_page(page, tmp_path, capfd):
         n_blocks += 1
+        if "import" in code:
+            by_python.append(printed)
         if quoted is not None:
             is_stale = quoted and not is_quotation(quoted, printed)
             if is_stale and request.config.getoption("--update-golden"):
@@ -78,8 +87,11 @@ def test_pages_do_what_they_say(page, tmp_path, monkeypatch, plain_environment, 
                 continue
             assert is_quotation(quoted, printed), f"{code}\nquoted:\n{quoted}\nprints:\n{printed}"
     assert n_blocks or page == EXECUTED[-1]
+    if page == README:  # which has no room for quotations
+        assert by_python[0].rstrip().endswith("Conv2DBackpropFilter 540609 us")
 
 
+@pytest.mark.one_engine
 def test_all_pages_can_be_followed_in_one_folder(tmp_path, monkeypatch, plain_environment, capfd):
     """As a reader does who makes one folder and reads on: no page trips over another's files."""
     monkeypatch.chdir(tmp_path)
@@ -92,12 +104,6 @@ def test_all_pages_can_be_followed_in_one_folder(tmp_path, monkeypatch, plain_en
             raise AssertionError(f"{page_id(page)}: {error}") from error
 
 
-def test_the_readme_prints_what_its_comment_says(tmp_path, monkeypatch, plain_environment, capfd):
-    monkeypatch.chdir(tmp_path)
-    printed = [text for code, _, text in run_page(README, tmp_path, capfd) if "import" in code]
-    assert printed[0].rstrip().endswith("Conv2DBackpropFilter 540609 us")
-
-
 def test_quotations():
     printed = "\na\nb  \nc\nd\n"
     for quoted in ("a\nb\nc\nd", "…", "a\n…", "…\nd", "a\n…\nc\n…", "…\nb\nc\n…", "…\nb\n…\nd"):
@@ -107,20 +113,19 @@ def test_quotations():
     assert is_quotation("", "\n")
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=page_id)
-def test_tutorials_show_commands_and_what_they_print(page):
-    quotations = [block for block in page_blocks(page) if block.is_quoted]
-    assert len(page_commands(page)) >= 4
-    assert len(quotations) >= 4
+def test_tutorials_show_commands_and_what_they_print():
+    for page in TUTORIALS:
+        quotations = [block for block in page_blocks(page) if block.is_quoted]
+        assert len(page_commands(page)) >= 4, page_id(page)
+        assert len(quotations) >= 4, page_id(page)
 
 
-@pytest.mark.parametrize(
-    "page", [README, DOCS / "tutorial.md", DOCS / "command_line.md", *TUTORIALS], ids=page_id
-)
-def test_no_command_stands_where_it_is_not_run(page):
-    shown = [block.code for block in page_blocks(page) if block.language == "text"]
-    lines = [line for code in shown for line in code.splitlines()]
-    assert [line for line in lines if re.match(r"(\$ )?tfprof [^:]", line)] == []
+def test_no_command_stands_where_it_is_not_run():
+    for page in (README, DOCS / "tutorial.md", DOCS / "command_line.md", *TUTORIALS):
+        shown = [block.code for block in page_blocks(page) if block.language == "text"]
+        lines = [line for code in shown for line in code.splitlines()]
+        unrun = [line for line in lines if re.match(r"(\$ )?tfprof [^:]", line)]
+        assert unrun == [], page_id(page)
 
 
 @pytest.mark.tensorflow
@@ -167,23 +172,41 @@ def test_the_readmes_two_commands_can_be_found_by_the_checks():
         assert len(re.findall(pattern, text)) == 1
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_links_lead_somewhere(page):
+def test_the_sessions_that_are_named_are_those_of_nox():
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    sessions = set(re.findall(r"@nox\.session\ndef (\w+)", noxfile))
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert sessions == set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
+    workflows = (ROOT / ".github" / "workflows").glob("*.yml")
+    for path in (ROOT / "CONTRIBUTING.md", ROOT / "RELEASING.md", ROOT / ".ci" / "run", *workflows):
+        called = re.findall(
+            r"(?:nox -s|start \w+ sessions) (\w+(?: \w+)*)", path.read_text("utf-8")
+        )
+        assert called, path
+        assert set(" ".join(called).split()) <= sessions, path
+
+
+def test_links_lead_somewhere():
     broken = []
-    for target in _LINK.findall(page.read_text("utf-8")):
-        if target.startswith(("http://", "https://")):
-            continue
-        path, _, anchor = target.partition("#")
-        place = (page.parent / path).resolve() if path else page
-        if not place.exists() or (anchor and f"# {anchor}\n" not in place.read_text("utf-8")):
-            broken.append(target)
+    for page in PAGES:
+        for target in _LINK.findall(page.read_text("utf-8")):
+            if target.startswith(("http://", "https://")):
+                continue
+            path, _, anchor = target.partition("#")
+            place = (page.parent / path).resolve() if path else page
+            if not place.exists() or (anchor and f"# {anchor}\n" not in place.read_text("utf-8")):
+                broken.append(f"{page_id(page)}: {target}")
     assert broken == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_addresses_are_of_public_documentation(page):
-    found = re.findall(r"https?://[^\s)\"'`>]+", page.read_text("utf-8"))
-    assert [address for address in found if not address.startswith(PUBLIC_SITES)] == []
+def test_addresses_are_of_public_documentation():
+    found = [
+        f"{page_id(page)}: {address}"
+        for page in PAGES
+        for address in re.findall(r"https?://[^\s)\"'`>]+", page.read_text("utf-8"))
+        if not address.startswith(PUBLIC_SITES)
+    ]
+    assert found == []
 
 
 def test_every_option_is_described():

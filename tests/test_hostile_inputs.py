@@ -33,6 +33,8 @@ from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofl
 from tfprof.views.show.drawing.files import _DOT_START
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 MANY_DIGITS = "7" * 5000
 
 

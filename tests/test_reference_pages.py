@@ -22,6 +22,8 @@ from tfprof.cli.reference import (
 )
 from tfprof.cli.registry import COMMANDS
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HOSTILE = r""".'\" \fB "a" 'b' -c `d` ~e ^f \(g [h] | *i* _j_ <k> µs"""

@@ -5,6 +5,8 @@ import pytest
 import tfprof
 from tfprof.advisor.registry import BY_DEFAULT
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_recorded_step(call):
     result = call("advise", "--demo")

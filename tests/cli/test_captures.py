@@ -18,6 +18,8 @@ from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.registry import COMMANDS
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (Column("op", "Op", "string"), Column("time", "Time", unit="us"))
 RESULT = ToolResult(
     "overview",
@@ -331,6 +333,7 @@ def test_the_graph_around_an_instruction(call):
     assert "no instruction 'nosuch'" in wrong.stderr
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("capture", ["gpu-synthetic", "cpu-xla", "cpu-multi-worker", "tpu-v6e-jax"])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_real_captures_in_every_form(call, tool, capture):

@@ -15,6 +15,8 @@ from tfprof.cli.registry import COMMANDS
 from .conftest import ROOT, environment
 from .shells import inserted, need, offers
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 INTERACTIVE = ["bash", "zsh"]
 HEAVY = ("numpy", "google.protobuf", "rich", "tensorflow", "prompt_toolkit", "jinja2")
 HOSTILE = r"""It's [a] "b": `c` $(d) $e \f {g} (h)* ~i #j !k; l|m & <n> \[o\] %p"""

@@ -9,6 +9,8 @@ from tfprof.cli.commands.export import FORMATS, TABLE_NAMES
 from tfprof.profiles.write import table_text
 from tfprof.profiles.write.tables import TABLES
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_command_knows_all_tables():
     assert tuple(table.name for table in TABLES) == TABLE_NAMES

@@ -10,6 +10,8 @@ from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placehol
 from tests.graphs.interpreter.test_while_loops import TYPES, Ref, body, condition
 from tests.graphs.reports.programs import two_layers
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = ["flops", "summary"]
 
 

@@ -13,6 +13,8 @@ import tfprof
 
 from .conftest import environment
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 HEAVY = ("numpy", "google.protobuf", "rich", "tensorflow", "prompt_toolkit", "jinja2")
 

@@ -12,6 +12,8 @@ from tfprof.cli.reference import (
 )
 from tfprof.cli.registry import COMMANDS
 
+pytestmark = pytest.mark.one_engine
+
 
 class Fruit(click.Argument):
     section = "Input"

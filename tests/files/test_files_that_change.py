@@ -21,6 +21,8 @@ from tfprof.files import disk as files
 from tfprof.files.disk import file_parts, read_file
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 LARGE = bytes(range(256)) * 8192
 
 

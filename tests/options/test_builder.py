@@ -4,6 +4,8 @@ import pytest
 
 from tfprof.options.builder import ProfileOptionBuilder
 
+pytestmark = pytest.mark.one_engine
+
 FRESH = {
     "max_depth": 100,
     "min_bytes": 0,

@@ -3,6 +3,8 @@ import pytest
 from tfprof.errors import UsageError
 from tfprof.options.output import Output, parse_classic_output, parse_output
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.mark.parametrize("parse", [parse_output, parse_classic_output])
 @pytest.mark.parametrize(

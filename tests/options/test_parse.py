@@ -7,6 +7,8 @@ from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import parse_options
 from tfprof.options.spec import BY_NAME, OPTIONS, ORDER_BY, SELECT
 
+pytestmark = pytest.mark.one_engine
+
 INTS = [option.name for option in OPTIONS if option.kind == "int"]
 LISTS = [option.name for option in OPTIONS if option.kind == "list"]
 REGEXES = [option.name for option in OPTIONS if option.is_regex]

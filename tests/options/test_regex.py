@@ -19,6 +19,8 @@ from tfprof.errors import UsageError
 from tfprof.options import regex
 from tfprof.options.regex import NameMatcher, translate
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 # pattern, texts that match in full, texts that do not; verified with RE2 by the tests below.
 LANGUAGE = [
     ("", [""], ["a", "\n"]),

@@ -1,4 +1,8 @@
+import pytest
+
 from tfprof.options.spec import ALL_VIEWS, BY_NAME, OPTIONS, ORDER_BY, SELECT
+
+pytestmark = pytest.mark.one_engine
 
 REPORT_ORDER = (
     "-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros "

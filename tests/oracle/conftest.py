@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 import pytest
 
+from . import models
 from .engine import Engine, engine_path
 
 
@@ -17,6 +20,13 @@ def engine() -> Iterator[Engine]:
         pytest.skip("needs an installed TensorFlow")
     with Engine() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def real_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    """What a real model recorded, by its name; each is run once, in a process of its own."""
+    folder = tmp_path_factory.mktemp("real-models")
+    return cache(lambda name: models.build(name, folder))
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -44,8 +45,10 @@ def test_random_sessions_equal_tensorflow(engine: Engine, batch: int) -> None:
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", models.NAMES)
-def test_real_models_equal_tensorflow(engine: Engine, name: str, tmp_path: Path) -> None:
-    session = real_session(name, models.build(name, tmp_path))
+def test_real_models_equal_tensorflow(
+    engine: Engine, name: str, real_model: Callable[[str], dict[str, Any]]
+) -> None:
+    session = real_session(name, real_model(name))
     _check(session_differences(session, their_outcomes(engine, session)))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -221,9 +221,9 @@ def test_random_profiles_equal_tensorflows(engine: Engine, batch: int, tmp_path:
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", models.NAMES)
 def test_profiles_of_real_models_equal_tensorflows(
-    engine: Engine, name: str, tmp_path: Path
+    engine: Engine, name: str, real_model: Callable[[str], dict[str, Any]], tmp_path: Path
 ) -> None:
-    session = brief_session(name, models.build(name, tmp_path))
+    session = brief_session(name, real_model(name))
     check_both_directions(engine, feeding(session), to_stdout(session), tmp_path)
 
 

@@ -12,6 +12,8 @@ from tests.profiles.float_ops.test_profile_flops import LOOP
 from tfprof.graphs.read.op_outputs import outputs_of
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 T = {"T": Type(FLOAT)}
 IMAGES = [
     fed("x", None, 8, 8, 3), node("k", "VarHandleOp", dtype=Type(FLOAT)),

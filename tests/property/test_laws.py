@@ -1,6 +1,7 @@
 """Laws that hold for every profile, on random small ones."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,8 @@ from tfprof.testing.builders import (
     traced,
 )
 from tfprof.views.show.tfprof_text import render_body
+
+pytestmark = pytest.mark.slow
 
 FAST = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

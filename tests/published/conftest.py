@@ -18,12 +18,19 @@ from tfprof.wire import messages as pb
 LARGE = (
     "DenseNet169",
     "DenseNet201",
+    "EfficientNetB1",
+    "EfficientNetB2",
+    "EfficientNetB3",
     "InceptionResNetV2",
+    "MobileNetV3Large",
     "NASNetMobile",
+    "ResNet101",
+    "ResNet152",
     "ResNet50V2",
     "ResNet101V2",
+    "VGG19",
 )
-"""Architectures that are traced only once, to save time."""
+"""Architectures that are traced only once, to save time: most have a sibling of the same layers."""
 
 
 class Application(NamedTuple):

@@ -11,6 +11,8 @@ from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.run import open_run
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 
 def events_by_identity(timeline, *columns):
     """Values of events by plane, line, time and name; derived lines are left out."""

@@ -22,6 +22,8 @@ from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 HOSTS = pb.XSpace(hostnames=[f"worker{n}" for n in range(12)]).SerializeToString()
 """What makes damaged bytes look like an XSpace, and is long enough behind them to look ahead."""
 
@@ -98,6 +100,8 @@ def spaces(draw: st.DrawFn) -> pb.XSpace:
 
 @pytest.fixture(params=["native", "pure"], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "native" and os.environ.get("TFPROF_PURE"):
+        pytest.skip("this run is without compiled readers")
     monkeypatch.setenv("TFPROF_PURE", "1" if request.param == "pure" else "")
     return str(request.param)
 

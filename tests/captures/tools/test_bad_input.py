@@ -12,6 +12,8 @@ from tfprof.captures.run.run import open_run
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 EXTREMES = (0, -1, 2**62, 2**63 - 1, -(2**63))
 
 
@@ -129,6 +131,7 @@ def test_both_engines_answer_the_same():
         assert native == pure
 
 
+@pytest.mark.one_engine  # one has to be there to compare with
 @pytest.mark.parametrize("recorded", CAPTURES)
 def test_both_engines_answer_the_same_for_recorded_captures(recorded):
     native, pure = in_both_engines(lambda: open_run(folder(recorded)))

@@ -10,6 +10,8 @@ from tfprof.captures.read.hlo import METADATA_PLANE
 from tfprof.errors import UsageError
 from tfprof.wire import messages as pb
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 CAPTURES = ("gpu-rocm-jax-attention", "gpu-rocm-jax-conv", "tpu-v6e-jax", "cpu-xla")
 
 TOOLS = {

@@ -20,6 +20,8 @@ from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.captures.tools.tf_data_bottleneck import tf_data
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 EXCEPTIONS = {
     "C1": "prose: recommendations, statements, tips, tooltips, HTML",
     "C2": "the deviation of one sample",

@@ -14,6 +14,8 @@ from tfprof.captures.tools.roofline_model import roofline
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
+pytestmark = pytest.mark.one_engine
+
 PEAKS = {
     "device_type_string": "TPU v9",
     "peak_teraflops_per_second": 1.0,

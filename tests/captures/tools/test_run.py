@@ -12,6 +12,8 @@ from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
+pytestmark = pytest.mark.slow
+
 
 def capture(n_steps=3, *, machine="", first=0, length=1000):
     marks = [

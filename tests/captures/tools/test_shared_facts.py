@@ -9,6 +9,8 @@ from tfprof import tools
 from tfprof.advisor.captures import capture_findings
 from tfprof.captures.run.contents import tools_with_data
 
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
 NAMES = [data.tool for data in tools_with_data([]) if data.tool != "trace"]
 
 

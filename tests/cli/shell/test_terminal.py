@@ -8,7 +8,10 @@ import pytest
 
 from ..conftest import GRAPH
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.read.program import read_program
 
+pytestmark = pytest.mark.slow
+
 T = {"T": Type(FLOAT)}
 SQUARE = function("square", {"x": FLOAT}, {"y": ("mm:product:0", FLOAT)},
                   node("mm", "MatMul", "x", "x", **T))  # fmt: skip

@@ -21,6 +21,8 @@ from tfprof.profiles.read.run_shapes import SeenShapes
 from tfprof.wire import messages as pb
 from tfprof.wire.text_index import TextIndex
 
+pytestmark = pytest.mark.slow
+
 sizes = st.one_of(st.integers(0, 10**12), st.integers(-(2**40), 2**40), st.just(0))
 names = st.sampled_from(["a", "b", "scope/c", "new", "_arg_x", "größe"])
 IDS = {"a": 0, "b": 1, "scope/c": 2}

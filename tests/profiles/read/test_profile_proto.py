@@ -30,6 +30,8 @@ from tfprof.testing.builders import (
 )
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 VIEWS = ("scope", "graph", "op", "code")
 
 

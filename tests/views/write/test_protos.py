@@ -20,6 +20,8 @@ from tfprof.views.write.protos import MAX_PROTO_LEVELS, view_to_proto
 from tfprof.wire import encode
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 LOWER_CPU = CPU.lower()
 
 

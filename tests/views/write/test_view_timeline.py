@@ -26,6 +26,8 @@ from tfprof.wire import messages as pb
 
 from .trace_format import Event, validate
 
+pytestmark = pytest.mark.slow
+
 METHODS = {
     "graph": "profile_graph",
     "scope": "profile_name_scope",

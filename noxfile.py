@@ -1,0 +1,203 @@
+"""What a developer runs: ``nox -l`` lists it, CONTRIBUTING.md says when to run what.
+
+Each session makes an environment of its own in ``.nox`` and keeps it for the next time. What
+follows ``--`` goes to the session's main program: ``nox -s tests -- tests/cli -x``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.sessions = ["quick"]
+nox.options.reuse_venv = "yes"
+
+ROOT = Path(__file__).parent
+PURE = {"TFPROF_NATIVE": "0", "TFPROF_PURE": "1"}
+"""Nothing is built, and what another environment has built in this folder is not used."""
+UNBUILT = {"TFPROF_NATIVE": "0"}
+"""Nothing is built; compiled readers that are there are used."""
+BUILT = {"TFPROF_NATIVE": "1"} if shutil.which("cc") else {}
+"""Where there is a C compiler, the compiled readers have to be built."""
+TENSORFLOW = {
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "CUDA_VISIBLE_DEVICES": "-1",
+}
+"""TensorFlow runs on the processor, and does not chatter."""
+
+
+@nox.session
+def quick(session: nox.Session) -> None:
+    """Linters, and the tests that need no TensorFlow and little time: before every commit."""
+    session.install("-e", ".[test,dev]", env=UNBUILT)
+    _lint(session)
+    session.run("pytest", *_workers(session), "-q", "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests, with TensorFlow and JAX to compare with: before a change is handed in."""
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    session.run("pytest", *_workers(session), *session.posargs, env=TENSORFLOW)
+
+
+@nox.session
+def pure(session: nox.Session) -> None:
+    """Tests of what the engine, protobuf or TensorFlow's absence may change, without all three."""
+    session.install("-e", ".[test]", "protobuf==4.25.*", env=PURE)
+    session.run(
+        "python",
+        "-c",
+        "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
+        "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
+    )
+    session.run("pytest", *_workers(session), "-m", "not one_engine", *session.posargs, env=PURE)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """All that is checked without running a test."""
+    session.install("-e", ".[dev]", env=UNBUILT)
+    _lint(session)
+    for script in ("protos/generate.py", "docs/generate_options.py", "docs/generate_reference.py"):
+        session.run("python", script, "--check")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write the generated pages anew, then run what all pages and examples show."""
+    session.install("-e", ".[test]", env=UNBUILT)
+    session.run("python", "docs/generate_options.py")
+    session.run("python", "docs/generate_reference.py")
+    pages = [f"tests/test_{name}.py" for name in ("docs", "examples", "reference_pages")]
+    session.run("pytest", *_workers(session), *pages, *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Damaged and hostile inputs for all readers: 2000 of them, or what fuzz/README.md says."""
+    session.install("-e", ".[test]", env=BUILT)
+    arguments = session.posargs or ["--count", "2000"]
+    session.run("python", "-m", "fuzz.fuzz_readers", *arguments)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """A quick look at the benchmarks, against TensorFlow's profiler."""
+    session.install("-e", ".", "tensorflow==2.21.0", env=BUILT)
+    arguments = session.posargs or ["--scales", "1", "--repeat", "3"]
+    session.run("python", "benchmarks/run.py", *arguments, env=TENSORFLOW)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Build the sdist and the wheel into ``dist``, check them, and install tfprof in every way."""
+    backend = nox.project.load_toml(ROOT / "pyproject.toml")["build-system"]["requires"]
+    session.install("build", "twine", *backend)
+    work = Path(session.create_tmp()).resolve()
+    shutil.rmtree(work)
+    checkout, dist = work / "checkout", work / "dist"
+    session.run("python", ".ci/copy_checkout.py", str(checkout))
+    build = ("python", "-m", "build", "--outdir", str(dist))
+    session.run(*build, "--sdist", str(checkout), silent=True)
+    (sdist,) = dist.iterdir()
+    shutil.unpack_archive(sdist, work)
+    unpacked = work / sdist.name.removesuffix(".tar.gz")
+
+    # From a checkout, without a compiler; with one, from what the sdist holds, by the README's
+    # first command. The wheel is made of what that has compiled: without an environment of its own,
+    # in which Cython would be newer than the code it has written, and write and compile it again.
+    plain, fresh = (_new_environment(session, work / name) for name in ("plain", "fresh"))
+    pip_install = ("python", "-m", "pip", "install", "--quiet")
+    _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
+    command = session.run("python", ".ci/readme_command.py", "demo", silent=True, log=False)
+    with session.chdir(unpacked):
+        activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
+        session.run("bash", "-eo", "pipefail", "-c", activated, env=BUILT, external=True)
+    session.run(*build, "--no-isolation", "--wheel", str(unpacked), env=BUILT, silent=True)
+    (wheel,) = dist.glob("*.whl")
+    session.run("twine", "check", "--strict", str(sdist), str(wheel))
+    _check_wheel(session, wheel, checkout)
+    _run_in(session, fresh, *pip_install, "--force-reinstall", "--no-deps", str(wheel))
+    _run_in(session, fresh, "python", "docs/man_pages.py", str(dist / "man"))
+
+    # An installed package stands alone, in any folder, and compiled readers change no answer.
+    shutil.rmtree(checkout)
+    shutil.rmtree(unpacked)
+    with session.chdir(work):
+        answers = [
+            _installed_answer(session, plain, is_built=False),
+            _installed_answer(session, fresh, is_built=bool(BUILT)),
+        ]
+    if answers[0] != answers[1]:
+        session.error("the compiled readers and Python's give different answers")
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    shutil.copytree(dist, ROOT / "dist")
+
+
+def _workers(session: nox.Session) -> list[str]:
+    """One test process for each processor, unless the session is told otherwise."""
+    return [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "auto"]
+
+
+def _lint(session: nox.Session) -> None:
+    for command in ("ruff check", "ruff format --check", "mypy", "lint-imports", "codespell"):
+        session.run(*command.split())
+
+
+def _new_environment(session: nox.Session, where: Path) -> Path:
+    """A virtual environment beside the session's own, which has tools that users have not."""
+    session.run(sys.executable, "-m", "virtualenv", "--quiet", str(where), external=True)
+    return where
+
+
+def _run_in(session: nox.Session, where: Path, *command: str, **options: Any) -> str:
+    """Run a program of such an environment. Nox's own environment comes first in its ``PATH``."""
+    program, *arguments = command
+    folder = where / ("Scripts" if os.name == "nt" else "bin")
+    return str(session.run(str(folder / program), *arguments, external=True, **options))
+
+
+def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
+    """The wheel holds every file of the package, and all that is compiled from the others."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    files = [path.relative_to(checkout) for path in (checkout / "tfprof").rglob("*.*")]
+    sources = [path for path in files if path.suffix in (".pyx", ".pxi", ".pxd", ".c")]
+    missing = sorted({path.as_posix() for path in set(files) - set(sources)} - names)
+    compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
+    modules = [path.with_suffix("").as_posix() for path in sources if path.suffix == ".pyx"]
+    if BUILT:
+        missing += sorted(set(modules) - compiled)
+    stray = sorted(name for name in names if not name.startswith(("tfprof/", "tfprof-")))
+    if missing or stray:
+        session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")
+    session.log(f"{wheel.name}: {len(files) - len(sources)} files, {len(compiled)} compiled")
+
+
+def _installed_answer(session: nox.Session, where: Path, is_built: bool) -> str:
+    """What an installed tfprof says of the recorded step, if it has the right reader."""
+    program = "import sys, tfprof; tfprof.Profiler; print(tfprof.__file__, *sys.modules)"
+    file, *modules = _run_in(session, where, "python", "-c", program, silent=True).split()
+    if not Path(file).is_relative_to(where) or "tensorflow" in modules:
+        session.error(f"imported {file}, and TensorFlow: {'tensorflow' in modules}")
+    doctor = _run_in(session, where, "tfprof", "doctor", "--format", "json", silent=True)
+    (found,) = (row["message"] for row in json.loads(doctor)["rows"] if row["name"] == "reader")
+    if (found == "native reader") != is_built:
+        session.error(f"compiled: {is_built}, but tfprof doctor says: {found}")
+    demo = _run_in(session, where, "tfprof", "demo", silent=True)
+    for text in ("ResNet-50, one training step", "Conv2DBackpropFilter"):
+        if text not in demo:
+            session.error(f"tfprof demo does not say {text!r}:\n{demo}")
+    command = ("tfprof", "op", "--demo", "-order_by", "micros", "--format", "csv")
+    return _run_in(session, where, *command, silent=True)
