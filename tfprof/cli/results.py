@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tfprof.cli.options import Choice, CommandOption, OutputPath
-from tfprof.cli.output import Target, note
+from tfprof.cli.output import ColourChoice, Target, note
 from tfprof.cli.session import untold
 from tfprof.errors import UsageError
 from tfprof.files import PACKED_SUFFIXES
@@ -27,6 +28,37 @@ _FORMAT_ENDINGS = ("csv", "html", "json", "jsonl", "pdf", "png", "svg")
 
 PLAIN_WIDTH = 100
 """Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultChoice:
+    """What the options of ``result_options`` say; a command may have only some of them.
+
+    Attributes:
+        outfile: The file; None and ``-`` are stdout.
+        force: Overwrite it.
+        format: What to write; None if the command is to choose.
+        color: Whether to colour.
+        pager: Show what is longer than the terminal page by page.
+    """
+
+    outfile: str | None = None
+    force: bool = False
+    format: str | None = None
+    color: ColourChoice = "auto"
+    pager: bool = False
+
+    def target(self) -> Target:
+        """Where the result goes; what could not be written is refused at once.
+
+        Raises:
+            UsageError: The file exists and was not to be overwritten.
+            InputError: There is no stdout, or no such folder.
+        """
+        path = None if self.outfile in (None, "-") else Path(self.outfile)
+        target = Target(path, self.force, self.color, self.pager)
+        target.check()
+        return target
 
 
 def result_options(
@@ -104,24 +136,6 @@ def pager_option() -> CommandOption:
         help="Show what is longer than the terminal with the program that PAGER names, else less "
         "or more. [default: do so]",
     )  # fmt: skip
-
-
-def target_of(given: dict[str, Any]) -> Target:
-    """Where the result goes; what could not be written is refused at once.
-
-    Raises:
-        UsageError: The file exists and was not to be overwritten.
-        InputError: There is no stdout, or no such folder.
-    """
-    path = given.get("outfile")
-    target = Target(
-        path=None if path in (None, "-") else Path(path),
-        force=given.get("force", False),
-        colour=given.get("color", "auto"),
-        pager=given.get("pager", False),
-    )
-    target.check()
-    return target
 
 
 def as_text(
