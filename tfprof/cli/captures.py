@@ -13,6 +13,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files import is_folder
+from tfprof.units import some
 
 if TYPE_CHECKING:
     from tfprof.tools.result import ToolResult
@@ -266,10 +267,9 @@ def _legacy_in(tool: str, question: Question) -> Path | None:
         if is_host and question.run in (None, path.parent.name):
             found.append(path)
     if len(found) > 1:
-        listed = ", ".join(map(str, found[:5]))
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise UsageError(
-            f"{folder}: holds no capture, but {len(found)} precomputed results: {listed}{more}; "
+            f"{folder}: holds no capture, but {len(found)} precomputed results: "
+            f"{some(list(map(str, found)), 5)}; "
             "give one of them"
         )
     return found[0] if found else None

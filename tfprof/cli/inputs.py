@@ -16,6 +16,7 @@ from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files import is_ordinary_file
+from tfprof.units import some
 
 if TYPE_CHECKING:
     from tfprof.api import Profiler
@@ -98,9 +99,7 @@ class RunInputs:
         """What is read, for the head of a page; of a session nobody knows it here."""
         if self.demo:
             return DEMO
-        names = [Path(path).name or path for path in self.every_path]
-        more = f" and {len(names) - _MOST_SOURCES} more" if len(names) > _MOST_SOURCES else ""
-        return ", ".join(names[:_MOST_SOURCES]) + more
+        return some([Path(path).name or path for path in self.every_path], _MOST_SOURCES)
 
 
 def input_options() -> list[click.Parameter]:
@@ -199,8 +198,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -
         note(f"not read: {trouble}")
     seen = [f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble]
     if seen:
-        more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""
-        note(f"not read, as no part of a profile: {', '.join(seen[:3])}{more}")
+        note(f"not read, as no part of a profile: {some(seen, 3)}")
     return profiler
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
 
-from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, canonical, key_of, split_list
+from tfprof.cli.spelling import (
+    FALSE_WORDS,
+    TRUE_WORDS,
+    Flag,
+    canonical,
+    did_you_mean,
+    key_of,
+    split_list,
+)
 from tfprof.errors import UsageError
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
 
@@ -49,8 +56,7 @@ class Choice(_Choice):
         """Check it."""
         if value in self.choices:
             return value
-        close = difflib.get_close_matches(value.lower(), self.choices, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(value.lower(), self.choices)
         return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
 
     def get_missing_message(self, param: Any, ctx: Any = None) -> str:

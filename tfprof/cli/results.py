@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +165,13 @@ def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
     lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
     start = json.dumps(head, ensure_ascii=False, default=str)
     return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table with the names of its columns."""
+    from tfprof.renderers.csv_text import csv_text
+
+    return csv_text(rows)
 
 
 def tell(notices: Iterable[Notice]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from tfprof.cli.options import (
     view_options,
 )
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, ResultChoice, as_json, as_text, result_options, tell
+from tfprof.cli.results import SECTION, ResultChoice, as_csv, as_json, as_text, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
@@ -208,8 +208,12 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source:
         from tfprof.renderers.view_html import view_page
 
         return view_page(tree, max_rows, source)
-    form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
-    text = form(tree)
+    from tfprof.renderers.tfprof_text import render_report
+
+    if name == "csv":
+        text = as_csv(tree.to_rows())
+    else:
+        text = _as_json(tree) if name == "json" else render_report(tree)
     return harmless(text) if target.is_terminal else text
 
 
@@ -223,21 +227,9 @@ def _default_rows(name: str, target: Target | None) -> int:
     return max(LEAST_ROWS, min(TERMINAL_ROWS, target.lines - _AROUND_ROWS))
 
 
-def _as_text(tree: ViewTree) -> str:
-    from tfprof.renderers.tfprof_text import render_report
-
-    return render_report(tree)
-
-
 def _as_json(tree: ViewTree) -> str:
     notices = [
         {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices
     ]
     head = {"view": tree.kind, "steps": tree.profile.steps.steps, "notices": notices}
     return as_json(head, tree.to_rows())
-
-
-def _as_csv(tree: ViewTree) -> str:
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text(tree.to_rows())

@@ -20,6 +20,7 @@ from tfprof.readers.graphdef import GRAPH_FORMATS, decode_shape
 from tfprof.readers.open import open_message
 from tfprof.readers.profile_proto import read_profile
 from tfprof.readers.sniff import Format
+from tfprof.units import some
 
 _DT_STRING = 7  # types.proto
 _DAY_MICROS = 24 * 3600 * 1_000_000
@@ -295,5 +296,4 @@ def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
 
 def _some(names: Sequence[str]) -> str:
     """The first names, and how many others."""
-    shown = ", ".join(name or "''" for name in names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
+    return some([name or "''" for name in names], 3)

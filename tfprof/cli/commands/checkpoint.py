@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,8 @@ import click
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, taken
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.progress import progress
-from tfprof.cli.results import ResultChoice, as_json, as_text, result_options
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
+from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVari
         ]
         if not matching:
             known = [known for variable in checkpoint.variables for known in _names(variable)]
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, known)
             raise UsageError(f"{checkpoint.path}: no variable has or matches {name!r}{hint}")
         chosen |= {variable.name: variable for variable in matching}
     return sorted(chosen.values(), key=lambda variable: variable.name)
@@ -117,9 +116,7 @@ def _list(
     plain = plain_rows(rows, with_statistics=with_statistics)
     if form == "json":
         return as_json(_head(checkpoint), plain)
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text([{**row, "shape": shape_text(row["shape"])} for row in plain])
+    return as_csv([{**row, "shape": shape_text(row["shape"])} for row in plain])
 
 
 def _head(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -207,9 +204,7 @@ def _values(
             for variable, value in read
         ]
         return as_json(_head(checkpoint), rows)
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text([row for variable, value in read for row in value_rows(variable.name, value)])
+    return as_csv([row for variable, value in read for row in value_rows(variable.name, value)])
 
 
 def _value(checkpoint: Checkpoint, variable: CheckpointVariable) -> VariableValue:

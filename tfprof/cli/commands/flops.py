@@ -15,7 +15,7 @@ from tfprof.cli.costs import (
 )
 from tfprof.cli.options import Choice, Command, CommandOption, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import ResultChoice, as_json, as_text
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
@@ -60,9 +60,7 @@ def _plain(found: Counted, by: str, *, is_json: bool) -> str:
     rows = rows[: found.question.top]
     if is_json:
         return as_json(_head(found.report), rows)
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text(rows)
+    return as_csv(rows)
 
 
 def _text(found: Counted, by: str, target: Target) -> str:

@@ -8,7 +8,7 @@ from tfprof.cli.captures import only_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Command, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import ResultChoice, as_json, as_text, result_options
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def _written(info: ProfileInfo, form: str | None, target: Target) -> str:
         return as_text([InfoText(info, target.glyphs())], target)
     if form == "json":
         return as_json(info_head(info), step_rows(info.steps))
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text(step_rows(info.steps))
+    return as_csv(step_rows(info.steps))
 
 
 _FORMATS_HELP = (

@@ -12,7 +12,7 @@ from tfprof.cli.commands.tool import tell_notes
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import Command, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import ResultChoice, as_json, as_text, result_options
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.files import is_folder
 
@@ -62,9 +62,7 @@ def _written(captured: Run, paths: Sequence[str], form: str | None, target: Targ
             "tools": {data.tool: data.missing or None for data in tools},
         }
         return as_json(head, rows)
-    from tfprof.renderers.csv_text import csv_text
-
-    return csv_text([row | {"devices": "; ".join(row["devices"])} for row in rows])
+    return as_csv([row | {"devices": "; ".join(row["devices"])} for row in rows])
 
 
 def _figures(host: Host) -> HostFigures:
