@@ -102,8 +102,8 @@ class LazyGroup(click.Group):
 
 
 def _command_first(words: list[str]) -> list[str]:
-    if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
-        return words  # nearly always: no options need to be known
+    if not words or words[0] in COMMANDS or words[0] in ("-h", "--help", "--version"):
+        return words or ["--help"]  # nearly always: no options need to be known
     from tfprof.cli.invocation import SHELL, command_first
     from tfprof.cli.options import Command
 
