@@ -24,7 +24,7 @@ from generate import Step, generate
 from measure import child_environment
 from startup import HELP_MS, ONE_SHOT_MS, program, wall
 
-PROMPT_MS, COMPLETION_MS = 400.0, 30.0
+PROMPT_MS, COMPLETION_MS, TAB_MS = 400.0, 30.0, 100.0
 
 LINES = (
     "", "s", "scope -", "op -order_by ", "op -select micros,", "op -step ",
@@ -33,6 +33,17 @@ LINES = (
     "code -show_name_regexes ", "code -trim_name_regexes .*t",
 )  # fmt: skip
 """Lines at whose end Tab is pressed: each kind of completion, with few and with many answers."""
+
+
+TABS = ("tfprof ", "tfprof op --ma", "tfprof overview --f")
+"""The same in bash, where each Tab is a process."""
+
+
+def tab(line: str) -> list[str]:
+    """What bash runs when Tab is pressed at the end of a line."""
+    last = line.rpartition(" ")[2]
+    variables = {"_TFPROF_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": last}
+    return ["env", *(f"{name}={value}" for name, value in variables.items()), *program()]
 
 
 def prompt_seconds(files: list[str]) -> float:
@@ -111,6 +122,8 @@ def main() -> None:
         )
     report("tfprof --help", wall([*program(), "--help"], repeat)[0], HELP_MS)
     report("tfprof op, the recorded step", wall([*program(), "op", *files], repeat)[0], ONE_SHOT_MS)
+    for line in TABS:
+        report(f"Tab in bash, {line!r}", wall(tab(line), repeat)[0], TAB_MS)
     report("first prompt", median(lambda: prompt_seconds(files), repeat), PROMPT_MS)
     for line, seconds in completion_seconds(generate(10, cache), repeat).items():
         goal = None if line.startswith("(") else COMPLETION_MS

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import names_input
+from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import is_folder
+from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
@@ -64,6 +65,42 @@ def question_options(*, with_step: bool = True) -> list[CommandOption]:
     ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a tool is asked: what ``question_options`` say, and what only some tools know.
+
+    Attributes:
+        paths: What to read.
+        run: Which run of a log folder; None is the latest.
+        host: One host; None is all of them.
+        classic: The mode; None is what the environment says.
+        step: One step; None is all of them. The others are None, too, where the tool chooses:
+        program: An XLA program.
+        by: What the upper levels of a tree are.
+        node: An instruction.
+        width: How many steps to go from there.
+    """
+
+    paths: tuple[str, ...]
+    run: str | None = None
+    host: str | None = None
+    classic: bool | None = None
+    step: int | None = None
+    program: str | None = None
+    by: str | None = None
+    node: str | None = None
+    width: int | None = None
+
+    @property
+    def details(self) -> dict[str, str | int]:
+        """What not every tool can be asked, as far as it was."""
+        details = {
+            "step": self.step, "program": self.program, "by": self.by, "node": self.node,
+            "width": self.width,
+        }  # fmt: skip
+        return {name: value for name, value in details.items() if value is not None}
+
+
 class CapturedRuns:
     """The runs that paths name, each of which is read once.
 
@@ -90,21 +127,20 @@ class CapturedRuns:
         return self._read[name]
 
 
-def capture_paths(given: dict[str, Any]) -> Sequence[str]:
+def capture_paths(inputs: RunInputs) -> tuple[str, ...]:
     """The paths that a command names; in a shell, if it names no input, those of the session."""
     session = current_session()
-    if session is None or session.captures is None or names_input(given):
-        paths: Sequence[str] = given["paths"]
-        return paths
+    if session is None or session.captures is None or inputs.is_named:
+        return inputs.paths
     return session.captures.paths
 
 
-def only_captures(given: dict[str, Any]) -> Sequence[str]:
+def only_captures(inputs: RunInputs) -> tuple[str, ...]:
     """The same, if they are captures and all that the command is about; else nothing."""
     from tfprof.files.run_folder import is_capture
 
-    paths = capture_paths(given)
-    names_more = names_input({**given, "paths": ()})
+    paths = capture_paths(inputs)
+    names_more = replace(inputs, paths=()).is_named
     return () if names_more or not all(map(is_capture, paths)) else paths
 
 
@@ -134,47 +170,47 @@ def _read_run(paths: Sequence[str], run: str | None) -> Run:
         return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
 
 
-def answer(tool: str, given: dict[str, Any]) -> ToolResult:
+def answer(tool: str, question: Question) -> ToolResult:
     """What a tool says of the paths: computed, or read if it was computed long ago.
 
     Args:
         tool: Its name on the command line.
-        given: The options.
+        question: What it is asked.
 
     Raises:
         UsageError: Options contradict what was named.
         InputError: It can not be read.
     """
-    given = {**given, "paths": capture_paths(given)}
-    legacy = _legacy_result(tool, given)
+    question = replace(question, paths=capture_paths(RunInputs(question.paths)))
+    legacy = _legacy_result(tool, question)
     if legacy is not None:
         return legacy
     try:
-        run = open_captures(given["paths"], given["run"])
+        run = open_captures(question.paths, question.run)
     except EmptyProfileError:
-        found = _legacy_in(tool, given) if len(given["paths"]) == 1 else None
+        found = _legacy_in(tool, question) if len(question.paths) == 1 else None
         if found is None:
             raise
-        return _checked(found, tool, given)
+        return _checked(found, tool, question)
     from tfprof import tools
     from tfprof.options.parse import is_classic
 
-    run.chosen(given["host"])
+    run.chosen(question.host)
     function = getattr(tools, tool.replace("-", "_"))
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        question = {"host": given["host"], "classic": is_classic(given["classic"])}
-        result: ToolResult = function(run, **question, **_details(tool, function, given))
+        classic = is_classic(question.classic)
+        details = _details(tool, function, question)
+        result: ToolResult = function(run, host=question.host, classic=classic, **details)
     untold = tuple(note for note in run.notes if note not in result.notes)
     return replace(result, notes=(*untold, *result.notes))
 
 
-def _details(tool: str, function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, str | int]:
     """The step and what only some tools know, if it was asked for."""
     import inspect
 
-    details = {name: given.get(name) for name in ("step", "program", "by", "node", "width")}
-    details = {name: value for name, value in details.items() if value is not None}
+    details = question.details
     for name in details.keys() - inspect.signature(function).parameters.keys():
         raise UsageError(
             f"--{name} {details[name]}: {tool} has the same answer for every {name}; leave it out"
@@ -182,10 +218,10 @@ def _details(tool: str, function: Callable[..., Any], given: dict[str, Any]) -> 
     return details
 
 
-def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
+def _legacy_result(tool: str, question: Question) -> ToolResult | None:
     from tfprof.captures.legacy.results import legacy_name
 
-    paths = given["paths"]
+    paths = question.paths
     named = [path for path in paths if legacy_name(path) and not is_folder(path)]
     if not named:
         return None
@@ -194,10 +230,10 @@ def _legacy_result(tool: str, given: dict[str, Any]) -> ToolResult | None:
             f"{named[0]}: a result that was computed when the profile was captured; it can not be "
             "combined with others. Give it alone"
         )
-    return _checked(Path(named[0]), tool, given)
+    return _checked(Path(named[0]), tool, question)
 
 
-def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
+def _checked(path: Path, tool: str, question: Question) -> ToolResult:
     """A precomputed result, if it answers what was asked."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
 
@@ -205,9 +241,9 @@ def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
     assert name is not None
     if name.tool != tool:
         raise UsageError(f"{path}: a result of another tool; use tfprof {name.tool} {path}")
-    if given.get("step") is not None:
+    if question.step is not None:
         raise UsageError(
-            f"--step {given['step']}: {path} was computed when the profile was captured, for all "
+            f"--step {question.step}: {path} was computed when the profile was captured, for all "
             "steps; leave it out"
         )
     with progress() as watch:
@@ -215,23 +251,23 @@ def _checked(path: Path, tool: str, given: dict[str, Any]) -> ToolResult:
         return open_legacy(path)
 
 
-def _legacy_in(tool: str, given: dict[str, Any]) -> Path | None:
+def _legacy_in(tool: str, question: Question) -> Path | None:
     """The one precomputed result of a tool in a folder without captures."""
     from tfprof.captures.legacy.results import legacy_name
 
-    folder, host, run = Path(given["paths"][0]), given["host"], given["run"]
+    folder = Path(question.paths[0])
     found = []
     for path in sorted(folder.rglob("*")):
         name = legacy_name(path)
         if name is None or name.tool != tool or not path.is_file():
             continue
-        if host in (None, name.host) and run in (None, path.parent.name):
+        is_host = question.host in (None, name.host)
+        if is_host and question.run in (None, path.parent.name):
             found.append(path)
     if len(found) > 1:
-        listed = ", ".join(map(str, found[:5]))
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise UsageError(
-            f"{folder}: holds no capture, but {len(found)} precomputed results: {listed}{more}; "
+            f"{folder}: holds no capture, but {len(found)} precomputed results: "
+            f"{some(list(map(str, found)), 5)}; "
             "give one of them"
         )
     return found[0] if found else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
 
 FORMATS = ("text", "json", "csv", "html")
+FOR_PEOPLE = ("text", "html")
 DEPTH, TOP = 2, 10
 """How much of a tree is shown to people."""
 
@@ -121,6 +122,47 @@ def cost_result_options() -> list[CommandOption]:
 
 
 @dataclass(frozen=True, slots=True)
+class CostQuestion:
+    """What the options of ``cost_options`` and ``shown_options`` say, and PATH.
+
+    Attributes:
+        path: The file; ``graph_path`` is another way to give it.
+        graph_path: The same.
+        demo: Read the recorded step.
+        batch: First dimension of inputs where it is open.
+        input_shape: Shapes of inputs, as typed.
+        trip_count: How often loops run, as typed.
+        signature: Of a SavedModel, the signature to call.
+        static: Count all ops of the graph, not only those that ran.
+        convention: ``flops`` or ``macs``.
+        depth: Levels to show; None is what the format calls for.
+        top: Rows inside each layer; likewise.
+        device: A device to estimate the least time on.
+    """
+
+    path: str | None
+    graph_path: str | None
+    demo: bool
+    batch: int | None
+    input_shape: tuple[str, ...]
+    trip_count: tuple[str, ...]
+    signature: str | None
+    static: bool
+    convention: str
+    depth: int | None
+    top: int | None
+    device: str | None
+
+    @property
+    def title(self) -> str:
+        """What is read, for the head of a page."""
+        if self.demo:
+            return DEMO
+        path = self.path or self.graph_path
+        return Path(path).name or path if path else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """A program that has been counted.
 
@@ -128,20 +170,19 @@ class Counted:
         program: The program.
         report: Its float operations.
         device: The device that the user asks about.
-        given: The options.
+        question: What was asked.
     """
 
     program: Program
     report: FlopsReport
     device: Device | None
-    given: dict[str, Any]
+    question: CostQuestion
 
-    def summary(self) -> ModelSummary:
-        """Its layers, as many as the options say."""
+    def summary(self, *, for_people: bool) -> ModelSummary:
+        """Its layers, as many as the options say; else all, or a few for people."""
         from tfprof.graphs.reports.summary import summary_of
 
-        for_people = self.given["format"] in ("text", "html")
-        depth, top = self.given["depth"], self.given["top"]
+        depth, top = self.question.depth, self.question.top
         return summary_of(
             self.program,
             self.report,
@@ -151,50 +192,43 @@ class Counted:
         )
 
 
-def counted(given: dict[str, Any]) -> Counted:
+def counted(question: CostQuestion) -> Counted:
     """Read and count what the options name."""
-    for name, least in (("depth", 0), ("top", 1), ("batch", 1)):
-        if given[name] is not None and given[name] < least:
-            raise UsageError(f"option --{name}={given[name]} must be at least {least}")
-    target = _target(given)
-    input_shapes = _input_shapes(given["input_shape"])
-    trip_counts = _trip_counts(given["trip_count"])
+    batch = question.batch
+    for name, number, least in (
+        ("depth", question.depth, 0), ("top", question.top, 1), ("batch", batch, 1),
+    ):  # fmt: skip
+        if number is not None and number < least:
+            raise UsageError(f"option --{name}={number} must be at least {least}")
+    target = _target(question)
+    input_shapes = _input_shapes(question.input_shape)
+    trip_counts = _trip_counts(question.trip_count)
     from tfprof.graphs.costs.hardware import device_of
     from tfprof.graphs.reports.flops import count
     from tfprof.graphs.reports.targets import target_of
 
-    device = None if given["device"] is None else device_of(given["device"])
-    batch = given["batch"]
-    signature = given["signature"]
+    device = None if question.device is None else device_of(question.device)
     with progress() as watch:
         watch.stage(f"reading {target}" if isinstance(target, str) else "reading")
         program = target_of(
             _opened(target, watch),
             batch=batch,
             input_shapes=input_shapes,
-            signature=signature,
-            static=given["static"],
+            signature=question.signature,
+            static=question.static,
         )
         watch.stage("counting float operations")
-        report = count(program, batch, input_shapes, given["convention"], trip_counts)
-    return Counted(program, report, device, given)
+        report = count(program, batch, input_shapes, question.convention, trip_counts)
+    return Counted(program, report, device, question)
 
 
-def source_of(given: dict[str, Any]) -> str:
-    """What the options name, for the head of a page."""
-    if given["demo"]:
-        return DEMO
-    path = given["path"] or given["graph_path"]
-    return Path(path).name or str(path) if path else ""
-
-
-def _target(given: dict[str, Any]) -> str | Profiler:
+def _target(question: CostQuestion) -> str | Profiler:
     """The path that the options name, or the profiler of the shell's session."""
     session = current_session()
-    if session is not None and not (given["path"] or given["graph_path"] or given["demo"]):
+    paths = [path for path in (question.path, question.graph_path) if path]
+    if session is not None and not paths and not question.demo:
         return session.profiler
-    paths = [path for path in (given["path"], given["graph_path"]) if path]
-    if given["demo"]:
+    if question.demo:
         if paths:
             raise UsageError("--demo brings its own file; leave it out, or leave out PATH")
         from tfprof.demo import demo_files
@@ -207,7 +241,7 @@ def _target(given: dict[str, Any]) -> str | Profiler:
         )
     if len(paths) > 1:
         raise UsageError(f"PATH and --graph_path both name a file: {paths[0]} and {paths[1]}")
-    return str(paths[0])
+    return paths[0]
 
 
 def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:

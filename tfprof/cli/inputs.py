@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.spelling import split_list
-from tfprof.errors import MalformedProfileError, UsageError
+from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
+from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
@@ -28,12 +29,77 @@ _MOST_SOURCES = 4
 _LARGE_BYTES = 1 << 24
 """From here on people notice how a file is read."""
 
-PATH_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
 _ROLES: dict[Role, str] = {
     "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
     "checkpoint": "checkpoint",
 }  # fmt: skip
 """What a file is, and the field of ``RunFiles`` for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What the options of ``input_options`` name.
+
+    Attributes:
+        paths: Files and folders, which say themselves what they are.
+        graph_path: A graph.
+        run_meta_path: Run metadata; a text may name several files, see ``run_paths``.
+        op_log_path: An op log.
+        profile_path: A saved profile.
+        checkpoint_path: A checkpoint.
+        recover: Read what is left of a damaged profile.
+        demo: Read the recorded step.
+        classic: The mode; None is what the environment says.
+    """
+
+    paths: tuple[str, ...] = ()
+    graph_path: str | None = None
+    run_meta_path: tuple[str, ...] = ()
+    op_log_path: str | None = None
+    profile_path: str | None = None
+    checkpoint_path: str | None = None
+    recover: bool = False
+    demo: bool = False
+    classic: bool | None = None
+
+    @property
+    def options(self) -> dict[str, str | tuple[str, ...]]:
+        """The options that name a file, by their names."""
+        named = {
+            "graph_path": self.graph_path,
+            "run_meta_path": self.run_meta_path,
+            "op_log_path": self.op_log_path,
+            "profile_path": self.profile_path,
+            "checkpoint_path": self.checkpoint_path,
+        }
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is anything to read."""
+        return self.demo or bool(self.paths) or bool(self.options)
+
+    @property
+    def run_paths(self) -> list[str]:
+        """Files of run metadata; a comma separates them, unless it is part of a file's name."""
+        return [
+            path
+            for text in self.run_meta_path
+            for path in ([text] if is_ordinary_file(text) else split_list([text]))
+        ]
+
+    @property
+    def every_path(self) -> list[str]:
+        """Every path, whatever it is."""
+        single = [value for value in self.options.values() if isinstance(value, str)]
+        return [*self.paths, *single, *self.run_paths]
+
+    @property
+    def title(self) -> str:
+        """What is read, for the head of a page; of a session nobody knows it here."""
+        if self.demo:
+            return DEMO
+        return some([Path(path).name or path for path in self.every_path], _MOST_SOURCES)
 
 
 def input_options() -> list[click.Parameter]:
@@ -88,27 +154,7 @@ def input_options() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
-def names_input(given: dict[str, Any]) -> bool:
-    """Whether the options name anything to read."""
-    return any(given.get(name) for name in ("demo", "paths", *PATH_OPTIONS))
-
-
-def named_paths(given: dict[str, Any]) -> list[str]:
-    """Every path that the options name, whatever it is."""
-    single = [given[name] for name in PATH_OPTIONS if name != "run_meta_path" and given[name]]
-    return [*given["paths"], *single, *_run_paths(given)]
-
-
-def source_text(given: Mapping[str, Any]) -> str:
-    """What the options name, for the head of a page; of a session nobody knows it here."""
-    if given.get("demo"):
-        return DEMO
-    names = [Path(path).name or path for path in named_paths(dict(given))]
-    more = f" and {len(names) - _MOST_SOURCES} more" if len(names) > _MOST_SOURCES else ""
-    return ", ".join(names[:_MOST_SOURCES]) + more
-
-
-def open_profiler(given: dict[str, Any]) -> Profiler:
+def open_profiler(inputs: RunInputs) -> Profiler:
     """Read what the options name, or take the profiler of the shell's session.
 
     Raises:
@@ -116,20 +162,20 @@ def open_profiler(given: dict[str, Any]) -> Profiler:
         InputError: A file can not be used.
     """
     session = current_session()
-    if session is not None and not names_input(given):
+    if session is not None and not inputs.is_named:
         return session.profiler
     from tfprof.profile_files import profiler_of_captures, split_captures
 
-    captures, others = ([], given["paths"]) if given["demo"] else split_captures(given["paths"])
+    captures, others = ([], inputs.paths) if inputs.demo else split_captures(inputs.paths)
     with progress() as watch:
         if not captures:
-            return read_files(named_files(given, watch), given, watch)
-        beside = {**given, "paths": others}
-        files = named_files(beside, watch) if names_input(beside) else None
-        return profiler_of_captures(captures, files, classic=given["classic"], watch=watch)
+            return read_files(named_files(inputs, watch), inputs, watch)
+        beside = replace(inputs, paths=tuple(others))
+        files = named_files(beside, watch) if beside.is_named else None
+        return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch)
 
 
-def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = None) -> Profiler:
+def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
     """Make a profiler of files, as the options say.
 
     Raises:
@@ -141,9 +187,9 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
 
     if native is None and files.n_bytes > _LARGE_BYTES:
         note("reading with Python, as the native reader was not built; see tfprof doctor")
-    recover = given["recover"]
+    recover = inputs.recover
     try:
-        profiler = profiler_of(files, classic=given["classic"], recover=recover, watch=watch)
+        profiler = profiler_of(files, classic=inputs.classic, recover=recover, watch=watch)
     except MalformedProfileError as error:
         if files.profile is None or recover:
             raise
@@ -152,40 +198,57 @@ def read_files(files: RunFiles, given: dict[str, Any], watch: Watch | None = Non
         note(f"not read: {trouble}")
     seen = [f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble]
     if seen:
-        more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""
-        note(f"not read, as no part of a profile: {', '.join(seen[:3])}{more}")
+        note(f"not read, as no part of a profile: {some(seen, 3)}")
     return profiler
 
 
-def named_files(given: dict[str, Any], watch: Watch | None = None) -> RunFiles:
+def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
     """The files that the options name, by what they are.
 
     Args:
-        given: The options.
+        inputs: The options.
         watch: Is told what is looked at.
 
     Raises:
         UsageError: Nothing was named, or two files where there can be one.
         InputError: A path can not be read.
     """
-    if not names_input(given):
+    if not inputs.is_named:
         raise UsageError(
             "nothing to read: give the files of a run or their folder, or say what they are with "
             "--graph_path FILE, --run_meta_path FILES or --profile_path FILE; --demo shows a "
             "recorded step"
         )
-    if given["demo"]:
-        return _demo(given)
+    if inputs.demo:
+        return _demo(inputs)
     from tfprof.files.run_files import find_run_files
 
-    told = _told(given)
+    told = _told(inputs)
     found = find_run_files(
-        given["paths"], watch=watch, without=[role for role in _ROLES if _ROLES[role] in told]
+        inputs.paths, watch=watch, without=[role for role in _ROLES if _ROLES[role] in told]
     )
     for role, name in _ROLES.items():
         if name in told and getattr(found, name):
             raise UsageError(f"the paths name a {role}, and so does an option; give one of them")
     return replace(found, **told)
+
+
+def files_of_devices(inputs: RunInputs) -> RunFiles:
+    """The files behind ``--view device``, with at least one run.
+
+    Raises:
+        UsageError: Nothing was named: a session has forgotten the files.
+        EmptyProfileError: There are no run metadata.
+    """
+    if not inputs.is_named:
+        raise UsageError(
+            "--view device is made from run metadata, of which this session keeps only the "
+            "numbers; name their files again"
+        )
+    files = named_files(inputs)
+    if not files.runs:
+        raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
+    return files
 
 
 def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
@@ -200,12 +263,12 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
     return runs[step]
 
 
-def _told(given: dict[str, Any]) -> dict[str, Any]:
+def _told(inputs: RunInputs) -> dict[str, Any]:
     """What the options name, by the fields of ``RunFiles``."""
     from tfprof.files.run_files import RunFile, is_run_folder, refuse_empty
     from tfprof.files.sniff import Format, Sniffed
 
-    def file(path: str, option: str, format_: Format) -> RunFile | None:
+    def file(path: str | None, option: str, format_: Format) -> RunFile | None:
         if path and is_run_folder(path):
             raise UsageError(
                 f"--{option} {path}: a folder; name the file in it. Or leave out --{option}: of a "
@@ -213,43 +276,32 @@ def _told(given: dict[str, Any]) -> dict[str, Any]:
             )
         return RunFile(path, Sniffed(format_, is_text=False, certainty=1.0)) if path else None
 
-    for name in ("graph_path", "profile_path"):
-        refuse_empty(given[name] or "")
+    for path in (inputs.graph_path, inputs.profile_path):
+        refuse_empty(path or "")
     told = {
-        "graph": file(given["graph_path"], "graph_path", Format.GRAPH_DEF),
-        "op_log": file(given["op_log_path"], "op_log_path", Format.OP_LOG),
-        "profile": file(given["profile_path"], "profile_path", Format.PROFILE),
-        "checkpoint": given["checkpoint_path"],
+        "graph": file(inputs.graph_path, "graph_path", Format.GRAPH_DEF),
+        "op_log": file(inputs.op_log_path, "op_log_path", Format.OP_LOG),
+        "profile": file(inputs.profile_path, "profile_path", Format.PROFILE),
+        "checkpoint": inputs.checkpoint_path,
         "runs": {
             step: file(path, "run_meta_path", Format.RUN_METADATA)
-            for step, path in enumerate(_run_paths(given))
+            for step, path in enumerate(inputs.run_paths)
         },
     }
     return {name: value for name, value in told.items() if value}
 
 
-def _run_paths(given: dict[str, Any]) -> list[str]:
-    """Files of run metadata; a comma separates them, unless it is part of a file's name."""
-    return [
-        path
-        for text in given["run_meta_path"]
-        for path in ([text] if is_ordinary_file(text) else split_list([text]))
-    ]
-
-
-def _demo(given: dict[str, Any]) -> RunFiles:
-    beside = [*given["paths"], *(f"--{name}" for name in PATH_OPTIONS if given[name])]
+def _demo(inputs: RunInputs) -> RunFiles:
+    beside = [*inputs.paths, *(f"--{name}" for name in inputs.options)]
     if beside:
         raise UsageError(f"--demo brings its own files; leave out {beside[0]}, or leave out --demo")
     from tfprof.demo import demo_files
 
     files = demo_files()
     return named_files(
-        {
-            **given,
-            "demo": False,
-            "graph_path": str(files.graph),
-            "run_meta_path": [str(files.run_meta)],
-            "op_log_path": str(files.op_log),
-        }
+        RunInputs(
+            graph_path=str(files.graph),
+            run_meta_path=(str(files.run_meta),),
+            op_log_path=str(files.op_log),
+        )
     )

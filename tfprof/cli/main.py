@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import sys
@@ -14,6 +13,7 @@ import click
 from tfprof._version import __version__
 from tfprof.cli.output import deliver_quietly, note, silence_stdout
 from tfprof.cli.registry import COMMANDS, find_command, sections
+from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import InputError, TfprofError
 
 _SHELL = "shell"
@@ -42,8 +42,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a misspelt one gets a hint."""
         if args and args[0] not in COMMANDS:
-            close = difflib.get_close_matches(args[0], [*COMMANDS, "help"], n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(args[0], [*COMMANDS, "help"])
             raise click.UsageError(f"no such command or file: {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -103,8 +102,8 @@ class LazyGroup(click.Group):
 
 
 def _command_first(words: list[str]) -> list[str]:
-    if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
-        return words  # nearly always: no options need to be known
+    if not words or words[0] in COMMANDS or words[0] in ("-h", "--help", "--version"):
+        return words or ["--help"]  # nearly always: no options need to be known
     from tfprof.cli.invocation import SHELL, command_first
     from tfprof.cli.options import Command
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
 
-from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, canonical, key_of, split_list
+from tfprof.cli.spelling import (
+    FALSE_WORDS,
+    TRUE_WORDS,
+    Flag,
+    canonical,
+    did_you_mean,
+    key_of,
+    split_list,
+)
 from tfprof.errors import UsageError
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
 
@@ -24,6 +31,13 @@ CLI_DEFAULTS: Mapping[str, Any] = {
 _HELP_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _STDIN = "/dev/stdin"
 _METAVARS = {"int": "N", "bool": "[BOOL]", "str": "TEXT", "list": "LIST"}
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+T = TypeVar("T", bound=_Dataclass)
 
 
 # Generic in newer releases of click, which older ones can not subscribe.
@@ -42,8 +56,7 @@ class Choice(_Choice):
         """Check it."""
         if value in self.choices:
             return value
-        close = difflib.get_close_matches(value.lower(), self.choices, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(value.lower(), self.choices)
         return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
 
     def get_missing_message(self, param: Any, ctx: Any = None) -> str:
@@ -145,7 +158,7 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         self.examples = tuple(examples)
-        super().__init__(*args, context_settings=_HELP_SETTINGS, **kwargs)
+        super().__init__(*args, **{"context_settings": _HELP_SETTINGS, **kwargs})
 
     def flags(self, ctx: click.Context) -> dict[str, Flag]:
         """All options by key, for ``canonical``."""
@@ -185,6 +198,11 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(_example(example, formatter.width))
+
+
+def taken(kind: type[T], given: Mapping[str, Any]) -> T:
+    """A dataclass made from those of click's parameters that its fields are named like."""
+    return kind(**{name: given[name] for name in kind.__dataclass_fields__ if name in given})
 
 
 def view_options() -> list[CommandOption]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tfprof.cli.options import Choice, CommandOption, OutputPath
-from tfprof.cli.output import Target, note
+from tfprof.cli.output import ColourChoice, Target, note
 from tfprof.cli.session import untold
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
@@ -27,6 +28,37 @@ _FORMAT_ENDINGS = ("csv", "html", "json", "jsonl", "pdf", "png", "svg")
 
 PLAIN_WIDTH = 100
 """Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultChoice:
+    """What the options of ``result_options`` say; a command may have only some of them.
+
+    Attributes:
+        outfile: The file; None and ``-`` are stdout.
+        force: Overwrite it.
+        format: What to write; None if the command is to choose.
+        color: Whether to colour.
+        pager: Show what is longer than the terminal page by page.
+    """
+
+    outfile: str | None = None
+    force: bool = False
+    format: str | None = None
+    color: ColourChoice = "auto"
+    pager: bool = False
+
+    def target(self) -> Target:
+        """Where the result goes; what could not be written is refused at once.
+
+        Raises:
+            UsageError: The file exists and was not to be overwritten.
+            InputError: There is no stdout, or no such folder.
+        """
+        path = None if self.outfile in (None, "-") else Path(self.outfile)
+        target = Target(path, self.force, self.color, self.pager)
+        target.check()
+        return target
 
 
 def result_options(
@@ -106,24 +138,6 @@ def pager_option() -> CommandOption:
     )  # fmt: skip
 
 
-def target_of(given: dict[str, Any]) -> Target:
-    """Where the result goes; what could not be written is refused at once.
-
-    Raises:
-        UsageError: The file exists and was not to be overwritten.
-        InputError: There is no stdout, or no such folder.
-    """
-    path = given.get("outfile")
-    target = Target(
-        path=None if path in (None, "-") else Path(path),
-        force=given.get("force", False),
-        colour=given.get("color", "auto"),
-        pager=given.get("pager", False),
-    )
-    target.check()
-    return target
-
-
 def as_text(
     parts: Sequence[RenderableType], target: Target, width: int | None = PLAIN_WIDTH
 ) -> str:
@@ -151,6 +165,13 @@ def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
     lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
     start = json.dumps(head, ensure_ascii=False, default=str)
     return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table with the names of its columns."""
+    from tfprof.text.csv_text import csv_text
+
+    return csv_text(rows)
 
 
 def tell(notices: Iterable[Notice]) -> None:

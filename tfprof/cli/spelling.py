@@ -120,6 +120,12 @@ def split_list(texts: Iterable[str]) -> list[str]:
     return [element for element in elements if element]
 
 
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """``; did you mean 'scope'?``, or something else where nothing is like the word."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else otherwise
+
+
 def _looks_misspelt(spelling: str, flags: Mapping[str, Flag]) -> bool:
     """Whether ``-outfil`` is rather a long option than ``-o`` with a value."""
     key = key_of(spelling)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import input_options, open_profiler, source_text
-from tfprof.cli.options import Command, CommandOption, IntType, chosen_options, view_options
+from tfprof.cli.inputs import RunInputs, input_options, open_profiler
+from tfprof.cli.options import (
+    Command,
+    CommandOption,
+    IntType,
+    chosen_options,
+    taken,
+    view_options,
+)
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, as_json, as_text, result_options, tell
+from tfprof.cli.results import SECTION, ResultChoice, as_csv, as_json, as_text, result_options, tell
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
@@ -39,8 +45,9 @@ it; '' is the empty list. Regexes are RE2 and match whole names. Every option ma
 def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
     """The command of one view."""
 
-    def run(**given: Any) -> None:
-        run_view(kind, given)
+    def run(max_rows: int | None, **given: Any) -> None:
+        inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+        run_view(kind, inputs, chosen_options(given), result, max_rows)
 
     return Command(
         kind,
@@ -69,27 +76,36 @@ def view_result_options() -> list[CommandOption]:
     return [*options[:place], rows, *options[place:]]
 
 
-def run_view(kind: str, given: dict[str, Any]) -> None:
-    """Read, build the view, write it."""
-    options = chosen_options(given)
-    target = _target(given, options)
-    if target is not None:
-        target.check()
-    chosen_format = given["format"] or ("table" if target and target.is_terminal else "text")
-    max_rows = given["max_rows"]
+def run_view(
+    kind: str,
+    inputs: RunInputs,
+    options: dict[str, Any],
+    result: ResultChoice,
+    max_rows: int | None,
+) -> None:
+    """Read, build the view, write it.
+
+    Args:
+        kind: Which view.
+        inputs: What to read.
+        options: Options of the view, as the library takes them.
+        result: How and where to show it.
+        max_rows: Rows of a table; 0 is all, None as many as fit.
+    """
+    target = _target(result, options)
+    chosen_format = result.format or ("table" if target and target.is_terminal else "text")
     if max_rows is None:
         max_rows = _default_rows(chosen_format, target)
     elif max_rows < 0:
         raise UsageError(f"option --max_rows={max_rows} must be 0 (all) or more")
     with warnings_as_notes():
-        profiler = open_profiler(given)
+        profiler = open_profiler(inputs)
         shows_float_ops = chosen_format in ("json", "csv") or _names_float_ops(options)
         tree = profiler._view(kind, options, with_float_ops=shows_float_ops)
         if target is not None and _is_text(options):
-            source = source_text(given)
-            target.write(_formatted(tree, chosen_format, target, max_rows, source))
+            target.write(_formatted(tree, chosen_format, target, max_rows, inputs.title))
         elif target is not None:
-            write_files(profiler.output_files(kind, options), given)
+            write_files(profiler.output_files(kind, options), result)
     tell([*tree.notices, *_hints(tree, chosen_format, options)])
 
 
@@ -105,14 +121,14 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
         yield Notice("hint", remark)
 
 
-def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:
+def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:
     """Write files one after the other, and say what can be done with them; or one to stdout.
 
     Raises:
         UsageError: One exists and was not to be overwritten, or there are too many for stdout.
         InputError: One can not be written.
     """
-    if given["outfile"] == "-":
+    if result.outfile == "-":
         first, *more = files
         if more:
             raise UsageError(
@@ -122,7 +138,7 @@ def write_files(files: Iterable[OutputFile], given: dict[str, Any]) -> None:
         Target().write_chunks(first.chunks)
         return
     for file in files:
-        target = Target(path=Path(file.path), force=given["force"])
+        target = Target(path=Path(file.path), force=result.force)
         target.check()
         target.write_chunks(file.chunks)
         if file.after:
@@ -155,21 +171,22 @@ def _names_float_ops(options: dict[str, Any]) -> bool:
     )
 
 
-def _target(given: dict[str, Any], options: dict[str, Any]) -> Target | None:
+def _target(result: ResultChoice, options: dict[str, Any]) -> Target | None:
     """Where the result goes; None for ``--output none``."""
     from tfprof.options.output import parse_output
 
     output = parse_output(options["output"])
-    outfile = given["outfile"]
-    if outfile is not None and output.type != "stdout":
+    if result.outfile is not None and output.type != "stdout":
         raise UsageError(
-            f"--outfile {outfile} and --output {options['output']} contradict each other"
+            f"--outfile {result.outfile} and --output {options['output']} contradict each other"
         )
     if output.type == "none":
         return None
-    target = Target(force=given["force"], colour=given["color"], pager=given["pager"])
-    path = outfile if outfile not in (None, "-") else output.outfile
-    return replace(target, path=Path(path)) if path else target
+    if not output.outfile:
+        return result.target()
+    target = Target(Path(output.outfile), result.force, result.color, result.pager)
+    target.check()
+    return target
 
 
 def _is_text(options: dict[str, Any]) -> bool:
@@ -191,8 +208,12 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source:
         from tfprof.views.show.view_html import view_page
 
         return view_page(tree, max_rows, source)
-    form: Callable[[ViewTree], str] = {"text": _as_text, "json": _as_json, "csv": _as_csv}[name]
-    text = form(tree)
+    from tfprof.views.show.tfprof_text import render_report
+
+    if name == "csv":
+        text = as_csv(tree.to_rows())
+    else:
+        text = _as_json(tree) if name == "json" else render_report(tree)
     return harmless(text) if target.is_terminal else text
 
 
@@ -206,21 +227,9 @@ def _default_rows(name: str, target: Target | None) -> int:
     return max(LEAST_ROWS, min(TERMINAL_ROWS, target.lines - _AROUND_ROWS))
 
 
-def _as_text(tree: ViewTree) -> str:
-    from tfprof.views.show.tfprof_text import render_report
-
-    return render_report(tree)
-
-
 def _as_json(tree: ViewTree) -> str:
     notices = [
         {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices
     ]
     head = {"view": tree.kind, "steps": tree.profile.steps.steps, "notices": notices}
     return as_json(head, tree.to_rows())
-
-
-def _as_csv(tree: ViewTree) -> str:
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text(tree.to_rows())

@@ -18,6 +18,7 @@ from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.profile_proto import read_profile
 from tfprof.profiles.session.inputs import GraphSource
+from tfprof.text.units import some
 from tfprof.text.wording import plural
 from tfprof.wire import messages as pb
 
@@ -295,5 +296,4 @@ def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
 
 def _some(names: Sequence[str]) -> str:
     """The first names, and how many others."""
-    shown = ", ".join(name or "''" for name in names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
+    return some([name or "''" for name in names], 3)

@@ -6,6 +6,8 @@ The ``classic_*`` functions are a compatibility surface: they give the original 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def classic_count(value: int) -> str:
     """``999`` → ``999``, ``1500`` → ``1.50k``, then ``m`` and ``b``."""
@@ -71,3 +73,9 @@ def _three_digits(value: float) -> str:
     size = abs(value)
     decimals = 2 if size < 9.995 else 1 if size < 99.95 else 0
     return f"{value:.{decimals}f}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many others there are: ``a, b and 3 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

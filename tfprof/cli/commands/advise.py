@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import only_captures, open_captures
-from tfprof.cli.inputs import input_options, open_profiler
-from tfprof.cli.options import Command, CommandOption
+from tfprof.cli.inputs import RunInputs, input_options, open_profiler
+from tfprof.cli.options import Command, CommandOption, taken
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import as_text, result_options, target_of, tell
+from tfprof.cli.results import ResultChoice, as_text, result_options, tell
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -19,33 +19,39 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
 
 
-def run(**given: Any) -> None:
+def run(checkers: Sequence[str], show_library_frames: bool, **given: Any) -> None:
     """Read, check, write."""
-    target = target_of(given)
-    names = split_list(given["checkers"]) if given["checkers"] else None
+    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    target = result.target()
+    names = split_list(checkers) if checkers else None
     if names == []:
         raise UsageError("--checkers names no checker; leave it out to run all of them")
-    captures = only_captures(given)
+    captures = only_captures(inputs)
     if captures:
-        target.write(_of_capture(captures, names, given, target))
+        target.write(_of_capture(captures, names, inputs.classic, result.format, target))
         return
     with warnings_as_notes():
-        profiler = open_profiler(given)
+        profiler = open_profiler(inputs)
         if profiler.classic:
-            text = _classic(profiler, names, given)
+            text = _classic(profiler, names, result.format, show_library_frames)
             text = harmless(text) if target.is_terminal else text
         else:
-            text = _findings(profiler, names, given, target)
+            from tfprof.advisor.registry import select_checkers
+
+            found = profiler.findings(names, show_library_frames=show_library_frames)
+            text = _report(found, list(select_checkers(names)), result.format, target)
     target.write(text)
     tell(profiler.notices)
 
 
-def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any]) -> str:
+def _classic(
+    profiler: Profiler, names: list[str] | None, form: str | None, show_library_frames: bool
+) -> str:
     """What ``advise`` prints."""
     import contextlib
     import io
 
-    if given["format"] == "json" or given["show_library_frames"]:
+    if form == "json" or show_library_frames:
         raise UsageError(
             "--classic prints TensorFlow's text, which has neither --format json nor "
             "--show_library_frames"
@@ -56,14 +62,18 @@ def _classic(profiler: Profiler, names: list[str] | None, given: dict[str, Any])
 
 
 def _of_capture(
-    captures: Sequence[str], names: list[str] | None, given: dict[str, Any], target: Target
+    captures: Sequence[str],
+    names: list[str] | None,
+    classic: bool | None,
+    form: str | None,
+    target: Target,
 ) -> str:
     """What the practices say about what the TensorFlow 2 profiler has captured."""
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.captures.practices.practices import PRACTICES
     from tfprof.options.parse import is_classic
 
-    if is_classic(given["classic"]):
+    if is_classic(classic):
         raise UsageError(
             "TensorFlow's own checkers know no captures of the TensorFlow 2 profiler; leave "
             "--classic out"
@@ -73,24 +83,13 @@ def _of_capture(
         found = capture_findings(run, names)
         for notice in capture_notes(run):
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
-    return _report(found, list(PRACTICES) if names is None else names, given, target)
+    return _report(found, list(PRACTICES) if names is None else names, form, target)
 
 
-def _findings(
-    profiler: Profiler, names: list[str] | None, given: dict[str, Any], target: Target
-) -> str:
-    from tfprof.advisor.registry import select_checkers
-
-    found = profiler.findings(names, show_library_frames=given["show_library_frames"])
-    return _report(found, list(select_checkers(names)), given, target)
-
-
-def _report(
-    found: list[Finding], checkers: list[str], given: dict[str, Any], target: Target
-) -> str:
+def _report(found: list[Finding], checkers: list[str], form: str | None, target: Target) -> str:
     from tfprof.advisor.findings_text import FindingsReport, findings_json
 
-    if given["format"] == "json":
+    if form == "json":
         return findings_json(found, checkers)
     return as_text([FindingsReport(found, checkers, target.glyphs())], target)
 

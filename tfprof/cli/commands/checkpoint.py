@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import Command, CommandOption, HelpedArgument
+from tfprof.cli.options import Command, CommandOption, HelpedArgument, taken
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.progress import progress
-from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
+from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -25,29 +25,39 @@ if TYPE_CHECKING:
 _SECTION = "What to show"
 
 
-def run(**given: Any) -> None:
+def run(
+    path: str,
+    names: Sequence[str],
+    stats: bool,
+    recover: bool,
+    values: bool,
+    sort: str,
+    **given: Any,
+) -> None:
     """Open, choose, read, write."""
-    target = target_of(given)
-    if given["values"] and not given["names"]:
+    result = taken(ResultChoice, given)
+    target, form = result.target(), result.format
+    if values and not names:
         raise UsageError("--values needs the NAME of a variable; '.*' are all of them")
     from tfprof.files.checkpoint import open_checkpoint
 
-    checkpoint = open_checkpoint(given["path"], recover=given["recover"])
+    checkpoint = open_checkpoint(path, recover=recover)
     try:
         damage = checkpoint.damage
     except MalformedProfileError as error:
         raise MalformedProfileError(
             f"{error}. --recover shows the variables without their names in the program"
         ) from error
-    if Path(given["path"]).is_dir():
+    if Path(path).is_dir():
         note(f"of this folder, {checkpoint.path} is shown")
-    variables = _chosen(checkpoint, given["names"])
-    if given["sort"] == "size":
+    variables = _chosen(checkpoint, names)
+    if sort == "size":
         variables.sort(key=lambda variable: (-(variable.n_bytes or 0), variable.name))
-    if given["values"]:
-        target.write(_values(checkpoint, variables, given["format"], target))
+    if values:
+        target.write(_values(checkpoint, variables, form, target))
     else:
-        target.write(_list(checkpoint, variables, given, target))
+        rows = _rows(checkpoint, variables, stats, recover=recover)
+        target.write(_list(checkpoint, rows, stats, form, target))
     if damage:
         note(f"names that programs gave to variables are not known: {damage}")
     missing = checkpoint.missing_files
@@ -80,8 +90,7 @@ def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVari
         ]
         if not matching:
             known = [known for variable in checkpoint.variables for known in _names(variable)]
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, known)
             raise UsageError(f"{checkpoint.path}: no variable has or matches {name!r}{hint}")
         chosen |= {variable.name: variable for variable in matching}
     return sorted(chosen.values(), key=lambda variable: variable.name)
@@ -94,23 +103,20 @@ def _names(variable: CheckpointVariable) -> list[str]:
 
 def _list(
     checkpoint: Checkpoint,
-    variables: Sequence[CheckpointVariable],
-    given: dict[str, Any],
+    rows: Sequence[VariableRow],
+    with_statistics: bool,
+    form: str | None,
     target: Target,
 ) -> str:
     from tfprof.files.checkpoint.report import VariableTable, plain_rows, shape_text
 
-    with_statistics = given["stats"]
-    rows = _rows(checkpoint, variables, with_statistics, recover=given["recover"])
-    if given["format"] == "text":
+    if form == "text":
         n_all = len(checkpoint.variables)
         return as_text([VariableTable(rows, with_statistics, n_all, target.glyphs())], target)
     plain = plain_rows(rows, with_statistics=with_statistics)
-    if given["format"] == "json":
+    if form == "json":
         return as_json(_head(checkpoint), plain)
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text([{**row, "shape": shape_text(row["shape"])} for row in plain])
+    return as_csv([{**row, "shape": shape_text(row["shape"])} for row in plain])
 
 
 def _head(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -176,7 +182,10 @@ def _statistics(
 
 
 def _values(
-    checkpoint: Checkpoint, variables: Sequence[CheckpointVariable], form: str, target: Target
+    checkpoint: Checkpoint,
+    variables: Sequence[CheckpointVariable],
+    form: str | None,
+    target: Target,
 ) -> str:
     from tfprof.files.checkpoint.report import nested_values, value_rows, values_text
 
@@ -195,9 +204,7 @@ def _values(
             for variable, value in read
         ]
         return as_json(_head(checkpoint), rows)
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text([row for variable, value in read for row in value_rows(variable.name, value)])
+    return as_csv([row for variable, value in read for row in value_rows(variable.name, value)])
 
 
 def _value(checkpoint: Checkpoint, variable: CheckpointVariable) -> VariableValue:

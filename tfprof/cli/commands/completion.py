@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.cli.options import Choice, Command, HelpedArgument
-from tfprof.cli.results import file_options, target_of
+from tfprof.cli.options import Choice, Command, HelpedArgument, taken
+from tfprof.cli.results import ResultChoice, file_options
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-def run(**given: Any) -> None:
+def run(shell: str, **given: Any) -> None:
     """Write the script."""
     from tfprof.cli.completion.protocol import SHELLS
     from tfprof.cli.main import COMPLETE_VARIABLE, cli
 
-    target = target_of(given)
-    target.write(SHELLS[given["shell"]](cli, {}, "tfprof", COMPLETE_VARIABLE).source())
+    target = taken(ResultChoice, given).target()
+    target.write(SHELLS[shell](cli, {}, "tfprof", COMPLETE_VARIABLE).source())
 
 
 command = Command(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import input_options, named_paths, open_profiler
-from tfprof.cli.options import Choice, Command, CommandOption
+from tfprof.cli.inputs import RunInputs, input_options, open_profiler
+from tfprof.cli.options import Choice, Command, CommandOption, taken
 from tfprof.cli.output import note
-from tfprof.cli.results import file_options, target_of
+from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
 
 
-def run(**given: Any) -> None:
+def run(to: str | None, constants: bool, **given: Any) -> None:
     """Read, convert, write."""
-    target = target_of(given)
+    inputs, target = taken(RunInputs, given), taken(ResultChoice, given).target()
     name = "" if target.path is None else target.path.name
-    named = named_paths(given)
-    to = given["to"] or ("profile" if given["recover"] else _kind(name, named))
+    named = inputs.every_path
+    to = to or ("profile" if inputs.recover else _kind(name, named))
     is_text = to == "text" or (to == "profile" and _is_text(name))
     if not is_text:
         target.refuse_terminal()
     with warnings_as_notes():
-        content, what = _profile(given, is_text) if to == "profile" else _as_it_is(named, to)
+        if to == "profile":
+            content, what = _profile(inputs, constants, is_text)
+        else:
+            content, what = _as_it_is(named, to)
         if target.path is None and is_text:
             target.write(content.decode())
             return
@@ -55,19 +58,19 @@ def _kind(name: str, named: Sequence[str]) -> str:
     return "text" if _is_text(name) else "binary"
 
 
-def _profile(given: dict[str, Any], is_text: bool) -> tuple[bytes, str]:
+def _profile(inputs: RunInputs, constants: bool, is_text: bool) -> tuple[bytes, str]:
     """One saved profile of everything, and what to call it."""
     from tfprof.files.run_files import look_at
     from tfprof.files.sniff import Format
 
-    paths = given["paths"] if all(map(is_ordinary_file, given["paths"])) else []
+    paths = inputs.paths if all(map(is_ordinary_file, inputs.paths)) else ()
     files = [look_at(path) for path in paths] if len(paths) > 1 else []
     profiles = [file for file in files if file.found.format is Format.PROFILE]
     if 1 < len(profiles) < len(files):
         other = next(file for file in files if file not in profiles)
         raise UsageError(f"{other.path} is no profile; only profiles can be united with profiles")
-    profiler = _united(profiles, given) if len(profiles) > 1 else open_profiler(given)
-    data = profiler.serialize_to_string(constants=given["constants"])
+    profiler = _united(profiles, inputs) if len(profiles) > 1 else open_profiler(inputs)
+    data = profiler.serialize_to_string(constants=constants)
     steps = len(profiler.steps)
     what = f"ProfileProto of {steps} step{'s' if steps != 1 else ''}"
     return (_text(data, Format.PROFILE), f"{what}, as text") if is_text else (data, what)
@@ -113,12 +116,11 @@ def _is_text(name: str) -> bool:
     return name.endswith(_TEXT_ENDINGS)
 
 
-def _united(files: list[RunFile], given: dict[str, Any]) -> Profiler:
+def _united(files: list[RunFile], inputs: RunInputs) -> Profiler:
     from tfprof.profiler import Profiler
 
     profilers = [
-        Profiler.load(file.load(), classic=given["classic"], recover=given["recover"])
-        for file in files
+        Profiler.load(file.load(), classic=inputs.classic, recover=inputs.recover) for file in files
     ]
     return profilers[0].merge(*profilers[1:])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.options import Command
-from tfprof.cli.results import PLAIN_WIDTH, color_option, pager_option, printed, target_of
+from tfprof.cli.options import Command, taken
+from tfprof.cli.results import PLAIN_WIDTH, ResultChoice, color_option, pager_option, printed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
 
 def run(**given: Any) -> None:
     """Show the recorded step."""
-    target = target_of(given)
+    target = taken(ResultChoice, given).target()
     console = target.console(PLAIN_WIDTH)
     print_demo(console, target.glyphs())
     target.write(printed(console))

@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tfprof.cli.options import Command, HelpedArgument, InputPath
-from tfprof.cli.output import Target
-from tfprof.cli.results import file_options
+from tfprof.cli.options import Command, HelpedArgument, InputPath, taken
+from tfprof.cli.results import ResultChoice, file_options
 from tfprof.errors import UsageError
 
 
-def run(**given: Any) -> None:
+def run(file: str, **given: Any) -> None:
     """Read, draw, write."""
     from tfprof.views.show.drawing import render_dot_file
 
-    outfile = Path(given["outfile"])
+    result = taken(ResultChoice, given)
+    outfile = Path(result.outfile or "")
     kind = outfile.suffix[1:].lower()
     if not kind:
         raise UsageError(f"--outfile {outfile}: the name must end in .svg, .pdf or .png")
-    target = Target(path=outfile, force=given["force"])
-    target.check()
-    target.write_chunks([render_dot_file(given["file"], kind)])
+    result.target().write_chunks([render_dot_file(file, kind)])
 
 
 command = Command(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.inputs import input_options, open_profiler
-from tfprof.cli.options import Choice, Command, CommandOption
+from tfprof.cli.inputs import RunInputs, input_options, open_profiler
+from tfprof.cli.options import Choice, Command, CommandOption, taken
 from tfprof.cli.output import Target, harmless
-from tfprof.cli.results import file_options, format_option, target_of, tell
+from tfprof.cli.results import ResultChoice, file_options, format_option, tell
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -24,19 +24,20 @@ FORMATS = ("csv", "json", "jsonl")
 _WIDTH = 100
 
 
-def run(**given: Any) -> None:
+def run(table: str, names: bool, **given: Any) -> None:
     """Read a profile and write one of its tables."""
-    target = target_of(given)
-    if given["list"]:
+    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    target = result.target()
+    if names:
         target.write(tables_text(min(_WIDTH, target.console().width)))
         return
     with warnings_as_notes():
-        profiler = open_profiler(given)
+        profiler = open_profiler(inputs)
         from tfprof.profiles.write.table_text import table_chunks
         from tfprof.profiles.write.tables import BY_NAME
 
         profiler._take_up()
-        chunks = table_chunks(BY_NAME[given["table"]], profiler._profile, given["format"])
+        chunks = table_chunks(BY_NAME[table], profiler._profile, result.format or FORMATS[0])
         _write(chunks, target)
     tell(profiler.notices)
 
@@ -82,7 +83,7 @@ def _options() -> list[CommandOption]:
             section=section, help=f"One of: {', '.join(TABLE_NAMES)}. [default: ops]",
         ),
         CommandOption(
-            ["--list"], is_flag=True, section=section,
+            ["names", "--list"], is_flag=True, section=section,
             help="Say what the tables and their columns are, and read nothing.",
         ),
     ]  # fmt: skip

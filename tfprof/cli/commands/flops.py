@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.costs import (
+    CostQuestion,
     Counted,
     cost_options,
     cost_result_options,
     counted,
     path_argument,
     shown_options,
-    source_of,
 )
-from tfprof.cli.options import Choice, Command, CommandOption
+from tfprof.cli.options import Choice, Command, CommandOption, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import as_json, as_text, target_of
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
@@ -23,41 +23,44 @@ if TYPE_CHECKING:
     from tfprof.graphs.reports.report import FlopsReport
 
 
-def run(**given: Any) -> None:
+def run(by: str | None, explain: bool, **given: Any) -> None:
     """Read, count, write."""
-    by = given["by"] or ("op" if given["explain"] else "layer")
-    if given["explain"] and by != "op":
-        raise UsageError(f"--explain shows ops; leave out --by {by}")
-    if given["format"] == "html" and by == "op":
+    question, result = taken(CostQuestion, given), taken(ResultChoice, given)
+    rows = by or ("op" if explain else "layer")
+    if explain and rows != "op":
+        raise UsageError(f"--explain shows ops; leave out --by {rows}")
+    if result.format == "html" and rows == "op":
         raise UsageError("--format html shows op types and layers; use json or csv for --by op")
-    target = target_of(given)
+    target = result.target()
     with warnings_as_notes():
-        found = counted(given)
-        target.write(_written(found, by, target))
+        found = counted(question)
+        if result.format == "text":
+            text = _text(found, rows, target)
+        elif result.format == "html":
+            text = _page(found, by or "all")
+        else:
+            text = _plain(found, rows, is_json=result.format == "json")
+        target.write(text)
 
 
-def _written(found: Counted, by: str, target: Target) -> str:
-    name = found.given["format"]
-    if name == "text":
-        return _text(found, by, target)
-    if name == "html":
-        from tfprof.graphs.show.flops_html import flops_page
+def _page(found: Counted, shown: str) -> str:
+    from tfprof.graphs.show.flops_html import flops_page
 
-        shown = found.given["by"] or "all"
-        summary = None if shown == "type" else found.summary()
-        types = [] if shown == "layer" else _types(found.report)[: found.given["top"] or None]
-        return flops_page(found.report, types, summary, source_of(found.given))
+    summary = None if shown == "type" else found.summary(for_people=True)
+    types = [] if shown == "layer" else _types(found.report)[: found.question.top or None]
+    return flops_page(found.report, types, summary, found.question.title)
+
+
+def _plain(found: Counted, by: str, *, is_json: bool) -> str:
+    """All numbers, as JSON or CSV."""
     if by == "layer":
-        summary = found.summary()
-        return summary.to_json() if name == "json" else summary.to_csv()
-    rows = _types(found.report) if by == "type" else _ops(found)
-    if found.given["top"] is not None:
-        rows = rows[: found.given["top"]]
-    if name == "json":
+        summary = found.summary(for_people=False)
+        return summary.to_json() if is_json else summary.to_csv()
+    rows = _types(found.report) if by == "type" else _ops(found, with_lists=is_json)
+    rows = rows[: found.question.top]
+    if is_json:
         return as_json(_head(found.report), rows)
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text(rows)
+    return as_csv(rows)
 
 
 def _text(found: Counted, by: str, target: Target) -> str:
@@ -74,12 +77,12 @@ def _text(found: Counted, by: str, target: Target) -> str:
         return Text(glyphs.text(text), no_wrap=True, overflow="ignore")
 
     if by == "op":
-        parts: list[Any] = [lines(explanation(report, found.given["top"], width))]
+        parts: list[Any] = [lines(explanation(report, found.question.top, width))]
     elif by == "type":
         parts = [lines(headline(report, width, most_types=0)), Text()]
-        parts += map(lines, type_lines(report, found.given["top"] or len(report.by_type)))
+        parts += map(lines, type_lines(report, found.question.top or len(report.by_type)))
     else:
-        summary = found.summary()
+        summary = found.summary(for_people=True)
         parts = [
             lines(headline(report, width)),
             Text(),
@@ -124,7 +127,7 @@ def _types(report: FlopsReport) -> list[dict[str, Any]]:
     ]
 
 
-def _ops(found: Counted) -> list[dict[str, Any]]:
+def _ops(found: Counted, *, with_lists: bool) -> list[dict[str, Any]]:
     """Ops, the most expensive first; with a device, the ones that have float operations."""
     from tfprof.graphs.costs.roofline import roofline
     from tfprof.graphs.model.symbolic import typical
@@ -133,7 +136,7 @@ def _ops(found: Counted) -> list[dict[str, Any]]:
         rows = roofline(found.report.ops, found.device).to_rows()
     else:
         rows = found.report.to_rows()
-    if found.given["format"] == "csv":
+    if not with_lists:
         rows = [{name: _cell(value) for name, value in row.items()} for row in rows]
     return sorted(rows, key=lambda row: -typical(row["flops"] or 0))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import only_captures
-from tfprof.cli.inputs import input_options, open_profiler
-from tfprof.cli.options import Command
+from tfprof.cli.inputs import RunInputs, input_options, open_profiler
+from tfprof.cli.options import Command, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -17,31 +17,30 @@ if TYPE_CHECKING:
 
 def run(**given: Any) -> None:
     """Read, look, write."""
-    target = target_of(given)
-    captures = only_captures(given)
+    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    target, form = result.target(), result.format
+    captures = only_captures(inputs)
     if captures:
         from tfprof.cli.commands.tools import show_contents
 
-        show_contents(captures, None, given["format"], target)
+        show_contents(captures, None, form, target)
         return
     with warnings_as_notes():
-        profiler = open_profiler(given)
+        profiler = open_profiler(inputs)
         from tfprof.profiles.accounting.profile_info import profile_info
 
         profiler._take_up()
-        target.write(_written(profile_info(profiler._profile), given["format"], target))
+        target.write(_written(profile_info(profiler._profile), form, target))
 
 
-def _written(info: ProfileInfo, form: str, target: Target) -> str:
+def _written(info: ProfileInfo, form: str | None, target: Target) -> str:
     from tfprof.profiles.show.info import InfoText, info_head, step_rows
 
     if form == "text":
         return as_text([InfoText(info, target.glyphs())], target)
     if form == "json":
         return as_json(info_head(info), step_rows(info.steps))
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text(step_rows(info.steps))
+    return as_csv(step_rows(info.steps))
 
 
 _FORMATS_HELP = (

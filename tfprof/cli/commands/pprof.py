@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import (
+    RunInputs,
+    files_of_devices,
     input_options,
-    named_files,
-    names_input,
     open_profiler,
     run_of_step,
 )
-from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, view_options
+from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, taken, view_options
 from tfprof.cli.output import Target, note
-from tfprof.cli.results import file_options
+from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes, write_files
-from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.errors import UsageError
 from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
@@ -27,52 +27,47 @@ _BY_DEVICE = "device"
 _FILE_ENDINGS = (".pb", ".gz")
 
 
-def run(**given: Any) -> None:
+def run(view: str, show_library_frames: bool, **given: Any) -> None:
     """Read, convert, write."""
-    path = given["outfile"] or ("." if given["view"] == _BY_DEVICE else "profile.pb.gz")
-    if path == "-" and given["view"] == _BY_DEVICE:
+    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    options = chosen_options(given)
+    path = result.outfile or ("." if view == _BY_DEVICE else "profile.pb.gz")
+    if path == "-" and view == _BY_DEVICE:
         raise UsageError(
             "--view device makes a file for each device: give the name of a folder or a file"
         )
     if path == "-":
         Target().refuse_terminal()
     with warnings_as_notes():
-        if given["view"] == _BY_DEVICE:
-            _by_device(given, path)
+        if view == _BY_DEVICE:
+            _by_device(inputs, options["step"], result, path)
             return
         from tfprof.options.parse import is_classic
 
-        every_frame = given["show_library_frames"] and not is_classic(given["classic"])
-        frames = "frames=all," if every_frame else ""
-        options = {**chosen_options(given), "output": f"pprof:{frames}outfile={path}"}
-        write_files(open_profiler(given).output_files(given["view"], options), given)
+        every_frame = show_library_frames and not is_classic(inputs.classic)
+        options["output"] = f"pprof:{'frames=all,' if every_frame else ''}outfile={path}"
+        write_files(open_profiler(inputs).output_files(view, options), result)
 
 
-def _by_device(given: dict[str, Any], path: str) -> None:
+def _by_device(inputs: RunInputs, step: int, result: ResultChoice, path: str) -> None:
     """One profile for each device of a step, as TensorFlow's ``pprof_profiler`` makes them.
 
     A path that ends as a file does is the file; of several devices, each gets its name in it.
     """
-    if not names_input(given):
-        raise UsageError(
-            "--view device is made from run metadata, of which this session keeps only the "
-            "numbers; name their files again"
-        )
     from tfprof.profiles.session.device_profiles import pprof_profile
 
-    files = named_files(given)
-    if not files.runs:
-        raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
-    step = given["step"] if given["step"] >= 0 else min(files.runs)
+    files = files_of_devices(inputs)
+    if step < 0:
+        step = min(files.runs)
+        if len(files.runs) > 1:
+            note(f"step {step} of {len(files.runs)} is shown; -step chooses another one")
     chosen = run_of_step(files.runs, step)
-    if len(files.runs) > 1 and given["step"] < 0:
-        note(f"step {step} of {len(files.runs)} is shown; -step chooses another one")
     graph = None if files.graph is None else files.graph.load()
     op_log = None if files.op_log is None else files.op_log.load()
-    run_meta, classic = chosen.load(), given["classic"]
+    run_meta, classic = chosen.load(), inputs.classic
     if path.endswith(_FILE_ENDINGS) and not is_folder(path):
         profiles = pprof_profile(graph, run_meta, op_log=op_log, classic=classic)
-        write_files(_files(profiles, path), given)
+        write_files(_files(profiles, path), result)
         return
     for name in pprof_profile(graph, run_meta, path, op_log=op_log, classic=classic):
         note(_hint(name))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from tfprof.cli.captures import CapturedRuns
-from tfprof.cli.inputs import input_options, named_files, names_input, read_files
-from tfprof.cli.options import Command, CommandOption, view_options
+from tfprof.cli.inputs import RunInputs, input_options, named_files, read_files
+from tfprof.cli.options import Command, CommandOption, taken, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
@@ -27,69 +28,65 @@ _ORIGINALS = {"order_by": "name", "select": ("micros",)}
 """What classic mode starts from, and lists, where others start from ``auto``."""
 
 
-def run(**given: Any) -> int:
+def run(history: bool, **given: Any) -> int:
     """Find the files, then read lines."""
     import os
 
     from tfprof.cli.shell.history import history_file
     from tfprof.cli.shell.loops import run_shell
     from tfprof.cli.shell.shell import Shell
+    from tfprof.options.parse import is_classic
 
-    captures, files = _inputs(given)
+    inputs = taken(RunInputs, given)
+    captures, files = _sources(inputs)
 
     def open_profiler() -> Profiler:
         with warnings_as_notes():
-            return _profiler(captures, files, given)
+            return _profiler(captures, files, inputs)
 
-    shell = Shell(
-        open_profiler, sections(NOT_IN_A_SHELL), find_command, _given_options(given), captures
-    )
-    path = history_file(os.environ) if given["history"] else None
+    defaults = _defaults(is_classic(inputs.classic))
+    shell = Shell(open_profiler, sections(NOT_IN_A_SHELL), find_command, defaults, captures)
+    path = history_file(os.environ) if history else None
     read_first = files is None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
     return run_shell(shell, path, read_first=read_first or captures is not None)
 
 
-def _inputs(given: dict[str, Any]) -> tuple[CapturedRuns | None, RunFiles | None]:
+def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
     """Captures, and the files of a run; one of them may be missing."""
     from tfprof.files.run_folder import is_capture
 
-    captures = [path for path in given["paths"] if is_capture(path)]
-    beside = {**given, "paths": [path for path in given["paths"] if path not in captures]}
-    if captures and not names_input(beside):
+    captures = [path for path in inputs.paths if is_capture(path)]
+    beside = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
+    if captures and not beside.is_named:
         return CapturedRuns(captures), None
     with progress() as watch:
         return CapturedRuns(captures) if captures else None, named_files(beside, watch)
 
 
-def _profiler(
-    captures: CapturedRuns | None, files: RunFiles | None, given: dict[str, Any]
-) -> Profiler:
+def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: RunInputs) -> Profiler:
     if captures is None:
         assert files is not None
         with progress() as watch:
-            return read_files(files, given, watch)
+            return read_files(files, inputs, watch)
     from tfprof.profile_files import profiler_of_captures
 
     run = captures.run()
     with progress() as watch:
         return profiler_of_captures(
-            captures.paths, files, classic=given["classic"], watch=watch, run=run
+            captures.paths, files, classic=inputs.classic, watch=watch, run=run
         )
 
 
-def _given_options(given: dict[str, Any]) -> dict[str, Any]:
+def _defaults(classic: bool) -> dict[str, Any]:
     """The options of the command line from which the session starts."""
-    from tfprof.options.parse import is_classic
-
     context = click.get_current_context()
-    inputs = {parameter.name for parameter in input_options()}
+    not_set = {"history", *(parameter.name for parameter in input_options())}
     chosen = {
         name: value
-        for name, value in given.items()
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        and name not in inputs | {"history"}
+        for name, value in context.params.items()
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in not_set
     }
-    return {**_ORIGINALS, **chosen} if is_classic(given["classic"]) else chosen
+    return {**_ORIGINALS, **chosen} if classic else chosen
 
 
 command = Command(

@@ -5,31 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof.cli.costs import (
+    FOR_PEOPLE,
+    CostQuestion,
     cost_options,
     cost_result_options,
     counted,
     path_argument,
     shown_options,
-    source_of,
 )
-from tfprof.cli.options import Command
-from tfprof.cli.results import as_text, target_of
+from tfprof.cli.options import Command, taken
+from tfprof.cli.results import ResultChoice, as_text
 from tfprof.cli.view import warnings_as_notes
 
 
 def run(**given: Any) -> None:
     """Read, count, write."""
-    target = target_of(given)
+    question, result = taken(CostQuestion, given), taken(ResultChoice, given)
+    target = result.target()
     with warnings_as_notes():
-        summary = counted(given).summary()
-        if given["format"] == "json":
+        summary = counted(question).summary(for_people=result.format in FOR_PEOPLE)
+        if result.format == "json":
             text = summary.to_json()
-        elif given["format"] == "csv":
+        elif result.format == "csv":
             text = summary.to_csv()
-        elif given["format"] == "html":
+        elif result.format == "html":
             from tfprof.graphs.show.summary_html import summary_page
 
-            text = summary_page(summary, source_of(given))
+            text = summary_page(summary, question.title)
         else:
             from tfprof.graphs.show.summary import SummaryTable
 

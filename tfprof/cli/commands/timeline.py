@@ -4,53 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import (
+    RunInputs,
+    files_of_devices,
     input_options,
-    named_files,
-    names_input,
     open_profiler,
     run_of_step,
 )
-from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, view_options
-from tfprof.cli.results import file_options
+from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, taken, view_options
+from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes, write_files
-from tfprof.errors import EmptyProfileError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.views.write.outputs import OutputFile
 
 _BY_DEVICE = "device"
 
 
-def run(**given: Any) -> None:
+def run(view: str, every_step: bool, **given: Any) -> None:
     """Read, lay out, write."""
-    path = given["outfile"] or "timeline.json"
+    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    path, options = result.outfile or "timeline.json", chosen_options(given)
     with warnings_as_notes():
-        if given["view"] == _BY_DEVICE:
-            write_files(_by_device(given, path), given)
+        if view == _BY_DEVICE:
+            write_files(_by_device(inputs, options["step"], path), result)
             return
-        steps = "steps=all," if given["every_step"] else ""
-        options = {**chosen_options(given), "output": f"timeline:{steps}outfile={path}"}
-        write_files(open_profiler(given).output_files(given["view"], options), given)
+        steps = "steps=all," if every_step else ""
+        options["output"] = f"timeline:{steps}outfile={path}"
+        write_files(open_profiler(inputs).output_files(view, options), result)
 
 
-def _by_device(given: dict[str, Any], path: str) -> Iterator[Any]:
-    """One trace for each step, as TensorFlow's ``Timeline`` makes them."""
-    if not names_input(given):
-        raise UsageError(
-            "--view device is made from run metadata, of which this session keeps only the "
-            "numbers; name their files again"
-        )
+def _by_device(inputs: RunInputs, step: int, path: str) -> Iterator[OutputFile]:
+    """One trace for each step, or for one, as TensorFlow's ``Timeline`` makes them."""
     from tfprof.files.compressed_output import packed
     from tfprof.views.write.client_timeline import Timeline
     from tfprof.views.write.outputs import OutputFile
 
-    runs = named_files(given).runs
-    if not runs:
-        raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
-    if given["step"] >= 0:
-        runs = {given["step"]: run_of_step(runs, given["step"])}
-    for step, file in runs.items():
-        place = _with_step(path, step) if len(runs) > 1 else path
+    runs = files_of_devices(inputs).runs
+    if step >= 0:
+        runs = {step: run_of_step(runs, step)}
+    for number, file in runs.items():
+        place = _with_step(path, number) if len(runs) > 1 else path
         timeline = Timeline(file.load().data)
         analysis = timeline.analyze_step_stats(show_memory=True)
         text = analysis.chrome_trace.format_to_string(pretty=False)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import SECTION, answer, path_argument, question_options
-from tfprof.cli.options import Choice, Command, CommandOption, IntType
+from tfprof.cli.captures import SECTION, Question, answer, path_argument, question_options
+from tfprof.cli.options import Choice, Command, CommandOption, IntType, taken
 from tfprof.cli.output import Target, note
-from tfprof.cli.results import as_text, result_options, target_of
+from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
@@ -126,18 +125,33 @@ TOOLS = (
 )  # fmt: skip
 
 
-def run(tool: Tool, given: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What to show of an answer, and how.
+
+    Attributes:
+        form: The format.
+        table: One table, ``ALL_TABLES``, or None for what the format calls for.
+        top: Rows of each table; 0 is all, None what the format calls for.
+    """
+
+    form: str | None
+    table: str | None
+    top: int | None
+
+
+def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> None:
     """Ask the tool, write what it says."""
-    target = target_of(given)
-    _check(given)
+    target = result.target()
+    _check(shown, target)
     with warnings_as_notes():
-        result = answer(tool.name, given)
-    if given["format"] == "csv" and given["table"] == ALL_TABLES:
-        _write_tables(result, given, target)
+        found = answer(tool.name, question)
+    if shown.form == "csv" and shown.table == ALL_TABLES:
+        _write_tables(found, shown.top, target)
     else:
-        target.write(_written(result, given, target))
-    if given["format"] in ("csv", "gviz") or given["table"]:
-        tell_notes(result.notes)
+        target.write(_written(found, shown, target))
+    if shown.form in ("csv", "gviz") or shown.table:
+        tell_notes(found.notes)
 
 
 def tell_notes(notes: Iterable[Note]) -> None:
@@ -148,29 +162,29 @@ def tell_notes(notes: Iterable[Note]) -> None:
             note(f"{each.message}{where}", f"tfprof: {each.severity}")
 
 
-def _check(given: dict[str, Any]) -> None:
-    top, form, table = given["top"], given["format"], given["table"]
+def _check(shown: _Shown, target: Target) -> None:
+    top, form = shown.top, shown.form
     if top is not None and top < 0:
         raise UsageError(f"option --top={top} must be 0 (all) or more")
     if top is not None and form == "gviz":
         raise UsageError("--top leaves rows out, and --format gviz is the reference's JSON: whole")
-    if table == ALL_TABLES and form == "csv" and given["outfile"] in (None, "-"):
+    if shown.table == ALL_TABLES and form == "csv" and target.path is None:
         raise UsageError("--table all writes one file for each table; give -o NAME.csv")
 
 
-def _written(result: ToolResult, given: dict[str, Any], target: Target) -> str:
-    form = given["format"]
-    table = "" if given["table"] in (None, ALL_TABLES) else given["table"]
+def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
+    form = chosen.form
+    table = "" if chosen.table in (None, ALL_TABLES) else chosen.table
     if form == "text":
         from tfprof.captures.show.tool_text import ToolText
 
-        top = TOP if given["top"] is None else given["top"]
+        top = TOP if chosen.top is None else chosen.top
         return as_text([ToolText(result, table, top, target.glyphs())], target)
     from tfprof.captures.show.tool_files import gviz_json, result_json, table_csv, table_json
 
     if form == "gviz":
         return gviz_json(result.table(table).to_gviz() if table else result.to_gviz())
-    shown = _with_top(result, given["top"])
+    shown = _with_top(result, chosen.top)
     if form == "json":
         return table_json(shown.table(table)) if table else result_json(shown)
     if not table and len(shown.tables) > 1:
@@ -187,14 +201,14 @@ def _with_top(result: ToolResult, top: int | None) -> ToolResult:
     return replace(result, tables=tables)
 
 
-def _write_tables(result: ToolResult, given: dict[str, Any], target: Target) -> None:
+def _write_tables(result: ToolResult, top: int | None, target: Target) -> None:
     """One file for each table; none if one of them may not be written."""
     from tfprof.captures.show.tool_files import table_csv, table_paths
 
     assert target.path is not None
-    shown = _with_top(result, given["top"])
+    shown = _with_top(result, top)
     result.table()
-    paths = table_paths(Path(given["outfile"]), shown.tables)
+    paths = table_paths(target.path, shown.tables)
     targets = {name: replace(target, path=path) for name, path in paths.items()}
     for each in targets.values():
         each.check()
@@ -253,8 +267,9 @@ _FORMATS_HELP = (
 
 
 def _command(tool: Tool) -> Command:
-    def callback(**given: Any) -> None:
-        run(tool, given)
+    def callback(table: str | None, top: int | None, **given: Any) -> None:
+        result = taken(ResultChoice, given)
+        run(tool, taken(Question, given), _Shown(result.format, table, top), result)
 
     return Command(
         tool.name,

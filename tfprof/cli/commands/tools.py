@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import capture_paths, open_captures, path_argument, run_option
 from tfprof.cli.commands.tool import tell_notes
-from tfprof.cli.options import Command
+from tfprof.cli.inputs import RunInputs
+from tfprof.cli.options import Command, taken
 from tfprof.cli.output import Target
-from tfprof.cli.results import as_json, as_text, result_options, target_of
+from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.files.disk import is_folder
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from tfprof.captures.show.captures import HostFigures
 
 
-def run(**given: Any) -> None:
+def show(run: str | None, **given: Any) -> None:
     """Read, look, write."""
-    show_contents(capture_paths(given), given["run"], given["format"], target_of(given))
+    result = taken(ResultChoice, given)
+    target = result.target()
+    show_contents(capture_paths(taken(RunInputs, given)), run, result.format, target)
 
 
-def show_contents(paths: Sequence[str], name: str | None, form: str, target: Target) -> None:
+def show_contents(paths: Sequence[str], name: str | None, form: str | None, target: Target) -> None:
     """Write what the captures that paths name hold.
 
     Args:
@@ -40,7 +43,7 @@ def show_contents(paths: Sequence[str], name: str | None, form: str, target: Tar
     tell_notes(captured.notes)
 
 
-def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> str:
+def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:
     from tfprof.captures.run.contents import tools_with_data
     from tfprof.captures.show.captures import CaptureText
     from tfprof.files.run_folder import runs
@@ -59,9 +62,7 @@ def _written(captured: Run, paths: Sequence[str], form: str, target: Target) -> 
             "tools": {data.tool: data.missing or None for data in tools},
         }
         return as_json(head, rows)
-    from tfprof.text.csv_text import csv_text
-
-    return csv_text([row | {"devices": "; ".join(row["devices"])} for row in rows])
+    return as_csv([row | {"devices": "; ".join(row["devices"])} for row in rows])
 
 
 def _figures(host: Host) -> HostFigures:
@@ -86,7 +87,7 @@ _FORMATS_HELP = (
 
 command = Command(
     "tools",
-    callback=run,
+    callback=show,
     params=[
         path_argument(),
         run_option(),

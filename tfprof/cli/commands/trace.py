@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import answer, path_argument, question_options
+from tfprof.cli.captures import Question, answer, path_argument, question_options
 from tfprof.cli.commands.tool import tell_notes
-from tfprof.cli.options import Command
+from tfprof.cli.options import Command, taken
 from tfprof.cli.output import note
-from tfprof.cli.results import file_options, target_of
+from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def run(**given: Any) -> None:
     """Read, collect the events, write."""
-    target = target_of(given)
+    target = taken(ResultChoice, given).target()
     with warnings_as_notes():
-        result = answer("trace", given)
+        result = answer("trace", taken(Question, given))
     tell_notes(result.notes)
     chunks = _chunks(result)
     if target.path is None:

@@ -118,20 +118,30 @@ def offers_at(words: Sequence[str], typed: str) -> list[Offer]:
         words: The words between the program and the cursor.
         typed: The word at the cursor, which may be empty.
     """
-    shell = _command(SHELL)
-    positionals = standing(words, shell.flags(_context(shell))).positionals
-    place = next((place for place in positionals if words[place] in COMMANDS), None)
-    if place is None:
-        facts, before = _facts_of_program(), list(words)
-    else:
+    place, paths = _place_of_command(words)
+    before = list(words)
+    if place is not None:
         command = _command(words[place])
         facts = facts_of(command, _context(command))
-        paths = [words[earlier] for earlier in positionals if earlier < place]
         before = [*paths, *words[place + 1 :]]  # options before the command have their values
+    elif words or typed.startswith("-"):
+        facts = _facts_of_program()
+    else:
+        facts = CommandFacts(arguments="run")
     if facts.arguments == "files":
         facts = replace(facts, arguments="file")
     style = next((mark for mark in "_-" if mark in typed.lstrip("-")), "")
     return [_in_style(offer, style) for offer in _COMPLETER.offers_of(facts, before, typed)]
+
+
+def _place_of_command(words: Sequence[str]) -> tuple[int | None, list[str]]:
+    """Where the command stands, if there is one, and the paths before it."""
+    if not words or words[0] in COMMANDS:  # nearly always: no options need to be known
+        return (0 if words else None), []
+    shell = _command(SHELL)
+    positionals = standing(words, shell.flags(_context(shell))).positionals
+    place = next((place for place in positionals if words[place] in COMMANDS), None)
+    return place, [words[other] for other in positionals if place is not None and other < place]
 
 
 def _in_style(offer: Offer, style: str) -> Offer:

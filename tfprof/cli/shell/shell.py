@@ -31,6 +31,7 @@ from tfprof.cli.shell.settings import (
     with_set,
 )
 from tfprof.cli.shell.words import ProfileWords
+from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import TfprofError, UsageError
 from tfprof.files.disk import write_file
 
@@ -236,10 +237,7 @@ class Shell:
         if found is None and name in self._commands:
             found = self._find(name)
         if found is None:
-            import difflib
-
-            close = difflib.get_close_matches(name, self._commands, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "; help lists them"
+            hint = did_you_mean(name, self._commands, "; help lists them")
             raise UsageError(f"no such command: {name!r}{hint}")
         return found
 
