@@ -4,8 +4,6 @@ import csv
 import gzip
 import io
 import json
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -255,8 +253,7 @@ def traced(monkeypatch):
     notes = (Note("warning", "One plane is missing."),)
     pieces = [json.dumps(trace).encode()]
     result = TraceResult("trace", "Trace viewer", notes=notes, pieces=lambda: iter(pieces))
-    stub = SimpleNamespace(trace=lambda run, **question: result, TraceResult=TraceResult)
-    monkeypatch.setitem(sys.modules, "tfprof.captures.trace.events", stub)
+    monkeypatch.setattr(tools, "trace", lambda run, **question: result)
     return trace
 
 
