@@ -32,11 +32,12 @@ def run(**given: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(given)
+        from tfprof.profiler import session_of
         from tfprof.profiles.write.table_text import table_chunks
         from tfprof.profiles.write.tables import BY_NAME
 
-        profiler._take_up()
-        chunks = table_chunks(BY_NAME[given["table"]], profiler._profile, given["format"])
+        profile = session_of(profiler).complete()
+        chunks = table_chunks(BY_NAME[given["table"]], profile, given["format"])
         _write(chunks, target)
     tell(profiler.notices)
 
