@@ -142,7 +142,7 @@ def synthetic(events: int, classic: bool) -> Any:
 
     nodes = graph(*(op(f"layer/op_{n}", "MatMul", f"layer/op_{n // 2}") for n in range(OPS)))
     profiler = tfprof.Profiler(nodes, classic=classic)
-    profile = profiler._profile
+    profile = profiler._session.profile
     device = "/device:cpu:0"
     profile.ops.device_ids.array[:] = profile.ops.strings.intern(device)
     places = np.arange(events, dtype=np.int64)

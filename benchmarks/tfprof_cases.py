@@ -53,7 +53,7 @@ def add_step(folder: Path, repeat: int) -> Result:
         seconds, _message = timed(pb.RunMetadata.FromString, data.run_meta)
         found["parse"].append(seconds)
         del _message
-        seconds, _sums = timed(profiler._profile.steps.records.get, step)
+        seconds, _sums = timed(profiler._session.profile.steps.records.get, step)
         found["sums"].append(seconds)
     return found
 
@@ -65,7 +65,7 @@ def add_step_memory(folder: Path, _repeat: int) -> Result:
     """
     data = Input.load(folder)
     profiler = tfprof.Profiler(data.graph)
-    profiler._source.update()
+    profiler._session._source.update()
     before = resident_mb()
     Path("/proc/self/clear_refs").write_text("5")
     profiler.add_step(0, data.run_meta)

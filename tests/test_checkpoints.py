@@ -68,7 +68,7 @@ def test_types_are_saved_once():
     profiler = network()
     profiler.add_checkpoint(OBJECTS)
     profiler.add_checkpoint(OBJECTS)
-    added = profiler._profile.ops.added_types
+    added = profiler._session.profile.ops.added_types
     assert all(len(types) == 1 for types in added.values())
     again = tfprof.Profiler.load(profiler.serialize_to_string())
     assert marked(again) == ["dense/bias", "dense/kernel", "step"]

@@ -44,9 +44,8 @@ if TYPE_CHECKING:
     from tfprof.recording.eager.trace import trace
     from tfprof.recording.sessions.profile_context import ProfileContext
     from tfprof.recording.sessions.profiler_hook import ProfilerHook
-    from tfprof.views.result import ViewNode
+    from tfprof.views.result import ViewNode, ViewTree
     from tfprof.views.show.drawing import render_dot_file
-    from tfprof.views.show.view_tree import ViewTree
     from tfprof.views.write.client_timeline import Timeline
     from tfprof.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
 
@@ -76,7 +75,7 @@ _HOME = {
     "UnknownFormatError": "tfprof.errors",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
-    "ViewTree": "tfprof.views.show.view_tree",
+    "ViewTree": "tfprof.views.result",
     "advise": "tfprof.one_shot",
     "demo_files": "tfprof.demo",
     "flops": "tfprof.graphs.reports.flops",

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tfprof.advisor.registry import Wanted, one_of
 from tfprof.errors import UsageError
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.profiler import Profiler
-from tfprof.views.show.view_tree import view_kind
+from tfprof.profiler import new_session, profiler_of_session
+from tfprof.views.result import view_kind
+from tfprof.views.session import Session
+from tfprof.views.write.outputs import answer
 from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def profile(
     kind = view_kind(cmd)
     if options is None or (isinstance(options, int) and options == 0):  # 0: TensorFlow's default
         options = ProfileOptionBuilder.trainable_variables_parameter()
-    return _one_shot(graph, op_log, run_meta, classic)._answer(kind, options)
+    return answer(_one_shot(graph, op_log, run_meta, classic), kind, options)
 
 
 def advise(
@@ -71,7 +73,7 @@ def advise(
         InputError: An input is unusable.
     """
     wanted = one_of(_not_zero(checkers), _not_zero(options))
-    return _one_shot(graph, None, run_meta, classic).advise(wanted)
+    return profiler_of_session(_one_shot(graph, None, run_meta, classic)).advise(wanted)
 
 
 def _not_zero(checkers: Wanted | int) -> Wanted:
@@ -84,10 +86,9 @@ def _not_zero(checkers: Wanted | int) -> Wanted:
 
 def _one_shot(
     graph: Any, op_log: Source | None, run_meta: Source | None, classic: bool | None
-) -> Profiler:
-    """A profiler with one step at most, which is known before anybody asks."""
-    profiler = Profiler.__new__(Profiler)
-    profiler._start(graph, op_log, classic, one_shot=True)
+) -> Session:
+    """A session with one step at most, which is known before anybody asks."""
+    session = new_session(graph, op_log, classic=classic, one_shot=True)
     if run_meta is not None:
-        profiler._add_step(0, run_meta)
-    return profiler
+        session.add_run(0, run_meta)
+    return session

@@ -16,7 +16,7 @@ from tfprof.files.open import LoadedFile
 from tfprof.files.run_files import RunFile, RunFiles, find_run_files
 from tfprof.files.run_folder import is_capture
 from tfprof.files.threads import number_of_threads
-from tfprof.profiler import Profiler
+from tfprof.profiler import Profiler, session_of
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -145,7 +145,7 @@ def _tell_of_others(profiler: Profiler, files: RunFiles) -> None:
     assert files.profile is not None
     names = [Path(file.path).name for file in files.other_profiles]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    profiler._profile.notices.set(
+    session_of(profiler).profile.notices.set(
         "other-profiles",
         f"other profiles in the folder of {files.profile.path} were not opened: "
         f"{', '.join(names[-5:])}{more}; give the file to open one of them",

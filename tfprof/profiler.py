@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.remarks import Notice
-from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.files.checkpoint.variable_values import CHECKPOINT_VARIABLES
+from tfprof.errors import EmptyProfileError, TfprofWarning
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
 from tfprof.graphs.model.seen_program import SeenProgram
-from tfprof.options.parse import ProfileOptions, is_classic, parse_options
+from tfprof.options.parse import is_classic, parse_options
 from tfprof.options.spec import UNASKED
-from tfprof.profiles.accounting.accounting import FlopCounter
-from tfprof.profiles.accounting.what_ran import not_run
-from tfprof.profiles.float_ops.profile_flops import observed_control_flow
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import step_number
-from tfprof.profiles.session.inputs import GraphSource
-from tfprof.profiles.session.loading import Loadable
-from tfprof.views import result as views
-from tfprof.views.build import ViewBuilder
-from tfprof.views.result import ViewKind
-from tfprof.views.show.tfprof_text import render_advice, render_envelope, render_stdout
-from tfprof.views.show.view_tree import ViewTree, view_kind
-from tfprof.views.write.outputs import OutputFile, output_files, write_output, write_view
+from tfprof.views.result import ViewTree, view_kind
+from tfprof.views.session import Session
+from tfprof.views.show.tfprof_text import render_advice, render_stdout
+from tfprof.views.write.outputs import OutputFile, answer, output_files, write_output
 from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from tfprof.advisor.context import CheckContext
     from tfprof.advisor.registry import Wanted
+    from tfprof.captures.run.run import Run
     from tfprof.columns.findings import Finding
     from tfprof.files.checkpoint import Checkpoint
     from tfprof.files.open import Source
@@ -44,7 +38,7 @@ _MOST_LISTED = 8
 """Steps that are named one by one."""
 
 
-class Profiler(Loadable):
+class Profiler:
     """Collects the steps of a run and answers with views of them.
 
     Any number of profilers can live side by side, and each may be used from several threads.
@@ -72,27 +66,73 @@ class Profiler(Loadable):
         'Abs'
     """
 
+    _session: Session
+
     def __init__(
         self, graph: Any = None, op_log: Source | None = None, *, classic: bool | None = None
     ) -> None:
-        self._start(graph, op_log, classic, one_shot=False)
+        self._session = new_session(graph, op_log, classic=classic)
 
-    def _start(
-        self, graph: Any, op_log: Source | None, classic: bool | None, *, one_shot: bool
-    ) -> None:
-        profile = Profile(classic=is_classic(classic))
-        graph = default_graph() if graph is None else graph
-        self._set_up(profile, graph, op_log, one_shot=one_shot)
+    @classmethod
+    def load(cls, source: Source, *, classic: bool | None = None, recover: bool = False) -> Self:
+        """A profiler from a saved profile, to which more steps may be added.
 
-    def _set_up(
-        self, profile: Profile, graph: Any, op_log: Source | None, *, one_shot: bool = False
-    ) -> None:
-        self.classic = profile.classic
-        self._lock = threading.RLock()
-        self._profile = profile
-        self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
-        counter = FlopCounter(self._source.count_flops, self._lock)
-        self._views = ViewBuilder(profile, ViewTree, counter)
+        The float operations of its ops are those that were saved.
+
+        Args:
+            source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
+            classic: As for ``Profiler``.
+            recover: Load what is left of a damaged profile; ``notices`` say what is missing.
+
+        Raises:
+            InputError: The profile can not be read, is something else or, unless it is to be
+                recovered, damaged.
+        """
+        from tfprof.profiles.read.profile_proto import read_profile
+
+        profile = read_profile(source, classic=is_classic(classic), recover=recover)
+        return cls._of(Session(profile))
+
+    @classmethod
+    def from_xspace(
+        cls,
+        run: Run | Source | Sequence[Source],
+        graph: Any = None,
+        *,
+        host: str | None = None,
+        classic: bool | None = None,
+    ) -> Self:
+        """A profiler of what the TensorFlow 2 profiler has captured.
+
+        Ops on threads and kernels on devices become runs of ops, step by step; memory that ops
+        allocate and the calls that the Python tracer saw come along. ``notices`` tell what is in
+        no step or belongs to no op. Stages of input pipelines are no ops (``tfprof.tools.tf_data``
+        shows them), and neither are instructions of XLA on a CPU (``tfprof.tools.hlo_stats``).
+
+        Args:
+            run: A run of ``tfprof.tools.open_run``, or what that takes.
+            graph: The graph that ran, as for ``Profiler``: for shapes, float operations and data
+                flow. Without one, the ops are those that the capture names.
+            host: Only one host. Of several, hosts are tasks whose steps add up.
+            classic: As for ``Profiler``.
+
+        Raises:
+            InputError: An input can not be read, is something else or is broken.
+            UsageError: There is no such host, or the graph is of the wrong type.
+        """
+        from tfprof.captures.run.run import Run, open_run
+        from tfprof.profiles.from_captures.captured_steps import add_capture
+
+        captured = run if isinstance(run, Run) else open_run(run)
+        session = Session(Profile(classic=is_classic(classic)), graph)
+        add_capture(session.profile, captured, host)
+        return cls._of(session)
+
+    @classmethod
+    def _of(cls, session: Session) -> Self:
+        profiler = cls.__new__(cls)
+        profiler._session = session
+        return profiler
 
     def __repr__(self) -> str:
         """What it holds: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
@@ -104,22 +144,27 @@ class Profiler(Loadable):
         else:
             said = "no steps"
         mode = ", classic mode" if self.classic else ""
-        return f"<tfprof.Profiler: {len(self._profile.ops):,} ops, {said}{mode}>"
+        return f"<tfprof.Profiler: {len(self._session.profile.ops):,} ops, {said}{mode}>"
+
+    @property
+    def classic(self) -> bool:
+        """Whether it reproduces the original where that is wrong."""
+        return self._session.profile.classic
 
     @property
     def coverage(self) -> float:
         """Share of the ops that were seen running, 0 to 1."""
-        return self._profile.coverage
+        return self._session.profile.coverage
 
     @property
     def steps(self) -> list[int]:
         """Steps that were added, ascending."""
-        return self._profile.steps.steps
+        return self._session.profile.steps.steps
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a reader of the results should know: dropped, repaired or partial data."""
-        return self._profile.notices.as_tuple()
+        return self._session.profile.notices.as_tuple()
 
     def add_step(self, step: int, run_meta: Source) -> None:
         """Add the run metadata of a step; a step that was added before grows.
@@ -136,7 +181,7 @@ class Profiler(Loadable):
             InputError: The run metadata can not be read, are something else or are broken.
         """
         step = step_number(step)
-        if self._add_step(step, run_meta):
+        if self._session.add_run(step, run_meta):
             return
         message = (
             f"step {step}: the run metadata hold no step_stats, so the run was not traced; "
@@ -145,12 +190,6 @@ class Profiler(Loadable):
         if not self.classic:
             raise EmptyProfileError(message)
         warnings.warn(message, TfprofWarning, stacklevel=2)
-
-    def _add_step(self, step: int, run_meta: Source) -> bool:
-        """Add a step; False if the run metadata hold no stats."""
-        with self._lock:
-            self._views.settle()
-            return self._source.add_run(step, run_meta)
 
     def add_checkpoint(self, source: str | os.PathLike[str] | Checkpoint) -> None:
         """Add a checkpoint: with ``tensor_value`` selected, views show values of its variables.
@@ -166,11 +205,7 @@ class Profiler(Loadable):
         """
         from tfprof.files.checkpoint.values import checkpoint_values
 
-        values = checkpoint_values(source)
-        with self._lock:
-            self._update()
-            self._source.mark(values.names(), CHECKPOINT_VARIABLES)
-            self._profile.variable_values = values
+        self._session.add_values(checkpoint_values(source))
 
     def profile_name_scope(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by name scope.
@@ -182,15 +217,15 @@ class Profiler(Loadable):
             UsageError: An option is wrong, or the step was never added.
             InputError: The output file can not be written.
         """
-        return self._answer("scope", options)  # type: ignore[return-value]  # scope → GraphNode
+        return answer(self._session, "scope", options)  # type: ignore[return-value]  # GraphNode
 
     def profile_graph(self, options: Mapping[str, Any]) -> pb.GraphNodeProto:
         """Ops by data flow. Arguments and errors as in ``profile_name_scope``."""
-        return self._answer("graph", options)  # type: ignore[return-value]
+        return answer(self._session, "graph", options)  # type: ignore[return-value]
 
     def profile_operations(self, options: Mapping[str, Any]) -> pb.MultiGraphNodeProto:
         """Op types. Arguments and errors as in ``profile_name_scope``."""
-        return self._answer("op", options)  # type: ignore[return-value]
+        return answer(self._session, "op", options)  # type: ignore[return-value]
 
     def profile_python(self, options: Mapping[str, Any]) -> pb.MultiGraphNodeProto:
         """Ops by Python line. Arguments and errors as in ``profile_name_scope``.
@@ -198,7 +233,7 @@ class Profiler(Loadable):
         Raises:
             EmptyProfileError: No op has a call stack.
         """
-        return self._answer("code", options)  # type: ignore[return-value]
+        return answer(self._session, "code", options)  # type: ignore[return-value]
 
     def advise(self, checkers: Wanted = None, *, options: Wanted = None) -> pb.AdviceProto:
         """Check the run; the reports are printed to ``sys.stdout`` and returned.
@@ -215,7 +250,7 @@ class Profiler(Loadable):
         from tfprof.advisor.registry import one_of
 
         checkers = one_of(checkers, options)
-        with self._lock:
+        with self._session.lock:
             reports = report(self._check_context(), checkers)
         advice = pb.AdviceProto()
         for name, lines in reports.items():
@@ -247,14 +282,14 @@ class Profiler(Loadable):
         """
         from tfprof.advisor.advice import find
 
-        with self._lock:
+        with self._session.lock:
             return find(self._check_context(show_library_frames), checkers)
 
     def _check_context(self, show_library_frames: bool = False) -> CheckContext:
         from tfprof.advisor.context import CheckContext
 
-        self._take_up()
-        return CheckContext(self._profile, self._views, show_library_frames=show_library_frames)
+        profile, views = self._session.complete(), self._session.views
+        return CheckContext(profile, views, show_library_frames=show_library_frames)
 
     def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
         """A view as a light object: columns and rows, no protobuf, nothing written.
@@ -268,22 +303,12 @@ class Profiler(Loadable):
             UsageError: The command or an option is wrong, or the step was never added.
             EmptyProfileError: The code view has no call stacks to show.
         """
-        return self._view(cmd, options)
-
-    def _view(
-        self, cmd: str, options: Mapping[str, Any] | None, *, with_float_ops: bool = True
-    ) -> ViewTree:
-        """As ``view``; whoever shows no float operations saves the time of counting them."""
         kind = view_kind(cmd)
         if options is None:
             options = UNASKED
         if isinstance(options, Mapping):
             options = {**options, "output": "none"}
-        parsed = parse_options(options, classic=self.classic)
-        with self._lock:
-            tree = self._build(kind, parsed, with_float_ops=with_float_ops)
-        assert isinstance(tree, ViewTree)
-        return tree
+        return self._session.view(kind, parse_options(options, classic=self.classic))
 
     def output_files(
         self, cmd: str, options: Mapping[str, Any] | None = None
@@ -297,15 +322,15 @@ class Profiler(Loadable):
         """
         kind = view_kind(cmd)
         parsed = parse_options(UNASKED if options is None else options, classic=self.classic)
-        with self._lock:
-            yield from output_files(self._build(kind, parsed), self._views.build)
+        with self._session.lock:
+            yield from output_files(self._session.view(kind, parsed), self._session.view)
 
     def report(self, cmd: str, options: Mapping[str, Any] | None = None) -> str:
         """A view as the text that ``stdout`` output would print.
 
         Arguments and errors as in ``view``.
         """
-        with self._lock:
+        with self._session.lock:
             return render_stdout(self.view(cmd, options))
 
     def serialize_to_string(self, *, constants: bool = True) -> bytes:
@@ -320,9 +345,8 @@ class Profiler(Loadable):
         """
         from tfprof.profiles.write.profile_proto import profile_to_bytes
 
-        with self._lock:
-            self._take_up()
-            return profile_to_bytes(self._profile, constants=constants)
+        with self._session.lock:
+            return profile_to_bytes(self._session.complete(), constants=constants)
 
     def save(self, path: str | os.PathLike[str], *, constants: bool = True) -> None:
         """Write what ``serialize_to_string`` gives to a file; one that is there is overwritten.
@@ -331,7 +355,7 @@ class Profiler(Loadable):
             InputError: The file can not be written. What was there before is still there.
             UsageError: It would be larger than 2 GiB.
         """
-        with self._lock:
+        with self._session.lock:
             write_file(path, self._chunks(constants), overwrite=True)
 
     def merge(self, *others: Profiler) -> Profiler:
@@ -345,80 +369,23 @@ class Profiler(Loadable):
         """
         merged = Profile(classic=self.classic)
         for profiler in (self, *others):
-            with profiler._lock:
-                profiler._take_up()
-                merged.add_profile(profiler._profile)
-        return self._of(merged)
+            with profiler._session.lock:
+                merged.add_profile(profiler._session.complete())
+        return self._of(Session(merged))
 
     def _write_profile(self, filename: str) -> None:
         """As in TensorFlow: ``save``, and in classic mode a warning if that fails."""
-        with self._lock:
+        with self._session.lock:
             write_output(filename, self._chunks(), classic=self.classic)
 
     def _chunks(self, constants: bool = True) -> Iterator[bytes]:
         from tfprof.profiles.write.profile_proto import profile_to_chunks
 
-        self._take_up()
-        return profile_to_chunks(self._profile, constants=constants)
-
-    def _take_up(self) -> None:
-        """Bring the profile up to date with a live graph, call stacks included."""
-        self._update()
-        self._source.add_traces()
-        self._source.count_flops()
+        return profile_to_chunks(self._session.complete(), constants=constants)
 
     def __seen_program__(self, static: bool) -> SeenProgram:
         """The graph with its functions, and what runs have shown, as ``flops`` asks for it."""
-        with self._lock:
-            self._update()
-            program, profile = self._source.program(), self._profile
-            idle: Sequence[int] = ()
-            if not (static or self.classic):
-                idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
-            return SeenProgram(program, observed_control_flow(profile), idle)
-
-    def _update(self) -> None:
-        """Take up what is new in a live graph; views that are held keep their numbers."""
-        if self._source.is_behind:
-            self._views.settle()
-        self._source.update()
-
-    def _build(
-        self, kind: ViewKind, options: ProfileOptions, *, with_float_ops: bool = True
-    ) -> views.ViewTree:
-        self._update()
-        if kind == "code":
-            self._source.add_traces()
-        return self._views.build(kind, options, with_float_ops=with_float_ops)
-
-    def _answer(
-        self, kind: ViewKind, options: Mapping[str, Any]
-    ) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
-        empty = pb.GraphNodeProto if kind in ("scope", "graph") else pb.MultiGraphNodeProto
-        parsed: ProfileOptions | None = None
-        try:
-            parsed = parse_options(options, classic=self.classic)
-            with self._lock:
-                tree = self._build(kind, parsed)
-                try:
-                    write_view(tree, self._views.build)
-                except UsageError as error:  # such a view is not written in that way
-                    if not self.classic:
-                        raise
-                    warnings.warn(str(error), TfprofWarning, stacklevel=3)
-                    return empty(name=tree.name)
-                return empty() if _loses_result(tree) else _proto(tree)
-        except (UsageError, EmptyProfileError) as error:
-            if not self.classic:
-                raise
-            # The original says so on stderr and answers with an empty message.
-            warnings.warn(str(error), TfprofWarning, stacklevel=3)
-            if parsed is None:
-                with self._lock:
-                    self._views.structure(kind, classic=True)
-            elif parsed.output.type == "stdout":
-                sys.stdout.write(render_envelope(parsed, ""))
-            return empty()
+        return self._session.seen_program(static=static)
 
 
 def load(source: Source, *, classic: bool | None = None, recover: bool = False) -> Profiler:
@@ -426,14 +393,20 @@ def load(source: Source, *, classic: bool | None = None, recover: bool = False) 
     return Profiler.load(source, classic=classic, recover=recover)
 
 
-def _proto(tree: views.ViewTree) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
-    from tfprof.views.write.protos import view_to_proto
+def new_session(
+    graph: Any, op_log: Source | None, *, classic: bool | None, one_shot: bool = False
+) -> Session:
+    """A session without steps. Arguments as for ``Profiler`` and for ``Session``."""
+    profile = Profile(classic=is_classic(classic))
+    graph = default_graph() if graph is None else graph
+    return Session(profile, graph, op_log, one_shot=one_shot)
 
-    return view_to_proto(tree)
+
+def session_of(profiler: Profiler) -> Session:
+    """What a profiler answers from, for other modules of the package."""
+    return profiler._session
 
 
-def _loses_result(tree: views.ViewTree) -> bool:
-    """Whether the original answers with an empty message although it has written files."""
-    options = tree.options
-    is_timeline = options.output.type == "timeline"
-    return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
+def profiler_of_session(session: Session) -> Profiler:
+    """A profiler that answers from a session."""
+    return Profiler._of(session)

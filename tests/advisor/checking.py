@@ -29,7 +29,9 @@ def context(
     profiler = tfprof.Profiler(graph(*nodes), op_log, classic=False)
     for step, run_meta in enumerate(runs):
         profiler.add_step(step, run_meta)
-    return CheckContext(profiler._profile, profiler._views, show_library_frames=show_library_frames)
+    return CheckContext(
+        profiler._session.profile, profiler._session.views, show_library_frames=show_library_frames
+    )
 
 
 def found(checker: Callable[[CheckContext], Sequence[Finding]], *args: Any, **more: Any) -> Any:

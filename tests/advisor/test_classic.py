@@ -11,7 +11,7 @@ def reports(checker, nodes, *steps):
     profiler = tfprof.Profiler(graph(*nodes), classic=True)
     for number, run_meta in enumerate(steps):
         profiler.add_step(number, run_meta)
-    return CLASSIC_CHECKERS[checker](profiler._profile, profiler._views)
+    return CLASSIC_CHECKERS[checker](profiler._session.profile, profiler._session.views)
 
 
 def gpu_step(start, scheduled, computed):

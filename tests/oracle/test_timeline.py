@@ -101,11 +101,11 @@ def our_timelines(
 
     def view_of_step(step: int) -> Any:
         chosen: ProfileOptions = dataclasses.replace(parsed, values={**parsed.values, "step": step})
-        return profiler._build(view, chosen)  # type: ignore[arg-type]
+        return profiler._session.view(view, chosen)  # type: ignore[arg-type]
 
     files, printed = {}, ""
     try:
-        tree = profiler._build(view, parsed)  # type: ignore[arg-type]
+        tree = profiler._session.view(view, parsed)  # type: ignore[arg-type]
     except tfprof.errors.TfprofError:
         return {}, ""
     for file in view_to_timelines(tree, view_of_step):

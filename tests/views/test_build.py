@@ -111,7 +111,7 @@ def test_a_view_that_is_read_while_a_step_is_added_has_its_own_numbers():
     tree = profiler.view("scope")
     found = []
     reader = threading.Thread(target=lambda: found.append(tree.total_float_ops))
-    with profiler._lock:
+    with profiler._session.lock:
         reader.start()
         profiler.add_step(0, fed(7))
     reader.join()

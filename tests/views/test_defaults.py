@@ -114,7 +114,7 @@ def test_timelines_and_drawings_hold_every_op(tmp_path):
     assert tree.options.order_by == "micros"
     for output in ("timeline:outfile=x", "pprof:outfile=x", "dot:outfile=x.dot"):
         parsed = tfprof.options.parse.parse_options({**UNASKED, "output": output})
-        tree = made._views.build("scope", parsed)
+        tree = made._session.views.build("scope", parsed)
         assert (tree.options.order_by, tree.n_idle) == ("name", 0)
 
 

@@ -100,8 +100,7 @@ def run_view(
         raise UsageError(f"option --max_rows={max_rows} must be 0 (all) or more")
     with warnings_as_notes():
         profiler = open_profiler(inputs)
-        shows_float_ops = chosen_format in ("json", "csv") or _names_float_ops(options)
-        tree = profiler._view(kind, options, with_float_ops=shows_float_ops)
+        tree = profiler.view(kind, options)
         if target is not None and _is_text(options):
             target.write(_formatted(tree, chosen_format, target, max_rows, inputs.title))
         elif target is not None:
@@ -160,15 +159,6 @@ def warnings_as_notes() -> Iterator[None]:
     finally:
         for warning in caught:
             note(str(warning.message), "tfprof: warning")
-
-
-def _names_float_ops(options: dict[str, Any]) -> bool:
-    """Whether a table or text that these options ask for depends on float operations."""
-    return (
-        not {"float_ops", "auto"}.isdisjoint(options["select"])
-        or options["order_by"] == "float_ops"
-        or options["min_float_ops"] > 0
-    )
 
 
 def _target(result: ResultChoice, options: dict[str, Any]) -> Target | None:

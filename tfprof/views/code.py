@@ -12,7 +12,7 @@ from tfprof.columns.frames import EMPTY_STACK
 from tfprof.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.members import Groups
-from tfprof.views.result import ROOT_NAME
+from tfprof.views.roots import ROOT_NAME
 
 GRADIENT_SUFFIX = " (gradient)"
 _NO_NODE = -1

@@ -51,6 +51,22 @@ def settled(options: ProfileOptions, profile: Profile, metrics: Metrics) -> Prof
     return replace(options, values=values, hides_idle=bool(known) and is_read and has_runs)
 
 
+def needs_float_ops(options: ProfileOptions, profile: Profile) -> bool:
+    """Whether the rows that these options ask for, or their order, depend on float operations.
+
+    Args:
+        options: The options, before ``settled``.
+        profile: What was recorded.
+    """
+    select = options.values["select"]
+    return (
+        "float_ops" in select
+        or options.order_by == "float_ops"
+        or options.minimum("float_ops") > 0
+        or (AUTO in select and not profile.steps.steps)
+    )
+
+
 def idle_metrics(options: ProfileOptions) -> list[int]:
     """Rows of metrics that are all 0 where there is nothing to show: runs, and what is shown."""
     shown = [METRIC_OF_ORDER[name] for name in options.select if name in METRIC_OF_ORDER]

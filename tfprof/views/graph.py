@@ -7,8 +7,9 @@ import numpy as np
 from tfprof.columns import tree_walks
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.tree import Tree
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.result import NO_OP, ROOT_NAME
+from tfprof.views.roots import ROOT_NAME
 from tfprof.views.scope import OpTree
 
 

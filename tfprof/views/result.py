@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -11,25 +11,28 @@ import numpy as np
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.remarks import Notice
 from tfprof.columns.tree import Tree
+from tfprof.errors import UsageError
+from tfprof.files.checkpoint.value_text import short_text
+from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
 from tfprof.profiles.accounting.input_shapes import InputShapes
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
+from tfprof.views.code import CodeTree
+from tfprof.views.variable_values import SELECT
 
 if TYPE_CHECKING:
-    from tfprof.views.code import CodeTree
+    import graphviz
 
 ViewKind = Literal["scope", "graph", "op", "code"]
 Row = dict[str, int | str]
 
-ROOT_NAME = "_TFProfRoot"
-GRAPH_ROOT_TYPE = "_TFGraphParent"
-SCOPE_PARENT_TYPE = "_kTFScopeParent"
+VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
 
-NO_OP = -1
-"""In ``ViewTree.op_rows``: the root, or a scope that is not itself an op."""
+Draw = Callable[["ViewTree", str | None, int | None], "graphviz.Digraph"]
+"""Draws a view: the view, and the arguments of ``ViewTree.to_graphviz``."""
 
 
 def _none() -> Int64Array:
@@ -54,7 +57,8 @@ class ViewTree:
             itself and everything after it in the list (op).
         definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.
         accounted: Rows that match ``account_type_regexes``, shape (n,).
-        op_rows: Row in the op table, shape (n,), or ``NO_OP``; scope and graph.
+        op_rows: Row in the op table, shape (n,), or ``NO_OP`` for the root and for scopes that
+            are no ops; scope and graph.
         member_offsets: Start of each row's ops in ``members``, shape (n + 1,); op and code.
         members: Ops that belong to the rows; op and code.
         op_metrics: Metrics of every op.
@@ -65,6 +69,7 @@ class ViewTree:
         code: All lines, shown or not; code view.
         is_empty: The profile holds nothing that this view could show.
         n_idle: Rows that were left out because they never ran and have nothing to show.
+        draw: Draws the view.
     """
 
     kind: ViewKind
@@ -86,6 +91,7 @@ class ViewTree:
     positions: Int64Array = field(default_factory=_none)
     code: CodeTree | None = None
     n_idle: int = 0
+    draw: Draw | None = field(default=None, compare=False)
     _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -171,9 +177,64 @@ class ViewTree:
             return int(getattr(self.root, name))
         raise AttributeError(f"a view has no attribute {name!r}")
 
+    @property
+    def shows_values(self) -> bool:
+        """Whether it shows values of variables: selected, there are some, and rows are ops."""
+        return (
+            SELECT in self.options.select
+            and self.kind in ("scope", "graph")
+            and self.profile.variable_values is not None
+        )
+
+    def value_of(self, row: int) -> VariableValue | None:
+        """The variable that has the name of a row, read once for each view; None without one.
+
+        Raises:
+            InputError: It can not be read.
+        """
+        source = self.profile.variable_values
+        if source is None:
+            return None
+        known = self._caches.setdefault("variable_values", {})
+        assert isinstance(known, dict)
+        name = self.names[row]
+        if name not in known:
+            known[name] = source.value(name)
+        value: VariableValue | None = known[name]
+        return value
+
     def to_rows(self) -> list[Row]:
-        """All shown nodes as flat dicts: ``name``, ``depth``, and every metric."""
-        return self.root.to_rows()
+        """All shown nodes as flat dicts: ``name``, ``depth``, and every metric.
+
+        If ``tensor_value`` is selected and there is a checkpoint, the scope and graph view have
+        it, too: the first values of a variable as text, and how many more there are.
+
+        Raises:
+            InputError: Values can not be read.
+        """
+        rows = self.root.to_rows()
+        if self.shows_values:
+            for place, row in enumerate(rows):
+                value = self.value_of(place)
+                row[SELECT] = "" if value is None else short_text(value)
+        return rows
+
+    def to_graphviz(
+        self, *, attribute: str | None = None, max_nodes: int | None = None
+    ) -> graphviz.Digraph:
+        """The view as a picture.
+
+        Args:
+            attribute: What makes a node large and dark: ``micros``, ``bytes``, ``params``,
+                ``float_ops`` …; by default the first of ``select`` that has a value.
+            max_nodes: Nodes to draw, 50 by default; the lighter ones are counted in boxes.
+
+        Raises:
+            UsageError: It is an op view, which has no edges; or an argument is wrong.
+            MissingDependencyError: The package ``graphviz`` is not installed.
+        """
+        assert self.draw is not None, "views of profilers can be drawn"
+        return self.draw(self, attribute, max_nodes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -227,3 +288,15 @@ class ViewNode:
             {"name": name, "depth": below[i]} | {key: values[i] for key, values in columns.items()}
             for i, name in enumerate(tree.names[self.row : end])
         ]
+
+
+def view_kind(cmd: str) -> ViewKind:
+    """The view that a command means.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for kind in VIEWS:
+        if cmd == kind:
+            return kind
+    raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")

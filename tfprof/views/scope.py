@@ -8,7 +8,7 @@ from tfprof.columns import tree_walks
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.result import ROOT_NAME
+from tfprof.views.roots import ROOT_NAME
 
 
 @dataclass(frozen=True, slots=True)

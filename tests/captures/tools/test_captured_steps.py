@@ -24,7 +24,7 @@ def step(number, start, duration=1000):
 
 def runs(profiler, number):
     """Name, device, kind of time, start and duration in ns of what ran in a step."""
-    profile = profiler._profile
+    profile = profiler._session.profile
     strings = profile.steps.strings
     found = profile.steps.details[number].executions
     return [
@@ -63,7 +63,7 @@ def test_ops_of_threads_run_on_the_cpu_step_by_step():
 
 def test_times_are_those_of_the_capture():
     run = opened(xspace(host(line(step(0, 0, 5000), event("a:X", 10, 2600)))))
-    executions = tfprof.Profiler.from_xspace(run)._profile.steps.details[0].executions
+    executions = tfprof.Profiler.from_xspace(run)._session.profile.steps.details[0].executions
     base = run.hosts[0].space.base_ns
     assert executions.start_nanos.tolist() == [base + 10]
     assert executions.start_micros.tolist() == [base // 1000]
@@ -135,7 +135,7 @@ def test_memory_of_ops():
         if row["name"] in ("a", "b")
     }
     assert sizes == {"a": (96, 96, 64), "b": (8, 8, 8)}
-    allocations = profiler._profile.steps.details[1].allocations
+    allocations = profiler._session.profile.steps.details[1].allocations
     assert allocations.sizes.tolist() == [64, 32, -32, 8]
     assert codes(profiler)["memory-outside-ops"] == 1
 
@@ -146,7 +146,7 @@ def test_memory_belongs_to_its_step():
         step(2, 2000), event("a:X", 2010, 300), memory("Allocation", 2020, 2, 16, 80),
     )  # fmt: skip
     profiler = tfprof.Profiler.from_xspace(opened(xspace(host(events))))
-    details = profiler._profile.steps.details
+    details = profiler._session.profile.steps.details
     assert [details[number].allocations.sizes.tolist() for number in (1, 2)] == [[64], [16]]
     levels = [details[number].levels.bytes_in_use.tolist() for number in (1, 2)]
     assert levels == [[64], [80]]
@@ -177,7 +177,7 @@ def test_ops_of_a_graph_are_found_by_name():
     )  # fmt: skip
     profiler = tfprof.Profiler.from_xspace(opened(xspace(host(events))), graph)
     assert [name for name, *_ in runs(profiler, 1)] == ["layer/y", "layer/y", "new"]
-    assert len(profiler._profile.ops) == 3
+    assert len(profiler._session.profile.ops) == 3
 
 
 def test_hosts_add_up():
@@ -200,7 +200,7 @@ def test_what_open_run_takes_is_taken():
 
 def sums(profiler, kind, device=""):
     """Time of each op in ns, over all steps, on devices of a name."""
-    profile = profiler._profile
+    profile = profiler._session.profile
     names = profile.steps.strings.values
     wanted = [place for place, name in enumerate(names) if re.search(device, name)]
     found = np.zeros(len(profile.ops), np.int64)

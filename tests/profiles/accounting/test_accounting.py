@@ -14,7 +14,7 @@ def profile_of(*nodes, log=None, **runs):
     profiler = tfprof.Profiler(graph(*nodes), log)
     for name, run_meta in runs.items():
         profiler.add_step(int(name.removeprefix("step")), run_meta)
-    return profiler._profile
+    return profiler._session.profile
 
 
 def column(profile, metric, step=-1, classic=False):

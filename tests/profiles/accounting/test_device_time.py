@@ -40,7 +40,7 @@ def test_covered_time_is_the_number_of_moments_inside(intervals):
 def times_of(executions):
     profiler = tfprof.Profiler(graph(*[op(name) for name, _ in executions]))
     profiler.add_step(0, run(executions))
-    return StepTimes.from_executions(profiler._profile.steps.details[0].executions)
+    return StepTimes.from_executions(profiler._session.profile.steps.details[0].executions)
 
 
 def test_times_of_a_step():

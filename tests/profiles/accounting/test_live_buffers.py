@@ -14,7 +14,7 @@ def holders(nodes, executions, device=CPU):
     profiler = tfprof.Profiler(graph(*nodes))
     blocks = executions if CPU in executions or GPU in executions else {CPU: executions}
     profiler.add_step(0, run_on(blocks))
-    profile = profiler._profile
+    profile = profiler._session.profile
     peak = peak_holders(
         profile.ops,
         profile.steps.records[0],

@@ -23,8 +23,8 @@ from tfprof.testing.builders import (
 
 
 def info_of(profiler):
-    profiler._take_up()
-    return profile_info(profiler._profile)
+    profiler._session.complete()
+    return profile_info(profiler._session.profile)
 
 
 def a_graph():

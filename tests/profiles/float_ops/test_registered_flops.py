@@ -55,7 +55,7 @@ CASES = [
 def flops(kind, inputs, output, attrs):
     sources = [op(f"in{i}", "Source", outputs=[shape]) for i, shape in enumerate(inputs)]
     node = op("op", kind, *(f"in{i}" for i in range(len(inputs))), outputs=[output], **attrs)
-    ops = tfprof.Profiler(graph(*sources, node))._profile.ops
+    ops = tfprof.Profiler(graph(*sources, node))._session.profile.ops
     counts, incomplete = count_registered_flops(ops, ops.output_shapes_ids.array, [len(sources)])
     return None if incomplete else counts.get(len(sources), 0)
 

@@ -15,7 +15,7 @@ def details(*runs: pb.RunMetadata) -> tuple[tfprof.Profiler, StepDetail]:
     profiler = tfprof.Profiler(graph(op("a"), op("b")))
     for run_meta in runs:
         profiler.add_step(3, run_meta)
-    return profiler, profiler._profile.steps.details[3]
+    return profiler, profiler._session.profile.steps.details[3]
 
 
 def with_allocators(made: pb.NodeExecStats, **allocators: int) -> pb.NodeExecStats:
@@ -25,11 +25,11 @@ def with_allocators(made: pb.NodeExecStats, **allocators: int) -> pb.NodeExecSta
 
 
 def executions(profiler: tfprof.Profiler, detail: StepDetail) -> list[tuple[Any, ...]]:
-    strings = profiler._profile.steps.strings
+    strings = profiler._session.profile.steps.strings
     table = detail.executions
     return [
         (
-            profiler._profile.ops.name(row) if row >= 0 else strings[name_id],
+            profiler._session.profile.ops.name(row) if row >= 0 else strings[name_id],
             strings[device],
             *rest,
         )
@@ -98,7 +98,7 @@ def test_allocators_tell_their_level_and_their_allocations() -> None:
     made.memory[0].allocation_records.add(alloc_micros=101, alloc_bytes=30)
     made.memory[0].allocation_records.add(alloc_micros=109, alloc_bytes=-30)
     profiler, detail = details(run_on({GPU: {"a": made}}))
-    strings = profiler._profile.steps.strings
+    strings = profiler._session.profile.steps.strings
     assert detail.memory.values[-1].tolist() == [500]  # "gpu" in small letters does not count
     levels = detail.levels
     assert [strings[i] for i in levels.allocator_ids.tolist()] == ["GPU_0_bfc", "gpu_host_bfc"]

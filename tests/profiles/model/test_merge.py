@@ -53,7 +53,7 @@ def test_ops_are_united_by_name_and_executions_of_a_step_add_up() -> None:
 
 
 def test_what_the_first_profile_knows_wins_and_the_second_adds() -> None:
-    merged = worker(1).merge(worker(2))._profile
+    merged = worker(1).merge(worker(2))._session.profile
     ops = merged.ops
     row = ops.row("w")
     assert ops.float_ops.array[row] == 1

@@ -25,7 +25,7 @@ LOWER_CPU = CPU.lower()
 def profile_of(*nodes, classic=False):
     """The profile inside a profiler, which feeds it."""
     profiler = tfprof.Profiler(graph(*nodes), classic=classic)
-    profile = profiler._profile
+    profile = profiler._session.profile
     profile.add_step = profiler.add_step
     return profile
 

@@ -21,7 +21,7 @@ T = {"T": Type(FLOAT)}
 
 
 def program(message, **options):
-    return program_of_ops(tfprof.Profiler(message)._profile.ops, **options)
+    return program_of_ops(tfprof.Profiler(message)._session.profile.ops, **options)
 
 
 def variable(name):

@@ -27,7 +27,7 @@ def ran(name: str, outputs: Outputs) -> pb.RunMetadata:
 
 
 def shapes_of(profiler: tfprof.Profiler, name: str) -> list[Any]:
-    ops = profiler._profile.ops
+    ops = profiler._session.profile.ops
     return ops.shapes.list_of(int(ops.output_shapes_ids.array[ops.row(name)]))
 
 

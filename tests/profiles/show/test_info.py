@@ -22,9 +22,9 @@ from tfprof.text.tables import ASCII, UNICODE
 
 
 def shown(profiler, width=100, glyphs=UNICODE):
-    profiler._take_up()
+    profiler._session.complete()
     console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
-    console.print(InfoText(profile_info(profiler._profile), glyphs))
+    console.print(InfoText(profile_info(profiler._session.profile), glyphs))
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
@@ -140,7 +140,7 @@ def test_it_fits_every_width(width):
 def test_plain_data():
     profiler = tfprof.Profiler(a_graph())
     profiler.add_step(0, run({"mm": 5}))
-    info = profile_info(profiler._profile)
+    info = profile_info(profiler._session.profile)
     (row,) = step_rows(info.steps)
     assert (row["step"], row["op_micros"], row["accelerator_micros"]) == (0, 5, None)
     assert [*info_head(info)] == ["ops", "devices", "missing", "notices"]

@@ -52,7 +52,7 @@ RUN = run_on(
 
 
 def profiles(run: pb.RunMetadata = RUN, *, classic: bool = False) -> dict[str, pb.Profile]:
-    known = Profiler(GRAPH, LOG, classic=classic)._profile
+    known = Profiler(GRAPH, LOG, classic=classic)._session.profile
     return device_profiles(run, known, classic=classic)
 
 
@@ -157,7 +157,7 @@ def test_classic_tables_are_shared_by_all_devices() -> None:
 
 
 def test_classic_has_no_locations_where_nothing_calls_apply_op() -> None:
-    known = Profiler(GRAPH, op_log(traced("mm", MAIN, BUILD, INIT)), classic=True)._profile
+    known = Profiler(GRAPH, op_log(traced("mm", MAIN, BUILD, INIT)), classic=True)._session.profile
     assert shown(device_profiles(RUN, known, classic=True)[CPU])["mm"][0] == []
 
 

@@ -26,8 +26,8 @@ from tfprof.testing.builders import (
 
 
 def text_of(profiler, table, form):
-    profiler._take_up()
-    return b"".join(table_chunks(BY_NAME[table], profiler._profile, form)).decode()
+    profiler._session.complete()
+    return b"".join(table_chunks(BY_NAME[table], profiler._session.profile, form)).decode()
 
 
 def rows_of(profiler, table):
@@ -232,8 +232,8 @@ def test_memory_adds_up(demo):
 
 @pytest.mark.parametrize("table", ["ops", "executions", "edges", "allocations"])
 def test_chunks_are_small_and_the_same_every_time(demo, table):
-    demo._take_up()
-    chunks = [*table_chunks(BY_NAME[table], demo._profile, "csv")]
+    demo._session.complete()
+    chunks = [*table_chunks(BY_NAME[table], demo._session.profile, "csv")]
     assert len(chunks) > 3
     assert max(map(len, chunks)) < 80_000
-    assert chunks == [*table_chunks(BY_NAME[table], demo._profile, "csv")]
+    assert chunks == [*table_chunks(BY_NAME[table], demo._session.profile, "csv")]

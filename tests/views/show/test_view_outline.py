@@ -153,7 +153,7 @@ class Checkpoint:
 
 def test_values_of_variables():
     profiler = tfprof.Profiler(graph(*(op(name, "VariableV2") for name in [*VALUES, "x"])))
-    profiler._profile.variable_values = Checkpoint()
+    profiler._session.profile.variable_values = Checkpoint()
     shown = view_outline(view(profiler, "scope", select=["tensor_value", "params"]))
     assert [line.split("0 params")[1].strip() for line in shown.splitlines()] == [
         "", "a variant", "7", "1: '\\x1b'", "2x3: 1.0, 2.5, 3.0, 4.0, …", "",

@@ -32,7 +32,7 @@ class Values:
 
 def message(dtype, values, classic=False):
     profiler = tfprof.Profiler(graph(op("v")), classic=classic)
-    profiler._profile.variable_values = Values(v=(dtype, values))
+    profiler._session.profile.variable_values = Values(v=(dtype, values))
     tree = profiler.view("scope", options(select=["tensor_value"]))
     return view_to_proto(tree).children[0].tensor_value, tree
 
@@ -75,7 +75,7 @@ def test_many_values_are_cut_and_that_is_said():
 
 def test_only_what_is_shown_is_read_and_once():
     profiler = tfprof.Profiler(graph(op("a"), op("a/b"), op("c")))
-    values = profiler._profile.variable_values = Values(
+    values = profiler._session.profile.variable_values = Values(
         **{name: ("float64", np.zeros(1)) for name in ("a", "a/b", "c", "d")}
     )
     shown = {"select": ["tensor_value"], "hide_name_regexes": ["c"]}

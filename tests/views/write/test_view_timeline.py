@@ -461,11 +461,11 @@ def test_no_run_is_too_odd(
     profiler = profiler_of(NODES, first, second, classic=classic)
     steps = "steps=all," if every_step and not classic else ""
     wanted = parse_options(options(output=f"timeline:{steps}outfile=trace.json"), classic=classic)
-    tree = profiler._build(view, wanted)
+    tree = profiler._session.view(view, wanted)
     trees = [tree]
 
     def view_of_step(step: int) -> ViewTree:
-        trees.append(profiler._build(view, options_of_step(tree, step)))
+        trees.append(profiler._session.view(view, options_of_step(tree, step)))
         return trees[-1]
 
     for file in view_to_timelines(tree, view_of_step):
@@ -478,7 +478,7 @@ def test_no_run_is_too_odd(
             last = trees[-1]
             chosen = [0, 1] if every_step else [last.options.step]
             shown = {*last.op_rows.tolist(), -1}
-            tables = [profiler._profile.steps.details[step].executions for step in chosen]
+            tables = [profiler._session.profile.steps.details[step].executions for step in chosen]
             times = [
                 start
                 for table in tables
@@ -497,7 +497,7 @@ def test_depth_in_the_graph_hides_nothing(tmp_path: Path) -> None:
         tree, options=dataclasses.replace(tree.options, output=Output("timeline", "trace"))
     )
     (file,) = view_to_timelines(
-        tree, lambda step: profiler._build("graph", options_of_step(tree, step))
+        tree, lambda step: profiler._session.view("graph", options_of_step(tree, step))
     )
     drawn = [region[2] for region in regions(validate(b"".join(file.chunks)))]
     assert sorted(drawn) == ["low", "mid", "top"]
@@ -511,7 +511,7 @@ def test_the_demo_is_a_right_trace(view: str, tmp_path: Path) -> None:
     events = timeline(profiler, tmp_path, view, step=0, max_depth=10**6)
     drawn = regions(events)
     if view == "graph":
-        detail = profiler._profile.steps.details[0]
+        detail = profiler._session.profile.steps.details[0]
         assert len(drawn) == int((detail.executions.start_micros > 0).sum())
         assert len({(*region[:2], region[3]) for region in drawn}) == len(drawn)
         assert {e["name"] for e in events if e["ph"] == "C"} == {"mklcpu"}

@@ -33,11 +33,12 @@ def run(table: str, names: bool, **given: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(inputs)
+        from tfprof.profiler import session_of
         from tfprof.profiles.write.table_text import table_chunks
         from tfprof.profiles.write.tables import BY_NAME
 
-        profiler._take_up()
-        chunks = table_chunks(BY_NAME[table], profiler._profile, result.format or FORMATS[0])
+        profile = session_of(profiler).complete()
+        chunks = table_chunks(BY_NAME[table], profile, result.format or FORMATS[0])
         _write(chunks, target)
     tell(profiler.notices)
 

@@ -27,10 +27,11 @@ def run(**given: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(inputs)
+        from tfprof.profiler import session_of
         from tfprof.profiles.accounting.profile_info import profile_info
 
-        profiler._take_up()
-        target.write(_written(profile_info(profiler._profile), form, target))
+        info = profile_info(session_of(profiler).complete())
+        target.write(_written(info, form, target))
 
 
 def _written(info: ProfileInfo, form: str | None, target: Target) -> str:

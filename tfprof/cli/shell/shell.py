@@ -38,6 +38,7 @@ from tfprof.files.disk import write_file
 if TYPE_CHECKING:
     from tfprof.cli.captures import CapturedRuns
     from tfprof.profiler import Profiler
+    from tfprof.profiles.model.profile import Profile
 
 EXIT_INTERRUPTED = 130
 
@@ -86,9 +87,14 @@ class Shell:
         self._commands = {
             name: about for section in self._sections.values() for name, about in section.items()
         }
-        self.words = ProfileWords(lambda: self._session.profiler._profile)
+        self.words = ProfileWords(self._profile)
         self.is_over = False
         self.exit_code = 0
+
+    def _profile(self) -> Profile:
+        from tfprof.profiler import session_of
+
+        return session_of(self._session.profiler).profile
 
     def read(self) -> None:
         """Read the profile, if that has not been done.

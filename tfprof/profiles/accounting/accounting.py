@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import numpy.typing as npt
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.shapes import Shape, display_dims
 from tfprof.profiles.accounting.what_ran import recorded_runs
+from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
 
@@ -53,7 +52,6 @@ class Metrics:
         column: Computes the numbers of a row of ``METRICS``, shape (n,).
         size: Number of things.
         never_negative: No number can be less than 0.
-        lock: Is held while a column is computed, and whether it is there is looked up again.
 
     Example:
         >>> ones = Metrics(lambda row: np.full(3, row), 3)
@@ -61,28 +59,14 @@ class Metrics:
         ((10, 3), [2, 2, 2], 4)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_column",
-        "_columns",
-        "_is_made",
-        "_lock",
-        "_size",
-        "never_negative",
-    )
+    __slots__ = ("_column", "_columns", "_is_made", "_size", "never_negative")
 
     def __init__(
-        self,
-        column: Callable[[int], Int64Array],
-        size: int,
-        *,
-        never_negative: bool = False,
-        lock: AbstractContextManager[object] | None = None,
+        self, column: Callable[[int], Int64Array], size: int, *, never_negative: bool = False
     ) -> None:
         self.never_negative = never_negative
         self._column = column
         self._size = size
-        self._lock = lock
         self._is_made = False
         self._columns: list[Int64Array | None] = [None] * len(METRICS)
 
@@ -119,10 +103,7 @@ class Metrics:
     def _one(self, row: int) -> Int64Array:
         column = self._columns[row]
         if column is None:
-            with self._lock or nullcontext():
-                column = self._columns[row]
-                if column is None:
-                    column = self._columns[row] = self._column(row)
+            column = self._columns[row] = self._column(row)
         return column
 
     def map(self, change: Callable[[Int64Array], Int64Array], size: int) -> Metrics:
@@ -141,17 +122,8 @@ class Metrics:
         return self._one(row) if is_kept else self._column(row)
 
 
-@dataclass(frozen=True, slots=True)
-class FlopCounter:
-    """Counts the float operations of a profile's ops, which may take long.
-
-    Attributes:
-        count: Writes them into the op table, unless those that are there are still right.
-        lock: Keeps the profile as it is while they are counted and read.
-    """
-
-    count: Callable[[], None]
-    lock: AbstractContextManager[object]
+FloatOpsLater = Callable[[Callable[[FloatOps], Int64Array]], Callable[[], Int64Array]]
+"""Delays a computation from what ops cost to the float operations of their runs, shape (n,)."""
 
 
 def op_metrics(
@@ -160,9 +132,13 @@ def op_metrics(
     *,
     classic: bool,
     static_float_ops: bool = False,
-    counter: FlopCounter | None = None,
+    later: FloatOpsLater | None = None,
 ) -> Metrics:
     """All metrics of all ops, as they are now.
+
+    ``float_ops`` is the count of one run times the number of runs, and the static count where
+    nothing was recorded. In classic mode an op without any record keeps the static count beside
+    others that have some (``tfprof_node.h``).
 
     Args:
         profile: The profile.
@@ -172,18 +148,23 @@ def op_metrics(
             say so.
         static_float_ops: Count the float operations of one run of the program as the graph says,
             not of what was recorded.
-        counter: Counts the float operations when they are first read; who changes what they
-            depend on reads them before. Without it the op table holds them.
-
-    Returns:
-        Metrics of the ops. ``float_ops`` is the count of one run times the number of runs, and
-        the static count where nothing was recorded. In classic mode an op without any record
-        keeps the static count beside others that have some (``tfprof_node.h``).
+        later: Where the table of ops does not hold the float operations yet: takes what computes
+            the column from them, and returns what gives the column when it is asked for.
     """
     ops = profile.ops
     n_ops = len(ops)
     measures = profile.steps.measures(step, n_ops)
     shape_ids = ops.shape_ids.array
+
+    def of_runs(known: FloatOps) -> Int64Array:
+        runs = known.runs
+        if classic and not static_float_ops:
+            runs = np.where(measures.recorded, measures.values[0], runs)
+        elif not static_float_ops:
+            runs = recorded_runs(ops, measures.recorded, measures.values[0], runs)
+        return _float_ops(profile, known.flops, runs, classic)
+
+    counted = of_runs(ops.static_float_ops()) if later is None else later(of_runs)
 
     def column(row: int) -> Int64Array:
         if row == _EXEC_MICROS:
@@ -191,14 +172,7 @@ def op_metrics(
         if row == _PARAMETERS:
             return _parameters(profile, shape_ids, classic)
         if row == _FLOAT_OPS:
-            if counter is not None:
-                counter.count()
-            runs = ops.static_runs.array[:n_ops]
-            if classic and not static_float_ops:
-                runs = np.where(measures.recorded, measures.values[0], runs)
-            elif not static_float_ops:
-                runs = recorded_runs(ops, measures.recorded, measures.values[0])
-            return _float_ops(profile, ops.float_ops.array[:n_ops], runs, classic)
+            return counted() if callable(counted) else counted
         measured: Int64Array = measures.values[MEASURES.index(METRICS[row])]
         return measured
 
@@ -206,11 +180,7 @@ def op_metrics(
     if never_negative and n_ops:
         sums = measures.values.sum(axis=1, dtype=np.float64)
         never_negative = float(sums.max()) < _LARGEST_TOTAL / 2
-    lock = None if counter is None else counter.lock
-    metrics = Metrics(column, n_ops, never_negative=never_negative, lock=lock)
-    if counter is None:
-        metrics[_FLOAT_OPS]  # the op table may change
-    return metrics
+    return Metrics(column, n_ops, never_negative=never_negative)
 
 
 def _float_ops(profile: Profile, counts: Int64Array, runs: Int64Array, classic: bool) -> Int64Array:

@@ -88,22 +88,24 @@ def what_ran(ops: OpTable, recorded: BoolArray) -> WhatRan:
     return WhatRan(within, is_elsewhere, is_untold)
 
 
-def recorded_runs(ops: OpTable, recorded: BoolArray, runs: Int64Array) -> Int64Array:
+def recorded_runs(
+    ops: OpTable, recorded: BoolArray, runs: Int64Array, static_runs: Int64Array
+) -> Int64Array:
     """How often each op has run, shape (n,).
 
     Args:
         ops: The ops.
         recorded: Which of them some step has a record of, shape (n,).
         runs: How often those ran, shape (n,).
+        static_runs: How often one run of the program runs each op, shape (n,).
     """
-    static = ops.static_runs.array[: len(recorded)]
     if not recorded.any():
-        return static
-    found = what_ran(ops, recorded)
-    if found.is_untold:
-        return np.where(recorded, runs, static)
-    elsewhere = np.where(found.is_elsewhere, static, 0)
-    indirectly = np.where(found.within >= 0, runs[found.within], elsewhere)
+        return static_runs
+    ran = what_ran(ops, recorded)
+    if ran.is_untold:
+        return np.where(recorded, runs, static_runs)
+    elsewhere = np.where(ran.is_elsewhere, static_runs, 0)
+    indirectly = np.where(ran.within >= 0, runs[ran.within], elsewhere)
     return np.where(recorded, runs, indirectly)
 
 
@@ -111,10 +113,10 @@ def not_run(ops: OpTable, recorded: BoolArray) -> Int64Array:
     """Rows of the ops that did not run, by all that is known; none if nothing was recorded."""
     if not recorded.any():
         return np.zeros(0, np.int64)
-    found = what_ran(ops, recorded)
-    if found.is_untold:
+    ran = what_ran(ops, recorded)
+    if ran.is_untold:
         return np.zeros(0, np.int64)
-    return np.flatnonzero(~(recorded | found.is_elsewhere | (found.within >= 0)))
+    return np.flatnonzero(~(recorded | ran.is_elsewhere | (ran.within >= 0)))
 
 
 def only_at_run_time(ops: OpTable) -> BoolArray:

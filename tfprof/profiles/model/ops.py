@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,18 @@ _INT64_MAX = (1 << 63) - 1
 
 _NO_SUCH_PORT = (1 << 31) - 1
 """No op has so many outputs."""
+
+
+class FloatOps(NamedTuple):
+    """What ops cost, as their graph says.
+
+    Attributes:
+        flops: Float operations of one run of each op, shape (n,).
+        runs: How often one run of the program runs each op, shape (n,).
+    """
+
+    flops: Int64Array
+    runs: Int64Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,10 @@ class OpTable:
         """Row of a name, -1 if there is none."""
         name_id = self.names.ids.get(name)
         return -1 if name_id is None else int(self.row_of_name.array[name_id])
+
+    def static_float_ops(self) -> FloatOps:
+        """A copy of what the table says of float operations."""
+        return FloatOps(self.float_ops.array.copy(), self.static_runs.array.copy())
 
     def rows_by_name(self) -> Int64Array:
         """Rows in byte order of their names (code point order is the byte order of UTF-8)."""

@@ -54,7 +54,7 @@ def merge_default_with_oplog(
     if add_trace:
         source.add_traces()
     source.count_flops()
-    return profile_to_op_log(profile, source.pending)
+    return profile_to_op_log(profile, source.waiting)
 
 
 def write_op_log(

@@ -25,7 +25,7 @@ from tfprof.recording.sessions.schedule import (
     Wishes,
     step_numbers,
 )
-from tfprof.views.show.view_tree import VIEWS
+from tfprof.views.result import VIEWS
 from tfprof.wire import messages as pb
 
 Answer: TypeAlias = pb.GraphNodeProto | pb.MultiGraphNodeProto

@@ -17,10 +17,11 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.outline_text import Ratios, outline, outline_lines
 from tfprof.text.units import classic_count, classic_memory, classic_time
-from tfprof.views.result import GRAPH_ROOT_TYPE, NO_OP, SCOPE_PARENT_TYPE, ViewTree
-from tfprof.views.variable_values import shows_values, value_of_row
+from tfprof.views.result import ViewTree
+from tfprof.views.roots import GRAPH_ROOT_TYPE, SCOPE_PARENT_TYPE
 
 Formatter = Callable[[int], str]
 
@@ -198,7 +199,7 @@ def _legend(select: tuple[str, ...], *, numbers_first: bool, occurrence: str) ->
 def _tree_text(tree: ViewTree) -> str:
     """``<indent><name> (<items>)``, and the values of variables."""
     columns = _tree_columns(tree)
-    if not shows_values(tree):
+    if not tree.shows_values:
         return outline(tree.names, tree.depth, columns)
     lines = outline_lines(tree.names, tree.depth, columns)
     return "".join(line + _value_text(tree, row) for row, line in enumerate(lines))
@@ -206,7 +207,7 @@ def _tree_text(tree: ViewTree) -> str:
 
 def _value_text(tree: ViewTree, row: int) -> str:
     """What a variable holds, below its line."""
-    value = value_of_row(tree, row)
+    value = tree.value_of(row)
     if value is None:
         return ""
     return classic_text(value) if tree.options.classic else report_text(value)

@@ -15,12 +15,12 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.options.spec import BY_NAME, OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE, Glyphs, escaped
 from tfprof.text.units import human_count
-from tfprof.views.result import NO_OP, ViewTree
+from tfprof.views.result import ViewTree
 from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
-from tfprof.views.variable_values import shows_values
 
 OTHERS = -1
 """In ``Line.row``: all op types that are not shown, also those that the options exclude."""
@@ -131,7 +131,7 @@ class ViewRows:
             if select in self.tree.options.select:
                 cells = [escaped(text_of(self.tree, self._ops_of(line))) for line in self.lines]
                 found.append((title, cells))
-        if shows_values(self.tree):
+        if self.tree.shows_values:
             cells = [escaped(values_text(self.tree, line.row)) for line in self.lines]
             found.append(("values", cells))
         return found

@@ -9,8 +9,8 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.files.checkpoint.value_text import value_texts
 from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
-from tfprof.views.result import NO_OP, ViewTree
-from tfprof.views.variable_values import value_of_row
+from tfprof.profiles.model.executions import NO_OP
+from tfprof.views.result import ViewTree
 
 _MOST_VALUES = 4
 
@@ -56,7 +56,7 @@ def shapes_text(tree: ViewTree, ops: Int64Array) -> str:
 
 def values_text(tree: ViewTree, row: int) -> str:
     """The first values of a variable: ``2x3: 1.0, 2.5, 0.1, 3.0, …``."""
-    value = value_of_row(tree, row)
+    value = tree.value_of(row)
     if value is None:
         return ""
     if value.values is None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from tfprof.errors import InputError, TfprofWarning
+from tfprof.errors import EmptyProfileError, InputError, TfprofWarning, UsageError
 from tfprof.files.disk import write_file
-from tfprof.options.parse import ProfileOptions
+from tfprof.options.parse import ProfileOptions, parse_options
 from tfprof.views.result import ViewKind, ViewTree
-from tfprof.views.show.tfprof_text import render_report, render_stdout
+from tfprof.views.session import Session
+from tfprof.views.show.tfprof_text import render_envelope, render_report, render_stdout
+from tfprof.wire import messages as pb
 
 BuildView = Callable[[ViewKind, ProfileOptions], ViewTree]
 """Builds views of the same profile."""
@@ -95,6 +98,60 @@ def write_view(tree: ViewTree, build: BuildView) -> None:
         sys.stdout.write(file.before)
         if write_output(file.path, file.chunks, classic=tree.options.classic):
             sys.stdout.write(file.after)
+
+
+def answer(
+    session: Session, kind: ViewKind, options: Mapping[str, Any]
+) -> pb.GraphNodeProto | pb.MultiGraphNodeProto:
+    """Build a view, write it where its options say, and return it as a message.
+
+    Classic mode warns the caller's caller instead of raising, and answers with an empty message,
+    as the original does on stderr.
+
+    Args:
+        session: What is asked.
+        kind: Which view.
+        options: As ``ProfileOptionBuilder.build()`` gives them.
+
+    Raises:
+        UsageError: An option is wrong, or the step was never added.
+        EmptyProfileError: The code view has no call stacks to show.
+        InputError: The output file can not be written.
+    """
+    from tfprof.views.write.protos import view_to_proto
+
+    classic = session.profile.classic
+    empty = pb.GraphNodeProto if kind in ("scope", "graph") else pb.MultiGraphNodeProto
+    parsed: ProfileOptions | None = None
+    try:
+        parsed = parse_options(options, classic=classic)
+        with session.lock:
+            tree = session.view(kind, parsed, all_metrics=True)
+            try:
+                write_view(tree, session.view)
+            except UsageError as error:  # such a view is not written in that way
+                if not classic:
+                    raise
+                warnings.warn(str(error), TfprofWarning, stacklevel=3)
+                return empty(name=tree.name)
+            return empty() if _loses_result(tree) else view_to_proto(tree)
+    except (UsageError, EmptyProfileError) as error:
+        if not classic:
+            raise
+        warnings.warn(str(error), TfprofWarning, stacklevel=3)
+        if parsed is None:
+            with session.lock:
+                session.views.structure(kind, classic=True)
+        elif parsed.output.type == "stdout":
+            sys.stdout.write(render_envelope(parsed, ""))
+        return empty()
+
+
+def _loses_result(tree: ViewTree) -> bool:
+    """Whether the original answers with an empty message although it has written files."""
+    options = tree.options
+    is_timeline = options.output.type == "timeline"
+    return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
 
 
 def write_output(path: str, chunks: Iterable[bytes], *, classic: bool) -> bool:

@@ -15,7 +15,8 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
-from tfprof.views.result import NO_OP, ViewTree
+from tfprof.profiles.model.executions import NO_OP
+from tfprof.views.result import ViewTree
 from tfprof.views.write.tensor_values import tensor_values
 from tfprof.wire import messages as pb
 from tfprof.wire.encode import (

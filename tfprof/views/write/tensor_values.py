@@ -8,7 +8,6 @@ import numpy as np
 
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.views.result import ViewTree
-from tfprof.views.variable_values import shows_values, value_of_row
 from tfprof.wire import messages as pb
 
 MOST_VALUES: Final = 100_000
@@ -26,12 +25,12 @@ def tensor_values(tree: ViewTree) -> dict[int, pb.TFProfTensorProto]:
     Raises:
         InputError: They can not be read.
     """
-    if not shows_values(tree):
+    if not tree.shows_values:
         return {}
     messages = {}
     n_cut = 0
     for row in range(len(tree)):
-        value = value_of_row(tree, row)
+        value = tree.value_of(row)
         if value is None:
             continue
         classic = tree.options.classic

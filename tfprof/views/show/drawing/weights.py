@@ -11,9 +11,10 @@ from tfprof.columns.columns import Int64Array
 from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS
 from tfprof.text.units import human_count, human_share
-from tfprof.views.result import NO_OP, ViewTree
+from tfprof.views.result import ViewTree
 
 FALLBACKS = ("micros", "float_ops", "params", "bytes", "occurrence")
 """Tried in this order when nothing that was selected has a value."""

@@ -1,0 +1,199 @@
+"""Who says what an op costs: an op log, a saved profile, the program itself, or formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.graphs.model.op_log_columns import OpLogColumns
+from tfprof.profiles.float_ops.registered_flops import count_registered_flops
+from tfprof.profiles.model.ops import FloatOps, in_64_bits
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.session.run_time_shapes import RunTimeShapes
+
+if TYPE_CHECKING:
+    from tfprof.graphs.model.program import Program
+
+_INCOMPLETE = (
+    "ops have no float operations in this report, because a shape they depend on is not fully "
+    "known; add a step with run metadata, or give the graph static shapes"
+)
+
+
+class _CountedState(NamedTuple):
+    """What counts depend on; ``n_runs`` is 0 where runs do not matter."""
+
+    graph_version: int
+    shapes_version: int
+    n_ops: int
+    n_runs: int
+
+
+class _Counted(NamedTuple):
+    state: _CountedState
+    has_control_flow: bool
+    float_ops: FloatOps
+
+
+class FloatOpCounts:
+    """Float operations of the ops of a profile.
+
+    They are uncounted, or counted for a state of the profile. In classic mode they are counted
+    as soon as ops come, as in the original, by TensorFlow's formulas for live graphs.
+
+    Args:
+        profile: The profile. Ops that it has already keep the float operations that they have.
+        log: An op log, whose float operations stay.
+        shapes: Shapes of the outputs.
+        is_live: Whether the graph is a live one.
+    """
+
+    def __init__(
+        self, profile: Profile, log: OpLogColumns, shapes: RunTimeShapes, *, is_live: bool
+    ) -> None:
+        self._profile = profile
+        self._shapes = shapes
+        self._has_formulas = profile.classic and is_live
+        self._n_saved = self._n_classic = len(profile.ops)
+        pairs = zip(log.names, log.float_ops, strict=True)
+        # In the order of the log, which is mostly that of the graph: looked up sooner than a set.
+        self._logged = list(dict.fromkeys(name for name, flops in pairs if flops))
+        self._logged_rows: tuple[int, Int64Array] = -1, np.zeros(0, np.int64)
+        self._registered: dict[str, int] = {}
+        self._incomplete: set[int] = set()
+        self._counted: _Counted | None = None
+
+    def register(self, counts: Mapping[str, int]) -> None:
+        """Take what formulas of the program itself say, by name."""
+        self._registered |= counts
+        if self._registered and self._profile.classic:
+            self._write(self._registered_rows())
+
+    def count_new_ops(self) -> None:
+        """In classic mode, count the ops that came since the last call."""
+        self._count_classic(range(self._n_classic, len(self._profile.ops)))
+        self._n_classic = len(self._profile.ops)
+
+    def count_again(self) -> None:
+        """In classic mode, count all ops by the shapes that are known by now."""
+        self._count_classic(range(self._n_saved, len(self._profile.ops)))
+
+    def now(self, n_runs: int) -> FloatOps:
+        """Float operations of all ops, counted unless those of this state are known.
+
+        Args:
+            n_runs: Number of runs that were added, which tell how often loops ran.
+        """
+        profile = self._profile
+        if profile.classic or len(profile.ops) == self._n_saved:
+            return profile.ops.static_float_ops()
+        known = self._counted
+        state = _CountedState(profile.graph_version, self._shapes.version, len(profile.ops), n_runs)
+        if known is None or known.state != (
+            state if known.has_control_flow else state._replace(n_runs=0)
+        ):
+            self._counted = known = self._count(state)
+        return known.float_ops
+
+    def write(self, n_runs: int) -> None:
+        """Put the float operations of all ops into the table of ops.
+
+        Args:
+            n_runs: As for ``now``.
+        """
+        if self._profile.classic:
+            return  # they are there
+        ops = self._profile.ops
+        flops, runs = self.now(n_runs)
+        ops.float_ops.array[:] = flops
+        ops.static_runs.array[:] = runs
+
+    def program(self) -> Program:
+        """The graph with its functions, and the shapes that runs have shown.
+
+        What an op log or a saved profile says of float operations, but not of multiply-adds,
+        counts only for ops that nobody else can count: a saved profile has no functions.
+        """
+        from tfprof.graphs.flops.registry import all_formulas
+        from tfprof.profiles.read.profile_program import program_of_ops
+
+        ops, registered = self._profile.ops, self._registered_rows()
+        formulas, free = all_formulas()
+        types = [ops.strings[op_id] for op_id in ops.op_ids.array.tolist()]
+        saved = ops.float_ops.array[: self._n_saved]
+        given = {row: int(saved[row]) for row in np.flatnonzero(saved).tolist()}
+        needed = {
+            row: count
+            for row, count in (given | self._given()).items()
+            if row in registered or not (types[row] in formulas or types[row] in free)
+        }
+        return program_of_ops(ops, needed)
+
+    def _count(self, state: _CountedState) -> _Counted:
+        # All formulas take 80 ms to import; many views show no float operations.
+        from tfprof.profiles.float_ops.profile_flops import count_profile_flops
+        from tfprof.profiles.read.profile_program import program_of_ops
+
+        profile, ops = self._profile, self._profile.ops
+        result = count_profile_flops(program_of_ops(ops, self._given(), keep_names=False), profile)
+        flops, runs = ops.static_float_ops()
+        is_ours = np.arange(len(ops)) >= self._n_saved
+        is_ours[self._rows_of_log()] = False
+        np.copyto(flops, result.flops, where=is_ours)
+        np.copyto(runs, result.runs, where=is_ours)
+        self._overwrite(flops, self._registered_rows())
+        profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
+        profile.notices.set(
+            "no-formula",
+            "ops have no float operations in this report, because nobody knows what they compute "
+            f"({', '.join(sorted(result.without_formula)[:5])}); see tfprof.register_flops",
+            sum(result.without_formula.values()),
+        )
+        if not result.has_control_flow:
+            state = state._replace(n_runs=0)
+        return _Counted(state, result.has_control_flow, FloatOps(flops, runs))
+
+    def _given(self) -> dict[int, int]:
+        """Float operations that an op log or a formula of the program gives, by row."""
+        ops = self._profile.ops
+        rows = self._rows_of_log()
+        logged = dict(zip(rows.tolist(), ops.float_ops.array[rows].tolist(), strict=True))
+        return self._registered_rows() | logged
+
+    def _rows_of_log(self) -> Int64Array:
+        """Rows of the ops whose float operations the op log gives."""
+        ops = self._profile.ops
+        if self._logged_rows[0] != len(ops):
+            ids = [ops.names.ids.get(name, -1) for name in self._logged]
+            rows = np.append(ops.row_of_name.array, -1)[np.array(ids, np.int64)]
+            self._logged_rows = len(ops), rows[rows >= 0]
+        return self._logged_rows[1]
+
+    def _registered_rows(self) -> dict[int, int]:
+        rows = ((self._profile.ops.row(name), count) for name, count in self._registered.items())
+        return {row: count for row, count in rows if row >= 0}
+
+    def _count_classic(self, rows: Sequence[int]) -> None:
+        """Count by TensorFlow's registered formulas, which know live graphs only."""
+        if not self._has_formulas or not rows:
+            return
+        ops = self._profile.ops
+        counts, incomplete = count_registered_flops(ops, self._shapes.ids, list(rows))
+        self._write(counts)
+        self._incomplete.difference_update(rows)
+        self._incomplete.update(incomplete)
+        self._profile.notices.set("incomplete-shape", _INCOMPLETE, len(self._incomplete))
+
+    def _write(self, counts: Mapping[int, int]) -> None:
+        """Write counts by row into the table of ops; those of the op log stay."""
+        self._overwrite(self._profile.ops.float_ops.array, counts)
+        self._profile.version += 1
+
+    def _overwrite(self, flops: Int64Array, counts: Mapping[int, int]) -> None:
+        logged = set(self._rows_of_log().tolist()) if counts else ()
+        for row, count in counts.items():
+            if row not in logged:
+                flops[row] = in_64_bits(count)

@@ -1,0 +1,173 @@
+"""``Session``: a profile that grows, and everything that is asked of it, under one lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from tfprof.columns.columns import Int64Array
+from tfprof.files.checkpoint.variable_values import CHECKPOINT_VARIABLES, VariableValues
+from tfprof.graphs.model.seen_program import SeenProgram
+from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.accounting.what_ran import not_run
+from tfprof.profiles.float_ops.profile_flops import observed_control_flow
+from tfprof.profiles.model.ops import FloatOps
+from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.session.inputs import GraphSource
+from tfprof.views.build import ViewBuilder
+from tfprof.views.defaults import needs_float_ops
+from tfprof.views.result import ViewKind, ViewTree
+
+if TYPE_CHECKING:
+    import graphviz
+
+    from tfprof.files.open import Source
+
+
+class Session:
+    """The one owner of a profile, of the graph and the runs that feed it, and of its views.
+
+    What changes is in three states:
+
+    * the graph is read, or behind (a live graph has new ops);
+    * its call stacks are read, or behind, which matters to the code view and to saved profiles;
+    * float operations are uncounted, or counted for this state of the graph, shapes and runs.
+
+    Each question brings the profile to the states that it needs, and no further. A view that
+    shows float operations gets a profile that has them counted. Another view may still be asked
+    for them: they are counted then, or at the latest before the profile changes.
+
+    Args:
+        profile: The profile, empty or read from somewhere.
+        graph: As for ``GraphSource``.
+        op_log: As for ``GraphSource``.
+        one_shot: As for ``GraphSource``.
+
+    Attributes:
+        profile: The profile.
+        lock: Keeps it as it is. Every method takes it; so must those who read the profile while
+            other threads may change it.
+        views: Builds views of the profile as it is.
+    """
+
+    def __init__(
+        self, profile: Profile, graph: Any = None, op_log: Source | None = None, *,
+        one_shot: bool = False,
+    ) -> None:  # fmt: skip
+        self.profile = profile
+        self.lock = threading.RLock()
+        self.views = ViewBuilder(profile, _draw)
+        self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
+        self._uncounted: WeakSet[_LaterFloatOps] = WeakSet()
+
+    def add_run(self, step: int, run_meta: Source) -> bool:
+        """Add the run metadata of a step; False if they hold no step stats.
+
+        Raises:
+            InputError: They can not be read, are something else or are broken.
+        """
+        with self.lock:
+            self._before_change()
+            return self._source.add_run(step, run_meta)
+
+    def add_values(self, values: VariableValues) -> None:
+        """Let views show the values of a checkpoint, and mark its variables."""
+        with self.lock:
+            self._read_graph()
+            self._source.mark(values.names(), CHECKPOINT_VARIABLES)
+            self.profile.variable_values = values
+
+    def view(
+        self, kind: ViewKind, options: ProfileOptions, *, all_metrics: bool = False
+    ) -> ViewTree:
+        """Build a view of the profile as it is now.
+
+        Args:
+            kind: Which view.
+            options: The options.
+            all_metrics: Every number of it will be read.
+
+        Raises:
+            UsageError: The step was never added.
+            EmptyProfileError: The code view has no call stacks to show.
+        """
+        with self.lock:
+            self._read_graph()
+            if kind == "code":
+                self._source.add_traces()
+            if all_metrics or self.profile.classic or needs_float_ops(options, self.profile):
+                self._source.count_flops()
+                return self.views.build(kind, options)
+            return self.views.build(kind, options, later=self._later)
+
+    def complete(self) -> Profile:
+        """The profile with everything there is to know: new ops, call stacks, float operations."""
+        with self.lock:
+            self._read_graph()
+            self._source.add_traces()
+            self._source.count_flops()
+            return self.profile
+
+    def seen_program(self, *, static: bool) -> SeenProgram:
+        """The graph with its functions, and what runs have shown, as ``flops`` asks for it."""
+        with self.lock:
+            self._read_graph()
+            program, profile = self._source.program(), self.profile
+            idle: Sequence[int] = ()
+            if not (static or profile.classic):
+                idle = not_run(profile.ops, profile.steps.recorded(len(profile.ops))).tolist()
+            return SeenProgram(program, observed_control_flow(profile), idle)
+
+    def _read_graph(self) -> None:
+        """Read what is new in a live graph."""
+        if self._source.is_behind:
+            self._before_change()
+        self._source.update()
+
+    def _before_change(self) -> None:
+        """Count for the views that are still held: their numbers are those of this state."""
+        for column in list(self._uncounted):
+            column()
+        self._uncounted.clear()
+
+    def _later(self, of_runs: Callable[[FloatOps], Int64Array]) -> _LaterFloatOps:
+        column = _LaterFloatOps(self._source.float_ops, of_runs, self.lock)
+        self._uncounted.add(column)
+        return column
+
+
+class _LaterFloatOps:
+    """Float operations of a view that shows none, counted once, when somebody asks for them.
+
+    Args:
+        count: Counts what the ops cost.
+        of_runs: From that to the float operations of the view's runs.
+        lock: Keeps the profile as it is.
+    """
+
+    def __init__(
+        self,
+        count: Callable[[], FloatOps],
+        of_runs: Callable[[FloatOps], Int64Array],
+        lock: AbstractContextManager[object],
+    ) -> None:
+        self._count = count
+        self._of_runs = of_runs
+        self._lock = lock
+        self._column: Int64Array | None = None
+
+    def __call__(self) -> Int64Array:
+        with self._lock:
+            if self._column is None:
+                self._column = self._of_runs(self._count())
+            return self._column
+
+
+def _draw(tree: ViewTree, attribute: str | None, max_nodes: int | None) -> graphviz.Digraph:
+    from tfprof.views.show.drawing import MAX_NODES, view_to_graphviz
+
+    chosen = MAX_NODES if max_nodes is None else max_nodes
+    return view_to_graphviz(tree, attribute=attribute, max_nodes=chosen)
