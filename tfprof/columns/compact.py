@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array, no_rows
 
+_DTYPES: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+"""By bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactColumn:
@@ -22,13 +25,32 @@ class CompactColumn:
         size: Number of values.
 
     Example:
-        >>> CompactColumn(np.array([0, 5], np.uint8), 1000, 2).array().tolist()
+        >>> column = CompactColumn.of(np.array([1000, 1005]))
+        >>> column.offsets, column.base
+        (array([0, 5], dtype=uint8), 1000)
+        >>> column.array().tolist()
         [1000, 1005]
     """
 
     offsets: npt.NDArray[Any] = field(default_factory=no_rows)
     base: int = 0
     size: int = 0
+
+    @classmethod
+    def of(cls, values: Int64Array) -> CompactColumn:
+        """A copy of some values in as few bytes as they need: 64 bits where 32 do not hold them.
+
+        Args:
+            values: Shape (n,).
+        """
+        if len(values):
+            low, high = int(values.min()), int(values.max())
+            if high == low:
+                return cls(np.zeros(1, np.uint8), low, len(values))
+            for width, dtype in _DTYPES.items():
+                if high - low < 1 << 8 * width:
+                    return cls((values - low).astype(dtype), low, len(values))
+        return cls(values.copy(), 0, len(values))
 
     def __len__(self) -> int:
         return self.size

@@ -31,7 +31,7 @@ from tfprof.wire.compiled import is_native, native_module
 from tfprof.wire.encode_pure import ELEMENT, LEFT_OUT, ROOT, Field, Kind, Table
 from tfprof.wire.parsing import MAX_MESSAGE_BYTES
 from tfprof.wire.pool import is_repeated
-from tfprof.wire.scan import Texts
+from tfprof.wire.scanned import Texts
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
     from google.protobuf.message import Message
 
-    from tfprof.wire.plan import Plan
-    from tfprof.wire.scan import Columns
-
     MessageT = TypeVar("MessageT", bound=Message)
 
 MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
@@ -103,34 +100,6 @@ def _remedy(name: str) -> str:
     if name in _SCANNED and not is_native():
         remedy += ". The compiled reader, which is not in use here, takes larger ones"
     return remedy
-
-
-def scan_or_explain(
-    plan: Plan, message_class: type[Message], data: BytesLike, *, source: str
-) -> list[Columns]:
-    """Read the columns of a plan; when that fails, say what is broken and where.
-
-    Args:
-        plan: What to read.
-        message_class: The message that the plan is of.
-        data: The serialized message.
-        source: What to call the data in errors, usually the file name.
-
-    Raises:
-        MalformedProfileError: The data is truncated or no such message.
-    """
-    from google.protobuf.message import DecodeError
-
-    from tfprof.wire.scan import scan
-
-    try:
-        return scan(plan, data if isinstance(data, bytes) else memoryview(data).cast("B"))
-    except (DecodeError, RuntimeWarning) as error:
-        parse(message_class, data, source=source)
-        name = message_class.DESCRIPTOR.name
-        raise MalformedProfileError(
-            f"{source}: not a readable {name} message ({error}). Record it again"
-        ) from error
 
 
 def with_article(name: str) -> str:

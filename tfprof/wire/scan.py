@@ -1,115 +1,28 @@
 """Serialized messages as columns, by a plan: natively where the extension was built.
 
-Both scanners give the same columns for the same bytes, and refuse the same bytes. The native one
+All scanners give the same columns for the same bytes, and refuse the same bytes. The native one
 only says that something is wrong; what it is, and where, is then found out by way of protobuf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from tfprof.errors import MalformedProfileError
 from tfprof.wire.compiled import is_native
+from tfprof.wire.parsing import MAX_MESSAGE_BYTES, BytesLike, parse
 from tfprof.wire.plan import Plan
+from tfprof.wire.scanned import Columns, Data, Texts
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
     from tfprof.wire.lockstep import Int64Array
 
-Data = bytes | memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts as places in a buffer.
-
-    Attributes:
-        data: The buffer.
-        start: First byte of each, shape (n,).
-        length: In bytes, shape (n,).
-    """
-
-    data: Data
-    start: Int64Array
-    length: Int64Array
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def __getitem__(self, place: int) -> bytes:
-        start = int(self.start[place])
-        return bytes(self.data[start : start + int(self.length[place])])
-
-    def take(self, places: Int64Array) -> Texts:
-        """Those at some places, in their order."""
-        return Texts(self.data, self.start[places], self.length[places])
-
-    def __iter__(self) -> Iterator[bytes]:
-        data = self.data
-        ends = (self.start + self.length).tolist()
-        bounds = zip(self.start.tolist(), ends, strict=True)
-        if isinstance(data, bytes):
-            return (data[start:end] for start, end in bounds)
-        return (bytes(data[start:end]) for start, end in bounds)
-
-
-class Columns:
-    """The columns of one table.
-
-    Args:
-        data: The buffer that texts stand in.
-        columns: First slot and form by path.
-        parts: The slots of each part of the rows, one part after the other. The first slot is
-            ``parent``: the row of the table above that each row stands in.
-    """
-
-    __slots__ = ("_columns", "_data", "_parts")
-
-    def __init__(
-        self, data: Data, columns: dict[str, tuple[int, str]], *parts: Sequence[Int64Array]
-    ) -> None:
-        self._data, self._columns, self._parts = data, columns, parts
-
-    def __len__(self) -> int:
-        return sum([len(slots[0]) for slots in self._parts])
-
-    def _slot(self, slot: int) -> Int64Array:
-        """A column of integers; one of several parts is put together anew at each call."""
-        if len(self._parts) == 1:
-            return self._parts[0][slot]
-        return np.concatenate([slots[slot] for slots in self._parts])
-
-    @property
-    def parent(self) -> Int64Array:
-        """The row of the table above that each row stands in, shape (n,)."""
-        return self._slot(0)
-
-    def take(self, places: Int64Array, parent: Int64Array) -> Columns:
-        """The rows at some places, in their order, which stand in other rows now."""
-        rest = [self._slot(slot)[places] for slot in range(1, len(self._parts[0]))]
-        return Columns(self._data, self._columns, [parent, *rest])
-
-    def number(self, path: str) -> Int64Array:
-        """A column of numbers, bits, presence or members of oneofs, shape (n,)."""
-        return self._slot(self._columns[path][0])
-
-    def floats(self, path: str) -> Any:
-        """A column of doubles, shape (n,)."""
-        return self.number(path).view(np.float64)
-
-    def text(self, path: str) -> Texts:
-        """A column of texts."""
-        slot, _ = self._columns[path]
-        return Texts(self._data, self._slot(slot), self._slot(slot + 1))
-
-    def oneof(self, path: str) -> tuple[Int64Array, Int64Array, Texts]:
-        """Number of the member that is there (0: none), its number or bits, and its text."""
-        slot, _ = self._columns[path]
-        which, value, length = [self._slot(slot + i) for i in range(3)]
-        return which, value, Texts(self._data, value, length)
+__all__ = ["Columns", "Data", "Texts", "reordered", "scan", "scan_or_explain", "scan_pure"]
 
 
 def scan(plan: Plan, data: Data) -> list[Columns]:
@@ -130,11 +43,11 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
     if view.format != "B" or view.ndim != 1 or not view.c_contiguous:
         raise ValueError("the data must be contiguous bytes; bytes(data) makes them so")
     if is_native():
-        found = plan.native.scan(data)
-        if found is not None:
+        tables = plan.native.scan(data)
+        if tables is not None:
             return [
                 Columns(data, table.columns, [np.frombuffer(slot, np.int64) for slot in slots])
-                for table, slots in zip(plan.tables, found, strict=True)
+                for table, slots in zip(plan.tables, tables, strict=True)
             ]
     return scan_pure(plan, data)
 
@@ -163,6 +76,30 @@ def reordered(plan: Plan, found: list[Columns], table: int, order: Int64Array) -
     return result
 
 
+def scan_or_explain(
+    plan: Plan, message_class: type[Message], data: BytesLike, *, source: str
+) -> list[Columns]:
+    """Read the columns of a plan; when that fails, say what is broken and where.
+
+    Args:
+        plan: What to read.
+        message_class: The message that the plan is of.
+        data: The serialized message.
+        source: What to call the data in errors, usually the file name.
+
+    Raises:
+        MalformedProfileError: The data is truncated or no such message.
+    """
+    try:
+        return scan(plan, data if isinstance(data, bytes) else memoryview(data).cast("B"))
+    except (DecodeError, RuntimeWarning) as error:
+        parse(message_class, data, source=source)
+        name = message_class.DESCRIPTOR.name
+        raise MalformedProfileError(
+            f"{source}: not a readable {name} message ({error}). Record it again"
+        ) from error
+
+
 def scan_pure(plan: Plan, data: Data) -> list[Columns]:
     """The same without the native scanner.
 
@@ -170,7 +107,6 @@ def scan_pure(plan: Plan, data: Data) -> list[Columns]:
         DecodeError: Protobuf refuses the bytes.
     """
     from tfprof.wire.lockstep import IrregularError
-    from tfprof.wire.parsing import MAX_MESSAGE_BYTES
     from tfprof.wire.scan_numpy import scan_numpy
 
     if len(data) > MAX_MESSAGE_BYTES:  # said before it is copied

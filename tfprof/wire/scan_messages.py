@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tfprof.wire.plan import Action, Kind, Plan
-from tfprof.wire.scan import Columns
+from tfprof.wire.scanned import Columns
 
 _BYTES, _MESSAGE, _INT32, _ENUM = 12, 11, 5, 14
 _OPTIONAL, _REPEATED = 1, 3

@@ -18,7 +18,7 @@ from tfprof.wire.lockstep import (
     read_fields,
 )
 from tfprof.wire.plan import Action, Kind, Plan, Wire
-from tfprof.wire.scan import Columns
+from tfprof.wire.scanned import Columns
 from tfprof.wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
 
 _LONG = 4096

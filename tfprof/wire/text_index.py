@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfprof.wire.compiled import is_native, native_module
-from tfprof.wire.scan import Texts
+from tfprof.wire.scanned import Texts
 
 _native: Any = native_module("text_index")
 

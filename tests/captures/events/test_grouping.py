@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.captures.events.steps.eager import ran_eagerly
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import joined
 from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace

@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof.captures.events.steps.grouping import build_forest
+from tfprof.captures.events.steps.forest import build_forest
 from tfprof.captures.events.timeline.threadpool import cut_regions, with_regions
 from tfprof.testing.xspace_builders import event, gpu, host, line, timeline_of, xspace
 

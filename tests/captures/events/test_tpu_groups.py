@@ -3,7 +3,8 @@
 import pytest
 
 from tests.captures.tools.tpus import at, op, tpu
-from tfprof.captures.events.steps.grouping import build_forest, find_groups
+from tfprof.captures.events.steps.forest import build_forest
+from tfprof.captures.events.steps.grouping import find_groups
 from tfprof.testing.xspace_builders import event, host, line, timeline_of, xspace
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.captures.tools.tpus import US, at, details, op, tpu
-from tfprof.captures.events.steps.grouping import build_forest, find_groups
+from tfprof.captures.events.steps.forest import build_forest
+from tfprof.captures.events.steps.grouping import find_groups
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import FIRST_SPARSE_CORE, tpu_cores

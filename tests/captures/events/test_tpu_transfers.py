@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.captures.tools.tpus import US, at, op, tpu
-from tfprof.captures.events.steps.grouping import build_forest, find_groups
+from tfprof.captures.events.steps.forest import build_forest
+from tfprof.captures.events.steps.grouping import find_groups
 from tfprof.captures.events.tpu.cores import tpu_cores
 from tfprof.captures.events.tpu.transfers import channels, collectives, core_transfers
 from tfprof.testing.xspace_builders import timeline_of, xspace

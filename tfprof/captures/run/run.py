@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.captures.events.steps.eager import ran_eagerly
-from tfprof.captures.events.steps.grouping import Forest, Groups, build_forest, find_groups
+from tfprof.captures.events.steps.forest import Forest, build_forest
+from tfprof.captures.events.steps.grouping import Groups, find_groups
 from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.events.timeline.clocks import time_axis
 from tfprof.captures.events.timeline.names import is_known_plane

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +10,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Table
+from tfprof.text.csv_text import csv_lines
 
 _CHUNK_EVENTS: Final = 10_000
 _PACKED: Final = (".gz", ".xz", ".zst")
@@ -35,11 +34,7 @@ def table_json(table: Table) -> str:
 
 def table_csv(table: Table) -> str:
     """A header of column ids and one line for each row; None is an empty cell."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([column.id for column in table.columns])
-    writer.writerows(table.rows)
-    return stream.getvalue()
+    return "".join(csv_lines([column.id for column in table.columns], table.rows))
 
 
 def table_paths(path: Path, tables: Iterable[str]) -> dict[str, Path]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from tfprof.captures.events.derived.flows import flow_numbers
 from tfprof.captures.events.steps.eager import ran_eagerly
-from tfprof.captures.events.steps.grouping import Forest, Groups
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import INTERNAL_STATS
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.model.xspace import Plane

@@ -15,9 +15,9 @@ from tfprof.files.open import open_bytes
 from tfprof.files.sniff import Format
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse, scan_or_explain
+from tfprof.wire.parsing import parse
 from tfprof.wire.plan import Entries, Plan, number, optional, rows, text
-from tfprof.wire.scan import Columns
+from tfprof.wire.scan import Columns, scan_or_explain
 from tfprof.wire.text_index import TextIndex
 
 if TYPE_CHECKING:

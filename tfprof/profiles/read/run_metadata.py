@@ -23,10 +23,9 @@ from tfprof.profiles.model.runs import (
 )
 from tfprof.profiles.read.run_shapes import fed_shapes
 from tfprof.wire import messages as pb
-from tfprof.wire.narrow import narrowed
-from tfprof.wire.parsing import parse, scan_or_explain
+from tfprof.wire.parsing import parse
 from tfprof.wire.plan import Entries, Plan, number, present, rows, text
-from tfprof.wire.scan import Columns, Texts
+from tfprof.wire.scan import Columns, Texts, scan_or_explain
 from tfprof.wire.scan_parts import SplitPlan, scan_in_parts, split
 from tfprof.wire.text_index import TextIndex
 
@@ -124,18 +123,18 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         name_ids=ids,
         unknown=unknown,
         stats=StatColumns(
-            start_micros=_compact(stats.number("all_start_micros")),
-            duration_micros=_compact(stats.number("op_end_rel_micros")),
-            start_nanos=_compact(stats.number("all_start_nanos")),
-            duration_nanos=_compact(stats.number("op_end_rel_nanos")),
-            temporary_bytes=_compact(stats.number("memory_stats.temp_memory_size")),
-            persistent_bytes=_compact(stats.number("memory_stats.persistent_memory_size")),
+            start_micros=CompactColumn.of(stats.number("all_start_micros")),
+            duration_micros=CompactColumn.of(stats.number("op_end_rel_micros")),
+            start_nanos=CompactColumn.of(stats.number("all_start_nanos")),
+            duration_nanos=CompactColumn.of(stats.number("op_end_rel_nanos")),
+            temporary_bytes=CompactColumn.of(stats.number("memory_stats.temp_memory_size")),
+            persistent_bytes=CompactColumn.of(stats.number("memory_stats.persistent_memory_size")),
             outputs=_read_outputs(outputs),
             allocators=allocators,
             allocations=AllocationColumns(
-                _compact(records.parent),
-                _compact(records.number("alloc_micros")),
-                _compact(records.number("alloc_bytes")),
+                CompactColumn.of(records.parent),
+                CompactColumn.of(records.number("alloc_micros")),
+                CompactColumn.of(records.number("alloc_bytes")),
             ),
         ),
         allocator_names=allocator_names,
@@ -177,12 +176,12 @@ def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColu
     name_ids = np.zeros(len(memory), np.int64)
     name_ids[telling] = index.intern(memory.text("allocator_name").take(np.flatnonzero(telling)))
     columns = AllocatorColumns(
-        _compact(memory.parent),
-        _compact(name_ids),
-        _compact(memory.number("total_bytes")),
-        _compact(memory.number("peak_bytes")),
-        _compact(memory.number("live_bytes")),
-        _compact(in_use),
+        CompactColumn.of(memory.parent),
+        CompactColumn.of(name_ids),
+        CompactColumn.of(memory.number("total_bytes")),
+        CompactColumn.of(memory.number("peak_bytes")),
+        CompactColumn.of(memory.number("live_bytes")),
+        CompactColumn.of(in_use),
     )
     return columns, [index[number].decode() for number in range(len(index))]
 
@@ -202,14 +201,8 @@ def _read_outputs(outputs: Columns) -> OutputColumns:
         place = np.flatnonzero(is_allocated)
         room = np.empty(len(place), np.int64)  # the same for all: new memory costs more
         taken = (column.take(place, out=room, mode="clip") for column in columns)
-        return OutputColumns(*[_compact(column) for column in taken])
-    return OutputColumns(*map(_compact, columns))
-
-
-def _compact(values: Int64Array) -> CompactColumn:
-    """A column to be kept, in memory of its own."""
-    offsets, base = narrowed(values) or (values.copy(), 0)
-    return CompactColumn(offsets, base, len(values))
+        return OutputColumns(*[CompactColumn.of(column) for column in taken])
+    return OutputColumns(*map(CompactColumn.of, columns))
 
 
 def _counts(owner: Int64Array, size: int) -> list[int]:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_title

@@ -18,7 +18,7 @@ from tfprof.captures.events.ops.device_ops import (
     of_runs,
 )
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE, count_runs, launching_runs
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import all_matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.columns.columns import BoolArray, Int64Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.names import EAGER_EXECUTE
 from tfprof.columns.columns import BoolArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tfprof.captures.events.steps.grouping import Forest
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.columns.frames import Frame, StackTable
 from tfprof.columns.numerals import whole_number
 

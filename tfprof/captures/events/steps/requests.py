@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest, Groups, grouped
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.steps.grouping import Groups, grouped
 from tfprof.captures.events.steps.step_events import (
     DEVICE_COMPUTE,
     Spent,

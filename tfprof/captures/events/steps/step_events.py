@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Forest, Groups, device_events
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpKind

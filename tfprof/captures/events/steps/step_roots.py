@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.names import IMPLICIT_ROOTS, TF_DATA_FUNCTIONS, TRACE_CONTEXT
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.columns.columns import BoolArray, Int64Array
-
-if TYPE_CHECKING:
-    from tfprof.captures.events.steps.grouping import Forest
 
 KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
 """What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
