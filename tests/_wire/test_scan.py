@@ -40,6 +40,8 @@ from tfprof._wire.native import native
 from tfprof._wire.plan import Kind, Plan, number, oneof, present, rows, text
 from tfprof._wire.scan import Texts, scan
 
+pytestmark = pytest.mark.slow
+
 parametrized = pytest.mark.parametrize("read", ENGINES)
 
 EDGES = {

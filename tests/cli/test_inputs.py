@@ -16,6 +16,8 @@ from tfprof.testing.xspace_builders import event, host, line, xspace
 
 from .conftest import environment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

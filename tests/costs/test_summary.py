@@ -26,6 +26,8 @@ from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.model.symbolic import Symbolic
 from tfprof.renderers.flops_text import explanation
 
+pytestmark = pytest.mark.slow
+
 BATCH = Symbolic.named("B")
 
 

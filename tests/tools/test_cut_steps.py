@@ -24,7 +24,7 @@ from tfprof.tools.pod_viewer import pod
 from tfprof.tools.run import open_run
 from tfprof.tools.run_steps import run_steps
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 LENGTH = 1000
 

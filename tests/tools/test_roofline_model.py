@@ -14,7 +14,7 @@ from tfprof.tools.op_statistics import op_stats
 from tfprof.tools.roofline_model import roofline
 from tfprof.tools.run import open_run
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 PEAKS = {
     "device_type_string": "TPU v9",

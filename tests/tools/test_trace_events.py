@@ -21,7 +21,7 @@ from tfprof.testing.xspace_builders import (
 from tfprof.tools.run import open_run
 from tfprof.tools.trace_events import covered_ps, trace
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 _OFFLOAD_TIDS = range(0xDEADBEEF + 8, 0xDEADBEEF + 49)
 

@@ -14,6 +14,8 @@ from tfprof.analysis.shapes.infer import MISFITS, SHAPES
 from tfprof.model.symbolic import Symbolic
 from tfprof.model.tensors import Tensor
 
+pytestmark = pytest.mark.slow
+
 FORMULAS = {
     op_type: formula
     for module in (conv, fused, linear, pool, quantized, xla)

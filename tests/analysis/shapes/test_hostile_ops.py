@@ -14,6 +14,8 @@ from tfprof.analysis.shapes.values import VALUES
 from tfprof.model.symbolic import Symbolic
 from tfprof.model.tensors import MOST_VALUES, Comparison, Handle, Tensor
 
+pytestmark = pytest.mark.slow
+
 B = Symbolic.named("B")
 NAMES = (
     *("axis", "num", "num_split", "shape", "value", "squeeze_dims", "batch_dims", "element_shape"),

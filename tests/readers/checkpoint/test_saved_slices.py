@@ -7,6 +7,8 @@ from tfprof.errors import InputError, MalformedProfileError
 from tfprof.readers.checkpoint.saved_slices import SavedSlices
 from tfprof.readers.checkpoint.slices import Slice
 
+pytestmark = pytest.mark.slow
+
 
 def described(name, type_, shape, *parts):
     return pb.SavedSliceMeta(
