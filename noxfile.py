@@ -41,7 +41,8 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    session.run("pytest", *_workers(session), "-q", "-m", "not slow", *session.posargs)
+    fast = "not slow and not tensorflow and not jax"
+    session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
 @nox.session

@@ -165,6 +165,7 @@ def test_no_code_holds_an_address_of_the_web():
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_doctests(part):
     """What failed, and where, is printed."""

@@ -16,6 +16,8 @@ from tfprof.wire import messages as pb
 
 from .conftest import environment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

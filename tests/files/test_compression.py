@@ -20,6 +20,8 @@ from tfprof.files.sniff import Format
 
 from .packed import zst_compress
 
+pytestmark = pytest.mark.slow
+
 Pack = Callable[[bytes], bytes]
 
 PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "zst": zst_compress}

@@ -40,6 +40,8 @@ from tfprof.wire.lockstep import IrregularError
 from tfprof.wire.plan import Kind, Plan, number, oneof, present, rows, text
 from tfprof.wire.scan import Texts, scan
 
+pytestmark = pytest.mark.slow
+
 parametrized = pytest.mark.parametrize("read", ENGINES)
 
 EDGES = {

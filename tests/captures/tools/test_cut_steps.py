@@ -24,7 +24,7 @@ from tfprof.captures.tools.pod_viewer import pod
 from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, plane, xspace
 from tfprof.wire import messages as pb
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 LENGTH = 1000
 

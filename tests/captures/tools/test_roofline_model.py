@@ -14,7 +14,7 @@ from tfprof.captures.tools.roofline_model import roofline
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 PEAKS = {
     "device_type_string": "TPU v9",

@@ -21,7 +21,7 @@ from tfprof.testing.xspace_builders import (
     xspace,
 )
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 _OFFLOAD_TIDS = range(0xDEADBEEF + 8, 0xDEADBEEF + 49)
 

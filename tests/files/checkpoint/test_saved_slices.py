@@ -7,6 +7,8 @@ from tfprof.files.checkpoint.saved_slices import SavedSlices
 from tfprof.files.checkpoint.slices import Slice
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.slow
+
 
 def described(name, type_, shape, *parts):
     return pb.SavedSliceMeta(

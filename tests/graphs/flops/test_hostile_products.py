@@ -14,6 +14,8 @@ from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
 from tfprof.graphs.shapes.infer import MISFITS, SHAPES
 
+pytestmark = pytest.mark.slow
+
 FORMULAS = {
     op_type: formula
     for module in (conv, fused, linear, pool, quantized, xla)

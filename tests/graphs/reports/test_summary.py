@@ -26,6 +26,8 @@ from tfprof.graphs.reports.flops import flops, params
 from tfprof.graphs.reports.summary import summary
 from tfprof.graphs.show.flops_text import explanation
 
+pytestmark = pytest.mark.slow
+
 BATCH = Symbolic.named("B")
 
 

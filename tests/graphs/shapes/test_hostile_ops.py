@@ -14,6 +14,8 @@ from tfprof.graphs.shapes import infer
 from tfprof.graphs.shapes.handles import HANDLES
 from tfprof.graphs.shapes.values import VALUES
 
+pytestmark = pytest.mark.slow
+
 B = Symbolic.named("B")
 NAMES = (
     *("axis", "num", "num_split", "shape", "value", "squeeze_dims", "batch_dims", "element_shape"),

@@ -24,6 +24,8 @@ from tfprof.testing.builders import (
     traced,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def text_of(profiler, table, form):
     profiler._session.complete()
