@@ -158,7 +158,7 @@ def test_a_broken_text_form_says_where():
 
 
 def test_a_text_form_may_hold_fields_of_tomorrow():
-    assert read_graph(b'node { name: "a" novelty: 3 op: "Relu" }').ops == ["Relu"]
+    assert read_graph(b'node { name: "a" novelty: 3 op: "Relu" }').places.op_types == ["Relu"]
 
 
 @pytest.mark.parametrize("read", [read_graph, read_run_metadata, read_op_log])

@@ -13,7 +13,8 @@ from tfprof.doctor.report import Check, Status
 from tfprof.errors import MalformedProfileError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
-from tfprof.graphs.read.graphdef import GRAPH_FORMATS, decode_shape
+from tfprof.graphs.read.attr_values import decode_shape
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.profile_proto import read_profile

@@ -19,9 +19,7 @@ from tests.graphs.interpreter.programs import (
 )
 from tests.graphs.interpreter.test_control_flow import conditional, loop
 from tfprof.graphs.flops.registry import all_formulas
-from tfprof.graphs.interpreter import wiring
 from tfprof.graphs.interpreter.engine import Engine, Settings
-from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.read.program import read_program
 
 pytestmark = pytest.mark.slow
@@ -71,18 +69,17 @@ def facts(analysis):
 
 
 def check(message, **given):
-    """Compare the walks over a list of nodes, over columns, and without a memory."""
-    listed = engine_of(read_program(message), **given)
-    expected = facts(listed.run())
-    table = tfprof.Profiler(message)._program()
-    assert isinstance(table.body.nodes, NodeTable)
-    forgetful = engine_of(table, **given)
+    """Compare the walks over a graph, over that of a profile, and without a memory."""
+    remembering = engine_of(read_program(message), **given)
+    expected = facts(remembering.run())
+    program = tfprof.Profiler(message).__seen_program__(True).program
+    forgetful = engine_of(program, **given)
     forgetful._remember = lambda key, number: None
     forgetful._inferred = Forgetful()
-    for engine in (engine_of(table, **given), forgetful):
+    for engine in (engine_of(program, **given), forgetful):
         assert facts(engine.run()) == expected
-        assert engine.notes == listed.notes
-        assert engine.batch_is_free == listed.batch_is_free
+        assert engine.notes == remembering.notes
+        assert engine.batch_is_free == remembering.batch_is_free
     return expected
 
 
@@ -165,7 +162,7 @@ def test_conditionals_of_which_runs_tell():
         *[node(name, "If", "p", "x", **branch) for name in "abcd"], SQUARE, TWICE,
     )  # fmt: skip
     seen = {"b": {"then_branch": 1}, "c": {"then_branch": 1, "else_branch": 3}}
-    engine = engine_of(tfprof.Profiler(message)._program(), branch_runs=seen)
+    engine = engine_of(tfprof.Profiler(message).__seen_program__(True).program, branch_runs=seen)
     analysis = engine.run()
     times = [[str(call.times) for call in analysis.calls[place]] for place in (2, 3, 4, 5)]
     assert times == [["0", "1"], ["1", "0"], ["1/4", "3/4"], ["0", "1"]]
@@ -188,12 +185,6 @@ def test_tensors_whose_numbers_fit_no_key(monkeypatch):
     expected = check(graph(*nodes))
     monkeypatch.setattr("tfprof.graphs.interpreter.engine.MOST_TENSORS", 8)
     assert check(graph(*nodes)) == expected
-
-
-def test_sorts_that_fit_no_int64(monkeypatch):
-    expected = check(graph(placeholder("x", 4, 4), node("r", "Relu", "x", **T)))
-    monkeypatch.setattr(wiring, "_MOST_SORTS", 1)
-    assert check(graph(placeholder("x", 4, 4), node("r", "Relu", "x", **T))) == expected
 
 
 @pytest.mark.parametrize("order", [("r", "x"), ("x", "r")])

@@ -17,7 +17,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from tfprof.graphs.model.program import Body, FunctionRef, Kind, Node, Variable
+from tfprof.graphs.model.node_table import Kind, Node
+from tfprof.graphs.model.program import Body, FunctionRef, Variable
 from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, PartialShape, Tensor
 from tfprof.graphs.model.variable_names import VARIABLE_OPS, belongs_to_optimizer
 

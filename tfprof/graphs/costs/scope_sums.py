@@ -147,7 +147,7 @@ class _Walk:
         self.finished = finished
         self.parts: dict[str, list[Amounts]] = defaultdict(list)
         self.outputs: dict[str, dict[Tensor, None]] = defaultdict(dict)
-        names = [node.name for node in analysis.body.nodes]
+        names = analysis.body.nodes.names[:]
         self.scopes = [scope_of.get(name, name.rpartition("/")[0]) for name in names]
         for place in analysis.calls:
             self.scopes[place] = call_scope(names[place], scope_of)

@@ -9,7 +9,8 @@ from tfprof.graphs.costs.scope_outputs import HANDS_ON
 from tfprof.graphs.costs.scope_sums import below, call_scope
 from tfprof.graphs.interpreter.analysis import Analysis
 from tfprof.graphs.interpreter.phases import Phase, phase_of
-from tfprof.graphs.model.program import Node, Variable
+from tfprof.graphs.model.node_table import Node
+from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.model.variable_names import VARIABLE_OPS
 

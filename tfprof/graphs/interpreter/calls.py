@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Call, Status, Verdict
+from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.op_call import UnknownError
-from tfprof.graphs.model.program import Body, FunctionRef, Node
+from tfprof.graphs.model.program import Body, FunctionRef
 from tfprof.graphs.model.run_counts import Times
 from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor

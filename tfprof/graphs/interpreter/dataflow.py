@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from tfprof.columns.columns import Int64Array
 from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.program import Body
 
@@ -20,23 +21,24 @@ def roots_of_function(body: Body) -> list[int]:
     roots = [place for place, _ in body.results]
     roots += body.control_results
     if not body.control_results:  # graphs of early releases do not say what else runs
-        roots += [place for place, node in enumerate(body.nodes) if node.kind.stateful]
+        nodes = body.nodes
+        kinds = {kind_id: nodes.kinds[kind_id] for kind_id in nodes.kind_ids.tolist()}
+        stateful = {kind_id for kind_id, kind in kinds.items() if kind.stateful}
+        roots += [place for place, id_ in enumerate(nodes.kind_ids.tolist()) if id_ in stateful]
     return [place for place in roots if place >= 0]
 
 
 def needed(body: Body, roots: Iterable[int]) -> bytearray:
     """Which nodes run so that the roots can: 1 at their places."""
     nodes = body.nodes
+    offsets, sources = nodes.offsets.tolist(), nodes.sources.tolist()
     wanted = bytearray(len(nodes))
     waiting = list(roots)
     while waiting:
         place = waiting.pop()
-        if place < 0 or wanted[place]:
-            continue
-        wanted[place] = 1
-        node = nodes[place]
-        waiting.extend(source for source, _ in node.inputs)
-        waiting.extend(node.controls)
+        if place >= 0 and not wanted[place]:
+            wanted[place] = 1
+            waiting += sources[offsets[place] : offsets[place + 1]]
     return wanted
 
 
@@ -51,23 +53,19 @@ def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> Sequence
         wanted: 1 at the places of the nodes to order, as from ``needed``; None for all.
     """
     nodes = body.nodes
-    if _is_ordered(body):
+    owners, sources = _forward_edges(nodes)
+    if (sources < owners).all():  # as most graphs are written
         if wanted is None:
             return range(len(nodes))
         return [place for place, want in enumerate(wanted) if want]
     if wanted is None:
         wanted = bytearray(b"\1") * len(nodes)
     missing = [0] * len(nodes)
-    readers: list[list[int]] = [[] for _ in nodes]
-    for place, node in enumerate(nodes):
-        if not wanted[place]:
-            continue
-        sources = [source for source, _ in node.inputs]
-        sources += node.controls
-        for source in sources:
-            if source >= 0 and not _leads_back(body, source, place):
-                missing[place] += 1
-                readers[source].append(place)
+    readers: list[list[int]] = [[] for _ in missing]
+    for place, source in zip(owners.tolist(), sources.tolist(), strict=True):
+        if wanted[place]:
+            missing[place] += 1
+            readers[source].append(place)
     ready = [place for place, want in enumerate(wanted) if want and not missing[place]]
     order: list[int] = []
     done = bytearray(len(nodes))
@@ -87,29 +85,14 @@ def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> Sequence
         ready = [stuck]
 
 
-def _is_ordered(body: Body) -> bool:
-    """Whether every node stands behind its producers, as most graphs are written."""
-    if isinstance(body.nodes, NodeTable):
-        table = body.nodes
-        owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-        is_ahead = table.sources >= owner
-        controls = table.ports < 0
-        return not (is_ahead & controls).any() and all(
-            _leads_back(body, source, place)
-            for source, place in zip(
-                table.sources[is_ahead].tolist(), owner[is_ahead].tolist(), strict=True
-            )
-        )
-    for place, node in enumerate(body.nodes):
-        for source, _ in node.inputs:
-            if source >= place and not _leads_back(body, source, place):
-                return False
-        for source in node.controls:
-            if source >= place:
-                return False
-    return True
-
-
-def _leads_back(body: Body, source: int, place: int) -> bool:
-    nodes = body.nodes
-    return nodes[source].kind.op in BACK_EDGES and nodes[place].kind.op in _MERGES
+def _forward_edges(nodes: NodeTable) -> tuple[Int64Array, Int64Array]:
+    """Node and producer of each input, without those that are not there or lead back in a loop."""
+    owners = np.repeat(np.arange(len(nodes)), np.diff(nodes.offsets))
+    counts = nodes.sources >= 0
+    starts_iteration = np.zeros(len(nodes), np.bool_)
+    starts_iteration[nodes.of_types(BACK_EDGES)] = True
+    if starts_iteration.any():
+        merges = np.zeros(len(nodes), np.bool_)
+        merges[nodes.of_types(_MERGES)] = True
+        counts &= ~(starts_iteration[nodes.sources] & merges[owners])
+    return owners[counts], nodes.sources[counts]

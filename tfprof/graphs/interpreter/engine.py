@@ -31,13 +31,12 @@ from tfprof.graphs.interpreter.wiring import (
     NO_INPUT,
     UNKNOWN_ID,
     UNLIKE,
-    Sorts,
     Wiring,
     wiring_of,
 )
-from tfprof.graphs.model.node_table import NodeTable
+from tfprof.graphs.model.node_table import Kind
 from tfprof.graphs.model.op_call import OpCall
-from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Kind, Program
+from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Program
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
 from tfprof.graphs.shapes.infer import infer
 
@@ -119,7 +118,6 @@ class Engine:
         self.settings = settings
         self.sizes = Sizes(settings.batch, settings.input_shapes)
         self.notes: dict[str, None] = {}
-        self._sorts = Sorts()
         self._tensors: dict[Tensor, int] = {UNKNOWN: UNKNOWN_ID}
         self._known = KnownNodes()
         self._settled: dict[_Key, int] = {}
@@ -169,25 +167,24 @@ class Engine:
                 roots = roots_of_function(body)
             wanted = None if roots is None else needed(body, roots)
             order = data_flow_order(body, wanted)
-            wiring = wiring_of(body, order, self._sorts, self._apart(body))
+            wiring = wiring_of(body.nodes, order, self._unlike(body))
             plan = self._plans[body.name] = _Plan(order, find_frames(body, order), wiring)
         return plan
 
-    def _apart(self, body: Body) -> set[int]:
-        """Nodes of which kind and inputs do not tell all.
+    def _unlike(self, body: Body) -> set[int]:
+        """Nodes about which more is known than their kind and inputs tell.
 
         Inputs of the program, conditionals that were seen to run, arguments. Functions may not
         be called while they are walked.
         """
         if body is not self.program.body:
-            calls = [n for n, node in enumerate(body.nodes) if self._handler(node.kind.op)]
+            calls = [place for place, op in enumerate(body.nodes.ops) if self._handler(op)]
             return {*range(body.n_args), *calls}
-        apart = set(self._input_of)
+        unlike = set(self._input_of)
         if self.settings.branch_runs:
-            nodes, seen = body.nodes, self.settings.branch_runs
-            names = nodes.names[:] if isinstance(nodes, NodeTable) else [n.name for n in nodes]
-            apart.update(place for place, name in enumerate(names) if name in seen)
-        return apart
+            names, seen = body.nodes.names[:], self.settings.branch_runs
+            unlike.update(place for place, name in enumerate(names) if name in seen)
+        return unlike
 
     def _walk(self, body: Body, args: tuple[Tensor, ...]) -> Walk:
         plan = self._plan(body)

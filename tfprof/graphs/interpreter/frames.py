@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.graphs.interpreter.dataflow import BACK_EDGES
-from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.program import Body
 
 ENTER = frozenset({"Enter", "RefEnter"})
@@ -78,10 +77,8 @@ def find_frames(body: Body, order: Sequence[int]) -> Frames | None:
         body: The body.
         order: Its nodes in data-flow order.
     """
-    nodes = body.nodes
-    if isinstance(nodes, NodeTable) and not len(nodes.of_types(CONTROL_FLOW)):
-        return None
-    if not any(nodes[place].kind.op in CONTROL_FLOW for place in order):
+    special = body.nodes.of_types(CONTROL_FLOW)
+    if not special or set(special).isdisjoint(order):
         return None
     loop_of, loops = _loops(body, order)
     loop_at: dict[int, Loop] = {}

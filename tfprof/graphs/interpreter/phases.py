@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 
-from tfprof.graphs.model.program import Body, FunctionRef, Node
+from tfprof.graphs.model.node_table import Kind, NodeTable
+from tfprof.graphs.model.program import FunctionRef
 
 
 class Phase(Enum):
@@ -85,60 +86,74 @@ def phase_of_function(name: str, around: Phase) -> Phase:
     return around
 
 
-def node_phases(body: Body, order: Sequence[int], around: Phase) -> dict[int, Phase]:
+def node_phases(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[int, Phase]:
     """The part of a step that each node of a body belongs to.
 
-    Besides what names and types tell: sums of gradients are backward, which are in no scope; and
-    what is used for nothing but to change variables by gradients is the optimizer, whatever the
-    user has called it.
+    Names and types do not show everything: sums of gradients, which are in no scope, are backward;
+    and what is used for nothing but to change variables by gradients is the optimizer, whatever
+    the user has called it.
 
     Args:
-        body: The body.
-        order: Places of the nodes that run, producers first.
-        around: Where the function is called that it is.
+        nodes: The nodes.
+        order: Places of those that run, producers first.
+        around: Part of the step that calls the function.
     """
-    nodes = body.nodes
-    phases = {place: _phase_of_node(nodes[place], around) for place in order}
+    phases = _phases_alone(nodes, order, around)
     if Phase.BACKWARD not in phases.values():
         return phases
+    ops, (starts, sources) = nodes.ops, nodes.data_sources()
     of_gradients: set[int] = set()
     assigned: set[int] = set()
     updates: set[int] = set()
     for place in order:
-        op = nodes[place].kind.op
-        sources = [source for source, _ in nodes[place].inputs]
-        if phases[place] is Phase.BACKWARD:
+        phase = phases[place]
+        if phase is Phase.BACKWARD:
             of_gradients.add(place)
-        elif phases[place] is Phase.FORWARD:
-            if op in _SUMS and all(phases.get(s) is Phase.BACKWARD for s in sources):
+        elif phase is Phase.FORWARD:
+            op, producers = ops[place], sources[starts[place] : starts[place + 1]]
+            if op in _SUMS and all(phases.get(each) is Phase.BACKWARD for each in producers):
                 phases[place] = Phase.BACKWARD
-            has_changed = op == "ReadVariableOp" and not assigned.isdisjoint(sources)
-            if has_changed or not of_gradients.isdisjoint(sources):
+            has_changed = op == "ReadVariableOp" and not assigned.isdisjoint(producers)
+            if has_changed or not of_gradients.isdisjoint(producers):
                 of_gradients.add(place)
                 if _ASSIGNMENT.match(op):
                     updates.add(place)
-                    assigned.update(sources[:1])
+                    assigned.update(producers[:1])
     if updates or Phase.OPTIMIZER in phases.values():
-        _spread_updates(body, order, phases, updates)
+        _spread_updates(nodes, order, phases, updates)
     return phases
 
 
-def _phase_of_node(node: Node, around: Phase) -> Phase:
-    phase = phase_of(node.name, node.kind.op, around)
-    called = node.kind.attrs.get("f")
-    return phase_of_function(called.name, phase) if isinstance(called, FunctionRef) else phase
+def _phases_alone(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[int, Phase]:
+    """The part that each node belongs to, as its own name, type and callee show it."""
+    names, ops = nodes.names[:], nodes.ops
+    phases = {place: phase_of(names[place], ops[place], around) for place in order}
+    if around is Phase.FORWARD:
+        kind_ids = nodes.kind_ids.tolist()
+        kinds = {kind_id: nodes.kinds[kind_id] for kind_id in {kind_ids[place] for place in order}}
+        backward = {kind_id for kind_id, kind in kinds.items() if _calls_backward(kind)}
+        for place in order if backward else ():
+            if kind_ids[place] in backward and phases[place] is Phase.FORWARD:
+                phases[place] = Phase.BACKWARD
+    return phases
+
+
+def _calls_backward(kind: Kind) -> bool:
+    called = kind.attrs.get("f")
+    return isinstance(called, FunctionRef) and bool(_BACKWARD_FUNCTION.search(called.name))
 
 
 def _spread_updates(
-    body: Body, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
+    nodes: NodeTable, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
 ) -> None:
     """Count for the optimizer what only its assignments, or what counts for it, use."""
-    used = bytearray(len(body.nodes))
+    starts, sources = nodes.data_sources()
+    used = bytearray(len(nodes))
     for place in reversed(order):
         phase = phases[place]
         if phase is Phase.FORWARD and (used[place] == _BY_OPTIMIZER or place in updates):
             phases[place] = phase = Phase.OPTIMIZER
         user = _BY_OPTIMIZER if phase is Phase.OPTIMIZER else _BY_OTHERS
-        for source, _ in body.nodes[place].inputs:
+        for source in sources[starts[place] : starts[place + 1]]:
             if source >= 0:
                 used[source] |= user

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tfprof.graphs.interpreter.naming import Names
-from tfprof.graphs.model.program import Body, Node
+from tfprof.graphs.model.node_table import Node
+from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
 

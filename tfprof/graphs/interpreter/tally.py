@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tfprof.graphs.flops.formulas import Cost
 from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.graphs.interpreter.phases import Phase, node_phases, phase_of_function
-from tfprof.graphs.model.program import Node
+from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.run_counts import Times, often, scaled, total_times
 from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import Tensor
@@ -145,7 +145,7 @@ def visits(root: Analysis) -> list[Visit]:
             continue
         if key in found:
             continue
-        phases = node_phases(analysis.body, analysis.order, around)
+        phases = node_phases(analysis.body.nodes, analysis.order, around)
         found[key] = visit = Visit(analysis, around, phases, 0)
         stack.append((analysis, around, True))
         stack += [(callee, phase, False) for callee, phase, _ in _calls(visit)]

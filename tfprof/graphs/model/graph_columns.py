@@ -1,14 +1,13 @@
-"""What a reader takes out of a GraphDef, node by node, as columns."""
+"""The nodes of a serialized GraphDef as columns: what op tables and programs are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable
 
@@ -16,6 +15,10 @@ Int32Array = npt.NDArray[np.int32]
 
 AttrValue = str | int | bool | tuple[int, ...]
 Attrs = tuple[tuple[str, AttrValue], ...]
+
+
+def _no_narrow_rows() -> Int32Array:
+    return np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +38,62 @@ class AttrPlaces:
         function_lengths: Bytes of each function.
     """
 
-    data: bytes | memoryview
-    op_types: list[str]
-    op_numbers: Int64Array
-    names: list[bytes]
-    owners: Int32Array
-    name_numbers: Int32Array
-    starts: Int32Array
-    lengths: Int32Array
-    function_starts: Int64Array
-    function_lengths: Int64Array
+    data: bytes | memoryview = b""
+    op_types: list[str] = field(default_factory=list)
+    op_numbers: Int64Array = field(default_factory=no_rows)
+    names: list[bytes] = field(default_factory=list)
+    owners: Int32Array = field(default_factory=_no_narrow_rows)
+    name_numbers: Int32Array = field(default_factory=_no_narrow_rows)
+    starts: Int32Array = field(default_factory=_no_narrow_rows)
+    lengths: Int32Array = field(default_factory=_no_narrow_rows)
+    function_starts: Int64Array = field(default_factory=no_rows)
+    function_lengths: Int64Array = field(default_factory=no_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class InputTexts:
+    """Inputs of nodes as they are written: ``a``, ``a:1`` or ``^a``.
+
+    Attributes:
+        texts: The different texts.
+        numbers: Place in them of each input, shape (m,).
+        offsets: Start of each node's inputs in ``numbers``, shape (n + 1,).
+    """
+
+    texts: list[str] = field(default_factory=list)
+    numbers: Int64Array = field(default_factory=no_rows)
+    offsets: Int64Array = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def of(self, node: int) -> list[str]:
+        """The inputs of a node."""
+        numbers = self.numbers[self.offsets[node] : self.offsets[node + 1]]
+        return [self.texts[number] for number in numbers.tolist()]
 
 
 @dataclass(slots=True)
 class GraphColumns:
-    """What a reader takes out of a graph, one entry per node in the graph's order.
+    """What a reader takes out of a graph; columns have one entry per node, in the graph's order.
 
     Attributes:
         names: Node names.
-        ops: Op types (``MatMul``).
-        inputs: Input texts of each node as written: ``a``, ``a:1`` or ``^a``.
+        inputs: Their inputs.
+        places: Their op types, and where their attributes stand.
         shape_ids: Id of the attribute ``shape`` in ``shapes``, -1 if the node has none.
         output_shapes_ids: Id of the list ``_output_shapes``, -1 if the node has none.
         attrs_ids: Id in ``attrs`` of the attributes that FLOP formulas read.
         shapes: Table of the shape ids.
         attrs: Table of the attribute ids.
         trainable_variables: Names of ops that hold trainable variables.
-        serialized: The nodes as a serialized GraphDef; empty if nobody keeps it.
-        places: Where in it the attributes are; there if it is.
+        serialized: The nodes as a serialized GraphDef.
     """
 
     names: list[str] = field(default_factory=list)
-    ops: list[str] = field(default_factory=list)
-    inputs: list[Sequence[str]] = field(default_factory=list)
-    shape_ids: list[int] = field(default_factory=list)
-    output_shapes_ids: list[int] = field(default_factory=list)
-    attrs_ids: list[int] = field(default_factory=list)
+    inputs: InputTexts = field(default_factory=InputTexts)
+    places: AttrPlaces = field(default_factory=AttrPlaces)
+    shape_ids: Int64Array = field(default_factory=no_rows)
+    output_shapes_ids: Int64Array = field(default_factory=no_rows)
+    attrs_ids: Int64Array = field(default_factory=no_rows)
     shapes: ShapeTable = field(default_factory=ShapeTable)
     attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
     trainable_variables: list[str] = field(default_factory=list)
     serialized: bytes = b""
-    places: AttrPlaces | None = None

@@ -1,16 +1,75 @@
-"""The nodes of a large graph as columns; a ``Node`` is made of them when one is asked for."""
+"""The nodes of a graph or function as columns; a ``Node`` is made of them when one is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from array import array
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-from tfprof.graphs.model.program import Kind, Node
 from tfprof.graphs.model.tensors import PartialShape
+
+
+class Kind:
+    """What nodes of the same type and attributes have in common; each exists once.
+
+    Attributes:
+        op: Op type.
+        attrs: Attributes as plain values: numbers, text, tuples; a ``PartialShape`` for a shape,
+            a ``Tensor`` for a tensor, a ``FunctionRef`` for a function.
+        output_types: Element type of every output, as ``DataType`` numbers, 0 where unknown.
+        stateful: Such a node does more than compute its outputs, so it runs even if nobody wants
+            those.
+    """
+
+    __slots__ = ("attrs", "op", "output_types", "stateful")
+
+    def __init__(
+        self,
+        op: str,
+        attrs: Mapping[str, Any],
+        output_types: tuple[int, ...],
+        *,
+        stateful: bool = False,
+    ) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.output_types = output_types
+        self.stateful = stateful
+
+
+class Node(NamedTuple):
+    """A node of a body.
+
+    Attributes:
+        name: Its name.
+        kind: Type and attributes.
+        inputs: Place of the producer in the body, and which of its outputs; -1 for a producer
+            that the body does not have.
+        controls: Places of the nodes that must run before it.
+        declared: Shapes of the outputs as far as the graph says them (``_output_shapes``).
+    """
+
+    name: str
+    kind: Kind
+    inputs: tuple[tuple[int, int], ...]
+    controls: tuple[int, ...] = ()
+    declared: tuple[PartialShape, ...] = ()
+
+
+class Kinds(Protocol):
+    """The kinds of a program, which are decoded when they are asked for.
+
+    Attributes:
+        op_types: Op type of each.
+    """
+
+    op_types: list[str]
+
+    def __getitem__(self, number: int, /) -> Kind: ...
 
 
 class RowNames(Sequence[str]):
@@ -42,21 +101,21 @@ class RowNames(Sequence[str]):
 class NodeTable(Sequence[Node]):
     """Nodes as columns.
 
+    Kinds and lists of shapes belong to the program: graph and functions share them.
+
     Attributes:
         names: Name of each node.
-        kinds: The different kinds; one is decoded when it is asked for.
-        op_types: Op type of each of them.
+        kinds: The different kinds.
         kind_ids: Place of each node's kind in ``kinds``, shape (n,).
-        shape_lists: The different lists of declared output shapes; the last one is empty.
-        shape_list_ids: Place of each node's list, -1 without one, shape (n,).
+        shape_lists: The different lists of declared output shapes; the first one is empty.
+        shape_list_ids: Place of each node's list, shape (n,).
         offsets: Start of each node's inputs in the next two columns, shape (n + 1,).
         sources: Place of the producer of each input, -1 for one that is not there.
         ports: Which of its outputs; -1 for a control input.
     """
 
     names: Sequence[str]
-    kinds: Sequence[Kind]
-    op_types: Sequence[str]
+    kinds: Kinds
     kind_ids: Int64Array
     shape_lists: Sequence[tuple[PartialShape, ...]]
     shape_list_ids: Int64Array
@@ -64,12 +123,14 @@ class NodeTable(Sequence[Node]):
     sources: Int64Array
     ports: Int64Array
     _made: list[Node | None] = field(init=False)
+    _ops: list[str] | None = field(init=False, default=None)
+    _data_sources: tuple[array[int], array[int]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._made = [None] * len(self.names)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._made)
 
     @overload
     def __getitem__(self, place: int) -> Node: ...
@@ -81,18 +142,53 @@ class NodeTable(Sequence[Node]):
         node = self._made[place]
         if node is None:
             place %= len(self)
-            edges = range(int(self.offsets[place]), int(self.offsets[place + 1]))
-            ports = [(edge, int(self.ports[edge])) for edge in edges]
+            edges = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+            sources, ports = self.sources[edges].tolist(), self.ports[edges].tolist()
+            inputs = list(zip(sources, ports, strict=True))
+            controls: tuple[int, ...] = ()
+            if -1 in ports:
+                controls = tuple([source for source, port in inputs if port < 0])
+                inputs = [edge for edge in inputs if edge[1] >= 0]
             node = self._made[place] = Node(
                 self.names[place],
                 self.kinds[int(self.kind_ids[place])],
-                tuple([(int(self.sources[edge]), port) for edge, port in ports if port >= 0]),
-                tuple([int(self.sources[edge]) for edge, port in ports if port < 0]),
+                tuple(inputs),
+                controls,
                 self.shape_lists[int(self.shape_list_ids[place])],
             )
         return node
 
-    def of_types(self, op_types: Container[str]) -> Int64Array:
+    @property
+    def ops(self) -> list[str]:
+        """Op type of each node."""
+        if self._ops is None:
+            op_types = self.kinds.op_types
+            self._ops = [op_types[kind_id] for kind_id in self.kind_ids.tolist()]
+        return self._ops
+
+    def of_types(self, op_types: Container[str]) -> list[int]:
         """Places of the nodes of some types."""
-        wanted = np.array([op in op_types for op in self.op_types], np.bool_)
-        return np.flatnonzero(wanted[self.kind_ids])
+        kind_types = self.kinds.op_types
+        if len(kind_types) < len(self):  # the graph itself rather than one of many functions
+            is_wanted = np.array([op in op_types for op in kind_types], np.bool_)
+            places: list[int] = np.flatnonzero(is_wanted[self.kind_ids]).tolist()
+            return places
+        return [place for place, op in enumerate(self.ops) if op in op_types]
+
+    def data_sources(self) -> tuple[array[int], array[int]]:
+        """Producers of each node's inputs, control inputs left out, for walks node by node.
+
+        Returns:
+            Start of each node's inputs in the second column, shape (n + 1,); and the places.
+        """
+        if self._data_sources is None:
+            is_data = self.ports >= 0
+            starts = np.zeros(len(is_data) + 1, np.int64)
+            np.cumsum(is_data, out=starts[1:])
+            self._data_sources = as_array(starts[self.offsets]), as_array(self.sources[is_data])
+        return self._data_sources
+
+
+def as_array(column: Int64Array) -> array[int]:
+    """A column in a form that Python reads as fast as a list."""
+    return array("q", column.tobytes())

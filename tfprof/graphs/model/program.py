@@ -6,10 +6,11 @@ that tells what an op computes: all attributes, and the bodies of functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.tensors import PartialShape
 
 GIVEN_FLOPS = "_tfprof_flops"
@@ -20,53 +21,6 @@ class FunctionRef(NamedTuple):
     """An attribute that names a function."""
 
     name: str
-
-
-class Kind:
-    """What nodes of the same type and attributes have in common; each exists once.
-
-    Attributes:
-        op: Op type.
-        attrs: Attributes as plain values: numbers, text, tuples; a ``PartialShape`` for a shape,
-            a ``Tensor`` for a tensor, a ``FunctionRef`` for a function.
-        output_types: Element type of every output, as ``DataType`` numbers, 0 where unknown.
-        stateful: Such a node does more than compute its outputs, so it runs even if nobody wants
-            those.
-    """
-
-    __slots__ = ("attrs", "op", "output_types", "stateful")
-
-    def __init__(
-        self,
-        op: str,
-        attrs: Mapping[str, Any],
-        output_types: tuple[int, ...],
-        *,
-        stateful: bool = False,
-    ) -> None:
-        self.op = op
-        self.attrs = attrs
-        self.output_types = output_types
-        self.stateful = stateful
-
-
-class Node(NamedTuple):
-    """A node of a body.
-
-    Attributes:
-        name: Its name.
-        kind: Type and attributes.
-        inputs: Place of the producer in the body, and which of its outputs; -1 for a producer
-            that the body does not have.
-        controls: Places of the nodes that must run before it.
-        declared: Shapes of the outputs as far as the graph says them (``_output_shapes``).
-    """
-
-    name: str
-    kind: Kind
-    inputs: tuple[tuple[int, int], ...]
-    controls: tuple[int, ...] = ()
-    declared: tuple[PartialShape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +36,14 @@ class Body:
     """
 
     name: str
-    nodes: Sequence[Node]
+    nodes: NodeTable
     n_args: int = 0
     results: tuple[tuple[int, int], ...] = ()
     control_results: tuple[int, ...] = ()
+
+    def places(self) -> dict[str, int]:
+        """Place of each node by name."""
+        return {name: place for place, name in enumerate(self.nodes.names)}
 
 
 @dataclass(frozen=True, slots=True)

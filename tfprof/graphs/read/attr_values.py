@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tfprof.columns.shapes import Shape
+from tfprof.graphs.model.graph_columns import AttrValue
 from tfprof.graphs.model.program import FunctionRef
 from tfprof.graphs.model.tensors import MOST_VALUES, REF, Tensor, Values
 from tfprof.wire import messages as pb
@@ -24,13 +26,39 @@ _VALUE_FIELDS = {
 }  # fmt: skip
 
 
-def plain_shape(shape: pb.TensorShapeProto) -> tuple[int | None, ...] | None:
-    """A shape, None for unknown dimensions; None for an unknown rank.
+def decode_shape(shape: pb.TensorShapeProto) -> Shape:
+    """A shape as tables hold it: -1 for unknown dimensions; None for an unknown rank.
 
     Dimensions win over a contradicting ``unknown_rank``, as in the original.
     """
-    dims = tuple([None if dim.size < 0 else int(dim.size) for dim in shape.dim])
+    dims = tuple([dim.size for dim in shape.dim])
     return None if shape.unknown_rank and not dims else dims
+
+
+def partial_shape(shape: Shape) -> tuple[int | None, ...] | None:
+    """A shape of a table as analysis wants it: None for unknown dimensions."""
+    return None if shape is None else tuple([None if dim < 0 else dim for dim in shape])
+
+
+def plain_shape(shape: pb.TensorShapeProto) -> tuple[int | None, ...] | None:
+    """A shape, None for unknown dimensions; None for an unknown rank."""
+    return partial_shape(decode_shape(shape))
+
+
+def plain_attr(value: pb.AttrValue) -> AttrValue | None:
+    """An attribute as a table holds it; None for kinds that no formula of classic mode reads."""
+    kind = value.WhichOneof("value")
+    if kind == "b":
+        return bool(value.b)
+    if kind == "i":
+        return int(value.i)
+    if kind == "type":
+        return int(value.type)
+    if kind == "s":
+        return value.s.decode("utf-8", "replace")
+    if kind == "list":
+        return tuple(value.list.i)
+    return None
 
 
 def plain_value(value: pb.AttrValue) -> Any:

@@ -9,7 +9,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
 from tfprof.graphs.model.program import Program
-from tfprof.graphs.read.graphdef import GRAPH_FORMATS
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS, serving_graph
 from tfprof.graphs.read.program import read_program
 from tfprof.graphs.read.saved_objects import variables_of
 from tfprof.wire import messages as pb
@@ -46,11 +46,8 @@ def open_program(source: Source, signature: str | None = None) -> Program:
         return read_program(opened.data or opened.message)
     if opened.format is Format.META_GRAPH_DEF:
         return _of_meta_graph(opened.message, opened.label, signature)
-    meta_graphs = opened.message.meta_graphs
-    if not meta_graphs:
-        raise EmptyProfileError(f"{opened.label}: this SavedModel holds no graph")
-    serving = [graph for graph in meta_graphs if "serve" in graph.meta_info_def.tags]
-    return _of_meta_graph((serving or meta_graphs)[0], opened.label, signature)
+    meta_graph = serving_graph(opened.message, opened.label)
+    return _of_meta_graph(meta_graph, opened.label, signature)
 
 
 def _of_meta_graph(meta_graph: pb.MetaGraphDef, label: str, signature: str | None) -> Program:
@@ -58,7 +55,7 @@ def _of_meta_graph(meta_graph: pb.MetaGraphDef, label: str, signature: str | Non
     program.variables = variables_of(meta_graph)
     chosen = _signature(meta_graph, label, signature)
     if chosen is not None:
-        places = {node.name: place for place, node in enumerate(program.body.nodes)}
+        places = program.body.places()
         program.fetches = tuple(_places(chosen.outputs, places).values())
         program.inputs = _places(chosen.inputs, places)
     elif meta_graph.HasField("object_graph_def") and not program.inputs:

@@ -76,7 +76,7 @@ def target_of(
     if graph is None:
         return Target(open_program(target, signature))
     program = read_program(graph.graph)
-    places = {node.name: place for place, node in enumerate(program.body.nodes)}
+    places = program.body.places()
     program.variables = graph.variables
     if graph.fetches:
         program.fetches = tuple(places[name] for name in graph.fetches if name in places)

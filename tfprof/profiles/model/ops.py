@@ -19,7 +19,13 @@ from tfprof.columns.frames import NO_STACK
 from tfprof.columns.numerals import whole_number
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable, StringTable
-from tfprof.graphs.model.graph_columns import AttrPlaces, Attrs, AttrValue, GraphColumns
+from tfprof.graphs.model.graph_columns import (
+    AttrPlaces,
+    Attrs,
+    AttrValue,
+    GraphColumns,
+    InputTexts,
+)
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -172,20 +178,20 @@ class OpTable:
         in ``TFStats::AddGraph``.
         """
         shapes, lists = self._shape_maps(graph.shapes)
-        attrs_map = [self.attrs.intern(attrs) for attrs in graph.attrs.values]
+        attrs_map = np.array([*map(self.attrs.intern, graph.attrs.values)], np.int64)
 
         first_row = len(self)
         fresh = self._claim_names(graph.names)
-        if graph.places is not None and fresh:
-            places = np.array(fresh, np.int64)
-            rows = np.arange(first_row, len(self), dtype=np.int64)
-            self.definitions.append(GraphNodes(rows, graph.serialized, places, graph.places))
-        strings = self.strings.intern
-        self.op_ids.extend([strings(graph.ops[i]) for i in fresh])
-        self.shape_ids.extend(shapes[np.array(graph.shape_ids, np.int64)[fresh]])
-        self.output_shapes_ids.extend(lists[np.array(graph.output_shapes_ids, np.int64)[fresh]])
-        self.attrs_ids.extend([attrs_map[graph.attrs_ids[i]] for i in fresh])
-        self._add_inputs([graph.inputs[i] for i in fresh])
+        rows = np.array(fresh, np.int64)
+        if fresh:
+            new_rows = np.arange(first_row, len(self), dtype=np.int64)
+            self.definitions.append(GraphNodes(new_rows, graph.serialized, rows, graph.places))
+        op_ids = np.array([*map(self.strings.intern, graph.places.op_types)], np.int64)
+        self.op_ids.extend(op_ids[graph.places.op_numbers[rows]])
+        self.shape_ids.extend(shapes[graph.shape_ids[rows]])
+        self.output_shapes_ids.extend(lists[graph.output_shapes_ids[rows]])
+        self.attrs_ids.extend(attrs_map[graph.attrs_ids[rows]])
+        self._add_inputs(graph.inputs, rows)
         self._resize_rest()
         return len(fresh)
 
@@ -304,25 +310,24 @@ class OpTable:
         ]
         return fresh
 
-    def _add_inputs(self, inputs: Sequence[Sequence[str]]) -> None:
-        intern = self.names.intern
-        sources: list[int] = []
-        ports: list[int] = []
-        for texts in inputs:
-            for text in texts:
-                port = 0
-                name = text
-                if ":" in name:
-                    name, _, suffix = name.partition(":")
-                    port = min(whole_number(suffix), _NO_SUCH_PORT)
-                if name[:1] == "^":
-                    name = name[1:]
-                    port = -1
-                sources.append(intern(name))
-                ports.append(port)
-        self._input_counts.extend([len(texts) for texts in inputs])
-        self._input_names.extend(sources)
-        self._input_ports.extend(ports)
+    def _add_inputs(self, inputs: InputTexts, nodes: Int64Array) -> None:
+        counts = np.diff(inputs.offsets)
+        is_new = np.zeros(len(counts), np.bool_)
+        is_new[nodes] = True
+        numbers = inputs.numbers[np.repeat(is_new, counts)]
+        used = np.zeros(len(inputs.texts), np.bool_)
+        used[numbers] = True
+        name_ids, ports = np.zeros((2, len(inputs.texts)), np.int64)
+        for number in np.flatnonzero(used).tolist():
+            name, colon, suffix = inputs.texts[number].partition(":")
+            if name[:1] == "^":
+                name, ports[number] = name[1:], -1
+            elif colon:
+                ports[number] = min(whole_number(suffix), _NO_SUCH_PORT)
+            name_ids[number] = self.names.intern(name)
+        self._input_counts.extend(counts[nodes])
+        self._input_names.extend(name_ids[numbers])
+        self._input_ports.extend(ports[numbers])
         self.row_of_name.resize(len(self.names))
 
     def _resize_rest(self) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.shapes import Shape, display_dims
-from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS, decode_shape, plain_attr
+from tfprof.graphs.read.attr_values import decode_shape, plain_attr
+from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.read.profile_fields import (
     counts_of,
