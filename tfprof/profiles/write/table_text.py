@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write.table_rows import Row, Value
 from tfprof.profiles.write.tables import Table
+from tfprof.text.csv_text import csv_lines
 
 FORMATS = ("csv", "json", "jsonl")
 
@@ -40,15 +39,7 @@ def table_chunks(table: Table, profile: Profile, form: str) -> Iterator[bytes]:
 
 
 def _csv_lines(table: Table, rows: Iterator[Row]) -> Iterator[str]:
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([field.name for field in table.fields])
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
-        yield stream.getvalue()
-        stream.seek(0)
-        stream.truncate()
-    yield stream.getvalue()
+    return csv_lines([field.name for field in table.fields], (map(_cell, row) for row in rows))
 
 
 def _cell(value: Value) -> str | int | None:
