@@ -16,10 +16,10 @@ from tfprof.errors import (
 from tfprof.files import open as opening
 from tfprof.graphs.read.graphdef import read_graph
 from tfprof.profiles.read.oplog import read_op_log
-from tfprof.profiles.write.wire_encoding import encode_varint
 from tfprof.testing.builders import graph, op, op_log, run, traced
 from tfprof.wire import messages as pb
 from tfprof.wire.compiled import is_native
+from tfprof.wire.varints import encode_varint
 
 from .packed import zst_compress
 

@@ -66,6 +66,21 @@ def test_views_that_depend_on_float_operations_count_them_at_once(kind, chosen, 
     assert "no-formula" in {notice.code for notice in tree.notices}
 
 
+def test_reading_float_operations_writes_nothing_that_others_read():
+    profiler = tfprof.Profiler(graph(*KNOWN))
+    table = profiler._session.profile.ops.float_ops
+    assert profiler.view("op", BUILT).total_float_ops == 16
+    assert not table.array.any()
+    profiler.view("op", options(select=["float_ops"]))
+    assert table.array.sum() == 16
+
+
+def test_a_view_without_them_is_printed_without_counting(counts):
+    profiler = tfprof.Profiler(graph(*KNOWN))
+    assert "_TFProfRoot" in profiler.report("scope", options(select=["params"]))
+    assert counts == []
+
+
 def test_rows_columns_and_protos_have_float_operations():
     profiler = tfprof.Profiler(graph(*KNOWN))
     assert profiler.view("op").to_rows()[0]["total_float_ops"] == 16

@@ -53,6 +53,18 @@ def concatenate_tables(tables: Sequence[TableT]) -> TableT:
     return joined
 
 
+def taken_rows(table: TableT, wanted: npt.NDArray[Any]) -> TableT:
+    """Some rows of a table.
+
+    Args:
+        table: As for ``concatenate_tables``.
+        wanted: Places of the rows, or which of them.
+    """
+    columns = [getattr(table, column.name)[..., wanted] for column in fields(table)]
+    taken: TableT = type(table)(*columns)
+    return taken
+
+
 class Int64Column:
     """One int64 column that grows.
 

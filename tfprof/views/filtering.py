@@ -10,16 +10,10 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.views.defaults import idle_metrics
+from tfprof.views.ordering import METRIC_OF_ORDER
 
-_BOUNDS_ON_TOTALS = (
-    ("bytes", "requested_bytes"),
-    ("peak_bytes", "peak_bytes"),
-    ("residual_bytes", "residual_bytes"),
-    ("output_bytes", "output_bytes"),
-    ("micros", "exec_micros"),
-    ("accelerator_micros", "accelerator_exec_micros"),
-    ("cpu_micros", "cpu_exec_micros"),
-)
+_OF_GRAPHS = ("params", "float_ops")
+"""Bounds on what a node has itself, in scope and graph view; all others look at totals."""
 
 
 def within_bounds(
@@ -45,11 +39,9 @@ def within_bounds(
     Returns:
         Shape (m,).
     """
-    bounded = [(total, metric, option) for option, metric in _BOUNDS_ON_TOTALS]
-    bounded.append((counted, "parameters", "params"))
-    bounded.append((counted, "float_ops", "float_ops"))
     passed = np.ones(len(positions), np.bool_)
-    for metrics, metric, option in bounded:
+    for option, metric in METRIC_OF_ORDER.items():
+        metrics = counted if option in _OF_GRAPHS else total
         minimum = options.minimum(option)
         certain = metrics.never_negative or (option == "float_ops" and not options.classic)
         if minimum > 0 or not certain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -92,7 +93,6 @@ class ViewTree:
     code: CodeTree | None = None
     n_idle: int = 0
     draw: Draw | None = field(default=None, compare=False)
-    _caches: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -133,26 +133,24 @@ class ViewTree:
         columns["total_definition_count"] = self.definitions
         return columns
 
-    @property
+    @cached_property
     def depth(self) -> Int64Array:
         """Number of shown ancestors of each row, shape (n,)."""
-        cached = self._caches.get("depth")
-        if cached is None:
-            steps = np.ones(len(self), np.int64)
-            steps[0] = 0
-            cached = self._caches["depth"] = Tree.from_parents(self.parent).path_sums(steps)
-        return cached  # type: ignore[return-value]  # the cache holds what was put there
+        steps = np.ones(len(self), np.int64)
+        steps[0] = 0
+        return Tree.from_parents(self.parent).path_sums(steps)
 
     def children_of(self, row: int) -> list[int]:
         """Rows of the shown children."""
-        cached = self._caches.get("children")
-        if cached is None:
-            lists: list[list[int]] = [[] for _ in self.names]
-            for child, parent in enumerate(self.parent.tolist()):
-                if parent >= 0:
-                    lists[parent].append(child)
-            cached = self._caches["children"] = lists
-        return cached[row]  # type: ignore[index,no-any-return]
+        return self._children[row]
+
+    @cached_property
+    def _children(self) -> list[list[int]]:
+        lists: list[list[int]] = [[] for _ in self.names]
+        for child, parent in enumerate(self.parent.tolist()):
+            if parent >= 0:
+                lists[parent].append(child)
+        return lists
 
     def members_of(self, row: int) -> Int64Array:
         """Op rows that belong to a row (op and code view), in byte order of their names."""
@@ -195,13 +193,15 @@ class ViewTree:
         source = self.profile.variable_values
         if source is None:
             return None
-        known = self._caches.setdefault("variable_values", {})
-        assert isinstance(known, dict)
         name = self.names[row]
-        if name not in known:
-            known[name] = source.value(name)
-        value: VariableValue | None = known[name]
-        return value
+        if name not in self._values:
+            self._values[name] = source.value(name)
+        return self._values[name]
+
+    @cached_property
+    def _values(self) -> dict[str, VariableValue | None]:
+        """Values that were read, by name."""
+        return {}
 
     def to_rows(self) -> list[Row]:
         """All shown nodes as flat dicts: ``name``, ``depth``, and every metric.

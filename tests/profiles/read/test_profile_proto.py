@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfprof
-from tfprof.profiles.write.wire_encoding import encode_varint, length_delimited
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -29,6 +28,7 @@ from tfprof.testing.builders import (
     traced,
 )
 from tfprof.wire import messages as pb
+from tfprof.wire.varints import encode_varint, length_delimited
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,9 @@ checkers ask when, where and in which order; that is here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,19 @@ MEMORY_FIELDS: Final = (
     "allocator_bytes_in_use",
 )
 """Rows of ``MemoryUses.values``, in the order of the fields of ``ExecMemory``."""
+
+
+NewIds = Callable[[str, Int64Array], Int64Array]
+"""From what a column names (``op``, ``name``, ``device``, ``allocator``) and its ids to new ids."""
+
+TableT = TypeVar("TableT", "Executions", "MemoryUses", "Allocations", "AllocatorLevels")
+
+_NAMED: Final = {
+    "rows": "op",
+    "name_ids": "name",
+    "device_ids": "device",
+    "allocator_ids": "allocator",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +145,16 @@ class AllocatorLevels:
     bytes_in_use: Int64Array = field(default_factory=no_rows)
 
 
+def renumbered(table: TableT, new_ids: NewIds) -> TableT:
+    """One of these tables with other rows and ids."""
+    changed = {
+        column.name: new_ids(_NAMED[column.name], getattr(table, column.name))
+        for column in fields(table)
+        if column.name in _NAMED
+    }
+    return replace(table, **changed)
+
+
 @dataclass(frozen=True, slots=True)
 class StepDetail:
     """One step, execution by execution."""
@@ -141,34 +165,14 @@ class StepDetail:
     allocations: Allocations = field(default_factory=Allocations)
     levels: AllocatorLevels = field(default_factory=AllocatorLevels)
 
-    def renumbered(self, rows: Int64Array, strings: Int64Array) -> StepDetail:
-        """The same with other rows and ids.
-
-        Args:
-            rows: New row of each row; the last entry is for ``NO_OP``.
-            strings: New id of each string; the last entry is for -1.
-        """
-        executions, allocations, levels = self.executions, self.allocations, self.levels
+    def renumbered(self, new_ids: NewIds) -> StepDetail:
+        """The same with other rows and ids."""
         return StepDetail(
-            replace(
-                executions,
-                rows=rows[executions.rows],
-                name_ids=strings[executions.name_ids],
-                device_ids=strings[executions.device_ids],
-            ),
-            replace(self.memory, rows=rows[self.memory.rows]),
+            renumbered(self.executions, new_ids),
+            renumbered(self.memory, new_ids),
             self.outputs,
-            replace(
-                allocations,
-                rows=rows[allocations.rows],
-                allocator_ids=strings[allocations.allocator_ids],
-            ),
-            replace(
-                levels,
-                rows=rows[levels.rows],
-                device_ids=strings[levels.device_ids],
-                allocator_ids=strings[levels.allocator_ids],
-            ),
+            renumbered(self.allocations, new_ids),
+            renumbered(self.levels, new_ids),
         )
 
     def merge(self, other: StepDetail) -> StepDetail:

@@ -198,10 +198,14 @@ class StepTable:
         """
         strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
         rows = np.append(rows, NO_OP)
+
+        def new_ids(what: str, ids: Int64Array) -> Int64Array:
+            return rows[ids] if what == "op" else strings[ids]
+
         for step in other.steps:
             records, detail = other.records[step], other.details[step]
             moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
-            self.add(step, moved, detail.renumbered(rows, strings))
+            self.add(step, moved, detail.renumbered(new_ids))
 
     def recorded(self, n_ops: int) -> BoolArray:
         """Which of ``n_ops`` ops some step has a record of, shape (n,)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, taken_rows
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
@@ -22,6 +22,7 @@ from tfprof.profiles.model.executions import (
     AllocatorLevels,
     Executions,
     StepDetail,
+    renumbered,
 )
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
@@ -142,25 +143,15 @@ def _detail_of(
     if damage.recovers:  # nodes that are lost have no executions
         runs = _of_nodes(runs, row_of_id)
         allocations, levels = _of_nodes(allocations, row_of_id), _of_nodes(levels, row_of_id)
+
+    def new_ids(what: str, ids: Int64Array) -> Int64Array:
+        return (row_of_id if what == "op" else strings).find_all(ids, what)
+
     detail = replace(
         profile.steps.details[step],
-        executions=replace(
-            runs,
-            rows=row_of_id.find_all(runs.rows, "op"),
-            name_ids=strings.find_all(runs.name_ids, "name"),
-            device_ids=strings.find_all(runs.device_ids, "device"),
-        ),
-        allocations=replace(
-            allocations,
-            rows=row_of_id.find_all(allocations.rows, "op"),
-            allocator_ids=strings.find_all(allocations.allocator_ids, "allocator"),
-        ),
-        levels=replace(
-            levels,
-            rows=row_of_id.find_all(levels.rows, "op"),
-            device_ids=strings.find_all(levels.device_ids, "device"),
-            allocator_ids=strings.find_all(levels.allocator_ids, "allocator"),
-        ),
+        executions=renumbered(runs, new_ids),
+        allocations=renumbered(allocations, new_ids),
+        levels=renumbered(levels, new_ids),
     )
     _check_sums(profile, step, detail.executions)
     return detail
@@ -175,8 +166,7 @@ def _table(kind: type[TableT], columns: Columns, values: Columns) -> TableT:
 
 def _of_nodes(table: TableT, rows: NumberMap) -> TableT:
     """Without the entries of nodes that are not there."""
-    known = (table.rows == NO_OP) | (rows.find(table.rows) >= 0)
-    return type(table)(*(getattr(table, column.name)[known] for column in fields(table)))
+    return taken_rows(table, (table.rows == NO_OP) | (rows.find(table.rows) >= 0))
 
 
 def _check_sums(profile: Profile, step: int, runs: Executions) -> None:

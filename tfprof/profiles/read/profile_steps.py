@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, taken_rows
 from tfprof.columns.remarks import Notices
 from tfprof.columns.strings import StringTable
 from tfprof.profiles.model.devices import Device
@@ -43,8 +41,6 @@ _MICROS, _IN_USE = (
     MEMORY_FIELDS.index("memory_micros"),
     MEMORY_FIELDS.index("allocator_bytes_in_use"),
 )
-
-TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
 
 _GPU_ALLOCATOR = "GPU"
 """The format keeps allocations of GPUs only, and no name of the allocator."""
@@ -265,23 +261,14 @@ def _split(
         _places(step_of_record[owners.levels], n_steps),
         strict=True,
     ):
+        outputs = taken_rows(detail.outputs, buffers)
         yield StepDetail(
-            _rows(detail.executions, timed),
-            MemoryUses(detail.memory.rows[memory], detail.memory.values[:, memory]),
-            OutputBuffers(
-                moved[detail.outputs.uses[buffers]],
-                detail.outputs.slots[buffers],
-                detail.outputs.sizes[buffers],
-                detail.outputs.addresses[buffers],
-            ),
-            _rows(detail.allocations, allocations),
-            _rows(detail.levels, levels),
+            taken_rows(detail.executions, timed),
+            taken_rows(detail.memory, memory),
+            replace(outputs, uses=moved[outputs.uses]),
+            taken_rows(detail.allocations, allocations),
+            taken_rows(detail.levels, levels),
         )
-
-
-def _rows(table: TableT, wanted: Int64Array) -> TableT:
-    columns = [getattr(table, column.name)[wanted] for column in dataclass_fields(table)]
-    return type(table)(*columns)
 
 
 def _sums(found: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:

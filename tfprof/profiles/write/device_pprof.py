@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tfprof.columns.frames import EMPTY_STACK, Frame
 from tfprof.profiles.model.profile import Profile, label_op
-from tfprof.profiles.write.pprof_tables import PprofTables, module_function, unsigned
+from tfprof.profiles.write.pprof_tables import PprofTables, unsigned
 from tfprof.wire import messages as pb
 
 NO_CALL_STACK = "(no call stack)"
@@ -170,28 +170,18 @@ class _Writer:
         """Locations from the innermost outward; None leaves the node out."""
         stack = int(self._profile.ops.stack_ids.array[row]) if row >= 0 else EMPTY_STACK
         if stack <= EMPTY_STACK:
-            return None if self._classic else [self._location_without_stack()]
-        found = self._locations.get(stack)
-        if found is None:
+            return None if self._classic else [self._tables.named(NO_CALL_STACK)]
+        locations = self._locations.get(stack)
+        if locations is None:
             stacks = self._profile.stacks
             frames = [stacks.frames[frame] for frame in reversed(stacks.frame_ids(stack))]
             calls = self._calls if self._classic else self._lines
-            found = self._locations[stack] = list(calls(frames))
-        return found
-
-    def _location_without_stack(self) -> int:
-        key = ("", NO_CALL_STACK, 0)
-        return self._tables.location(key, key, NO_CALL_STACK)
+            locations = self._locations[stack] = list(calls(frames))
+        return locations
 
     def _lines(self, frames: Sequence[Frame]) -> Iterator[int]:
         """Each function at the line it stood at; frames are innermost first."""
-        for frame in frames:
-            file, function = frame.file, frame.function
-            yield self._tables.location(
-                (file, function, unsigned(frame.line_number)),
-                (file, function, unsigned(frame.function_start_line)),
-                module_function(file, function),
-            )
+        return (self._tables.call(frame, frame, frame.function) for frame in frames)
 
     def _calls(self, frames: Sequence[Frame]) -> Iterator[int]:
         """Each call outside of ``apply_op``: the callee, at the caller's line."""

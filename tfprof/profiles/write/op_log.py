@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof.columns.frames import NO_STACK, StackTable
+from tfprof.columns.frames import NO_STACK, Frame, StackTable
 from tfprof.columns.strings import StringTable
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.profile import Profile
@@ -43,6 +43,17 @@ def columns_to_op_log(columns: OpLogColumns) -> pb.OpLogProto:
     return writer.finish()
 
 
+def trace_message(frame: Frame, strings: StringTable) -> pb.CodeDef.Trace:
+    """A line of a call stack, with ids of its strings; those that are new are added."""
+    return pb.CodeDef.Trace(
+        file_id=strings.intern(frame.file),
+        function_id=strings.intern(frame.function),
+        line_id=strings.intern(frame.line_text) if frame.line_text else 0,
+        lineno=frame.line_number,
+        func_start_line=frame.function_start_line,
+    )
+
+
 class _Writer:
     """Collects entries; strings get their ids in order of first use, ``none`` being 0."""
 
@@ -65,15 +76,8 @@ class _Writer:
 
     def _encode(self, stacks: StackTable, stack: int) -> bytes:
         code = pb.CodeDef()
-        for frame_id in stacks.frame_ids(stack):
-            frame = stacks.frames[frame_id]
-            code.traces.add(
-                file_id=self._strings.intern(frame.file),
-                function_id=self._strings.intern(frame.function),
-                line_id=self._strings.intern(frame.line_text) if frame.line_text else 0,
-                lineno=frame.line_number,
-                func_start_line=frame.function_start_line,
-            )
+        frames = (stacks.frames[frame_id] for frame_id in stacks.frame_ids(stack))
+        code.traces.extend(trace_message(frame, self._strings) for frame in frames)
         encoded: bytes = code.SerializeToString()
         return encoded
 

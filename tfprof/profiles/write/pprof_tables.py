@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tfprof.columns.frames import Frame
 from tfprof.columns.strings import StringTable
 from tfprof.wire import messages as pb
 
@@ -21,18 +22,31 @@ class PprofTables:
 
     def location(self, key: Key, function: Key, name: str) -> int:
         """Id of the location of a key; its function is added under a name if new."""
-        found = self.locations.get(key)
-        if found is None:
+        known = self.locations.get(key)
+        if known is None:
             function_id = self._function(function, name)
-            found = self.locations[key] = (len(self.locations) + 1, function_id)
-        return found[0]
+            known = self.locations[key] = (len(self.locations) + 1, function_id)
+        return known[0]
+
+    def call(self, caller: Frame, callee: Frame, function: str) -> int:
+        """Id of the location of a function of the callee's file, at the caller's line."""
+        return self.location(
+            (caller.file, function, unsigned(caller.line_number)),
+            (callee.file, function, unsigned(callee.function_start_line)),
+            module_function(callee.file, function),
+        )
+
+    def named(self, name: str) -> int:
+        """Id of the location of something that no line made."""
+        key = ("", name, 0)
+        return self.location(key, key, name)
 
     def _function(self, key: Key, name: str) -> int:
-        found = self.functions.get(key)
-        if found is None:
+        known = self.functions.get(key)
+        if known is None:
             texts = self.strings.intern(name), self.strings.intern(key[0])
-            found = self.functions[key] = (len(self.functions) + 1, *texts)
-        return found[0]
+            known = self.functions[key] = (len(self.functions) + 1, *texts)
+        return known[0]
 
     def write(self, profile: pb.Profile) -> None:
         """Add all tables, in the order of their keys."""

@@ -17,12 +17,8 @@ from tfprof.profiles.model.executions import (
     OutputBuffers,
 )
 from tfprof.profiles.model.steps import StepRecords, StepTable
-from tfprof.profiles.write.wire_encoding import (
-    encode_int64_fields,
-    encode_packed,
-    encode_varint,
-    length_delimited,
-)
+from tfprof.profiles.write.wire_encoding import encode_packed
+from tfprof.wire.varints import encode_int64_fields, encode_varint, length_delimited
 
 # Tags of length-delimited fields.
 _KEY, _VALUE = b"\x0a", b"\x12"  # map entries with text as key

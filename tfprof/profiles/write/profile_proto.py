@@ -12,25 +12,26 @@ from itertools import chain
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import NO_STACK, Frame, StackTable
+from tfprof.columns.frames import NO_STACK, StackTable
 from tfprof.columns.shapes import Shape, display_dims
 from tfprof.columns.strings import StringTable
 from tfprof.errors import UsageError
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.write.op_log import trace_message
 from tfprof.profiles.write.profile_attrs import attribute_fields
 from tfprof.profiles.write.profile_details import encode_details
 from tfprof.profiles.write.profile_execs import execution_fields
-from tfprof.profiles.write.wire_encoding import (
+from tfprof.profiles.write.wire_encoding import encode_int_maps
+from tfprof.wire import messages as pb
+from tfprof.wire.parsing import MAX_MESSAGE_BYTES
+from tfprof.wire.varints import (
     encode_int64_fields,
-    encode_int_maps,
     encode_varint,
     length_delimited,
     length_delimited_tag,
 )
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import MAX_MESSAGE_BYTES
 
 # Fields of ProfileNode: numbers, or tags of length-delimited fields.
 _INPUTS, _FLOAT_OPS, _ID, _SRC_OUTPUT_INDEX = 2, 8, 13, 14
@@ -239,19 +240,9 @@ def _traces(stacks: StackTable, stack_ids: Int64Array, strings: StringTable) -> 
             frame_ids = stacks.frame_ids(stack)
             for frame_id in frame_ids:
                 if frame_id not in frames:
-                    frames[frame_id] = _trace(stacks.frames[frame_id], strings)
+                    trace = trace_message(stacks.frames[frame_id], strings)
+                    frames[frame_id] = length_delimited(b"\x0a", trace.SerializeToString())
             code = b"".join([frames[frame_id] for frame_id in frame_ids])
             encoded[stack] = length_delimited(_TRACE, code)
         fields.append(encoded[stack])
     return fields
-
-
-def _trace(frame: Frame, strings: StringTable) -> bytes:
-    trace = pb.CodeDef.Trace(
-        file_id=strings.intern(frame.file),
-        function_id=strings.intern(frame.function),
-        line_id=strings.intern(frame.line_text) if frame.line_text else 0,
-        lineno=frame.line_number,
-        func_start_line=frame.function_start_line,
-    )
-    return length_delimited(b"\x0a", trace.SerializeToString())

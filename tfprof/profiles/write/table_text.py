@@ -39,8 +39,7 @@ def table_chunks(table: Table, profile: Profile, form: str) -> Iterator[bytes]:
 
 
 def _csv_lines(table: Table, rows: Iterator[Row]) -> Iterator[str]:
-    names = [field.name for field in table.fields]
-    return csv_lines(names, ([_cell(value) for value in row] for row in rows))
+    return csv_lines([field.name for field in table.fields], (map(_cell, row) for row in rows))
 
 
 def _cell(value: Value) -> str | int | None:

@@ -14,24 +14,11 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.wire.varints import (
     LENGTH_DELIMITED,
-    encode_int64_fields,
-    encode_varint,
     length_delimited,
-    length_delimited_each,
     length_delimited_tag,
     put_varints,
     varint_sizes,
 )
-
-__all__ = [
-    "encode_int64_fields",
-    "encode_int_maps",
-    "encode_packed",
-    "encode_varint",
-    "length_delimited",
-    "length_delimited_each",
-    "length_delimited_tag",
-]
 
 _KEY_TAG = 1 << 3
 _VALUE_TAG = 2 << 3

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
 from tfprof.options.parse import is_classic, parse_options
-from tfprof.profiler import Profiler
+from tfprof.profiler import Profiler, session_of
 from tfprof.recording.sessions.graph_profiles import GraphProfiles
 from tfprof.recording.sessions.schedule import (
     MAX_TRACED_STEPS,
@@ -25,17 +25,12 @@ from tfprof.recording.sessions.schedule import (
     Wishes,
     step_numbers,
 )
-from tfprof.views.result import VIEWS
+from tfprof.views.result import view_kind
+from tfprof.views.write.outputs import answer
 from tfprof.wire import messages as pb
 
 Answer: TypeAlias = pb.GraphNodeProto | pb.MultiGraphNodeProto
 
-_METHODS: dict[str, Callable[[Profiler, Mapping[str, Any]], Answer]] = {
-    "scope": Profiler.profile_name_scope,
-    "graph": Profiler.profile_graph,
-    "op": Profiler.profile_operations,
-    "code": Profiler.profile_python,
-}
 _DEFAULT_DUMP_STEPS = (100,)
 
 
@@ -136,8 +131,7 @@ class RunRecorder:
         """
         if not self._enabled:
             return
-        if cmd not in _METHODS:
-            raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")
+        view_kind(cmd)
         if not self._classic:  # there the view itself warns of what is wrong
             parse_options(options)
         wishes = Wishes(trace=True, views=((cmd, dict(options)),))
@@ -247,9 +241,10 @@ class RunRecorder:
                 self._graphs.of(graph).profiler().save(Path(name) / f"profile_{step}")
         for cmd, options in run.wishes.views:
             with self._reporting("profiling-failed", f"step {step} has no {cmd} view"):
-                answer = _METHODS[cmd](self._graphs.of(graph).profiler(), options)
+                session = session_of(self._graphs.of(graph).profiler())
+                view = answer(session, view_kind(cmd), options)
                 with self._lock:
-                    self._answers.setdefault(cmd, {})[step] = answer
+                    self._answers.setdefault(cmd, {})[step] = view
 
     def _keep(self, run: RecordedRun, graph: Any, run_metadata: Any) -> None:
         self._graphs.of(graph).add(run.step, run_metadata.SerializeToString())

@@ -9,8 +9,7 @@ pair the caller's line with the callee's function, and no op of a line that has 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -19,57 +18,26 @@ from tfprof.columns.frames import Frame
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.library_frames import is_library_file
-from tfprof.profiles.write.pprof_tables import PprofTables, module_function, unsigned
-from tfprof.profiles.write.wire_encoding import (
-    encode_int64_fields,
-    encode_packed,
-    length_delimited_each,
-    length_delimited_tag,
-)
+from tfprof.profiles.write.pprof_tables import PprofTables
+from tfprof.profiles.write.wire_encoding import encode_packed
 from tfprof.views.code import GRADIENT_SUFFIX, CodeTree
+from tfprof.views.ordering import METRIC_OF_ORDER
 from tfprof.views.result import ViewTree
 from tfprof.wire import messages as pb
-
-
-@dataclass(frozen=True, slots=True)
-class SampleType:
-    """One kind of value that a sample has.
-
-    Attributes:
-        metric: The metric of an op.
-        unit: Unit of the values.
-        comment: What they are.
-    """
-
-    metric: str
-    unit: str
-    comment: str
-
+from tfprof.wire.varints import encode_int64_fields, length_delimited_each, length_delimited_tag
 
 SAMPLE_TYPES = {
-    "micros": SampleType(
-        "exec_micros", "microseconds", "Sum of accelerator execution time and cpu execution time."
-    ),
-    "accelerator_micros": SampleType(
-        "accelerator_exec_micros", "microseconds", "Accelerator execution time."
-    ),
-    "cpu_micros": SampleType("cpu_exec_micros", "microseconds", "CPU execution time."),
-    "bytes": SampleType(
-        "requested_bytes",
-        "bytes",
-        "Sum of operation total memory requests, excluding deallocations.",
-    ),
-    "peak_bytes": SampleType("peak_bytes", "bytes", "Sum of operation peak memory usage."),
-    "residual_bytes": SampleType(
-        "residual_bytes", "bytes", "Sum of operation allocated memory after finish."
-    ),
-    "output_bytes": SampleType("output_bytes", "bytes", "Sum of operation output size."),
-    "params": SampleType("parameters", "count", "Model parameters."),
-    "float_ops": SampleType(
-        "float_ops", "count", "Model float operations (Only available if defined)."
-    ),
+    "micros": ("microseconds", "Sum of accelerator execution time and cpu execution time."),
+    "accelerator_micros": ("microseconds", "Accelerator execution time."),
+    "cpu_micros": ("microseconds", "CPU execution time."),
+    "bytes": ("bytes", "Sum of operation total memory requests, excluding deallocations."),
+    "peak_bytes": ("bytes", "Sum of operation peak memory usage."),
+    "residual_bytes": ("bytes", "Sum of operation allocated memory after finish."),
+    "output_bytes": ("bytes", "Sum of operation output size."),
+    "params": ("count", "Model parameters."),
+    "float_ops": ("count", "Model float operations (Only available if defined)."),
 }
-"""What ``select`` can ask for; the comments are the original's."""
+"""Unit and comment of what ``select`` can ask for; the comments are the original's."""
 
 DEFAULT_TYPES = ("micros", "accelerator_micros", "bytes", "float_ops", "params")
 """Sample types of one file, unless classic mode wants one alone."""
@@ -103,7 +71,7 @@ def _complete(tree: ViewTree, code: CodeTree) -> bytes:
     tables = PprofTables()
     profile = pb.Profile()
     intern = tables.strings.intern
-    for name, unit in (("runs", "count"), *((n, SAMPLE_TYPES[n].unit) for n in DEFAULT_TYPES)):
+    for name, unit in (("runs", "count"), *((n, SAMPLE_TYPES[n][0]) for n in DEFAULT_TYPES)):
         profile.sample_type.add(type=intern(name), unit=intern(unit))
     selected = [name for name in tree.options.select if name in DEFAULT_TYPES]
     profile.default_sample_type = intern(selected[0] if len(selected) == 1 else "micros")
@@ -111,35 +79,44 @@ def _complete(tree: ViewTree, code: CodeTree) -> bytes:
     profile.comment.append(
         intern(f"tfprof code view, {f'step {step}' if step >= 0 else 'average'}")
     )
-    samples = _encode_samples(tree, list(_stacks_of_ops(tree, code, tables)), intern)
+    stacks = list(_stacks_of_ops(tree, code, tables))
+    op_rows = np.array([op for _, op in stacks], np.int64)
+    metrics = ["run_count", *(METRIC_OF_ORDER[name] for name in DEFAULT_TYPES)]
+    values = tree.op_metrics[[METRIC_ROW[metric] for metric in metrics]][:, op_rows]
+    key, names = intern("op"), tree.ops.names.values
+    texts = [intern(names[name_id]) for name_id in tree.ops.name_ids.array[op_rows].tolist()]
+    shared = _shared_labels(tree, op_rows, intern)
+    samples = _encode_samples([stack for stack, _ in stacks], values, key, texts, shared)
     tables.write(profile)
     return profile.SerializeToString(deterministic=True) + samples
 
 
 def _encode_samples(
-    tree: ViewTree, found: list[tuple[bytes, int]], intern: Callable[[str], int]
+    stacks: Sequence[bytes],
+    values: Int64Array,
+    key: int,
+    texts: Sequence[int],
+    more: Iterable[bytes] | None = None,
 ) -> bytes:
-    """All samples: the encoded stack of each op, its values and labels."""
-    op_rows = np.array([op for _, op in found], np.int64)
-    stacks = (stack for stack, _ in found)
-    metrics = [METRIC_ROW[SAMPLE_TYPES[name].metric] for name in DEFAULT_TYPES]
-    values = tree.op_metrics[[METRIC_ROW["run_count"], *metrics]][:, op_rows]
-    label_tag = length_delimited_tag(_SAMPLE_LABEL)
-    keys = intern("op")
-    names = tree.ops.names.values
-    texts = [intern(names[name_id]) for name_id in tree.ops.name_ids.array[op_rows].tolist()]
-    labels = encode_int64_fields(_LABEL_FIELDS, np.array([[keys] * len(texts), texts], np.int64))
-    payloads = map(
-        b"".join,
-        zip(
-            stacks,
-            encode_packed(_SAMPLE_VALUE, values),
-            length_delimited_each(label_tag, labels),
-            _shared_labels(tree, op_rows, intern),
-            strict=True,
-        ),
+    """All samples.
+
+    Args:
+        stacks: The encoded stack of each.
+        values: Shape (values per sample, number of samples).
+        key: Key of the label that each has.
+        texts: Its text.
+        more: Further encoded fields of each.
+    """
+    labels = encode_int64_fields(_LABEL_FIELDS, np.array([[key] * len(texts), texts], np.int64))
+    payloads = zip(
+        stacks,
+        encode_packed(_SAMPLE_VALUE, values),
+        length_delimited_each(length_delimited_tag(_SAMPLE_LABEL), labels),
+        [b""] * len(stacks) if more is None else more,
+        strict=True,
     )
-    return b"".join(length_delimited_each(length_delimited_tag(_SAMPLE), payloads))
+    tag = length_delimited_tag(_SAMPLE)
+    return b"".join(length_delimited_each(tag, map(b"".join, payloads)))
 
 
 def _shared_labels(
@@ -186,8 +163,7 @@ def _stacks_of_ops(
             stack = stacks.get((row, types[op]))
             if stack is None:
                 name = strings[types[op]]
-                leaf = tables.location(("", name, 0), ("", name, 0), name)
-                sample = pb.Sample(location_id=[leaf, *lines[row]])
+                sample = pb.Sample(location_id=[tables.named(name), *lines[row]])
                 stack = stacks[row, types[op]] = sample.SerializeToString()
             yield stack, op
 
@@ -203,14 +179,7 @@ def _stack_of(tree: ViewTree, code: CodeTree, row: int, tables: PprofTables) -> 
         row = int(tree.parent[row])
     if not tree.options.output.every_frame:
         frames = [each for each in frames if not is_library_file(each[0].file)] or frames
-    return [
-        tables.location(
-            (frame.file, function, unsigned(frame.line_number)),
-            (frame.file, function, unsigned(frame.function_start_line)),
-            module_function(frame.file, function),
-        )
-        for frame, function in frames
-    ]
+    return [tables.call(frame, frame, function) for frame, function in frames]
 
 
 # Classic mode
@@ -222,7 +191,7 @@ def _classic(tree: ViewTree, code: CodeTree) -> bytes:
     (attribute,) = tree.options.select
     if attribute not in SAMPLE_TYPES:
         raise UsageError(f"pprof doesn't support -select={attribute}")
-    kind = SAMPLE_TYPES[attribute]
+    unit, comment = SAMPLE_TYPES[attribute]
     tables = PprofTables()
     intern = tables.strings.intern
     taken: dict[str, int] = {}
@@ -242,31 +211,16 @@ def _classic(tree: ViewTree, code: CodeTree) -> bytes:
     profile = pb.Profile()
     count = intern("count")
     profile.sample_type.add(type=count, unit=count)
-    profile.sample_type.add(type=intern(attribute), unit=intern(kind.unit))
-    profile.comment.append(intern(kind.comment))
+    profile.sample_type.add(type=intern(attribute), unit=intern(unit))
+    profile.comment.append(intern(comment))
     tables.write(profile)
     rest: bytes = profile.SerializeToString(deterministic=True)
     ordered = [rows[taken[name]] for name in sorted(taken)]
-    return rest + _encode_classic_samples(ordered, tree.op_metrics[METRIC_ROW[kind.metric]], label)
-
-
-def _encode_classic_samples(
-    rows: list[tuple[bytes, int, int]], metric: Int64Array, label: int
-) -> bytes:
-    """Samples of encoded stack, op and text: how often (once) and how much, and whose it is."""
-    if not rows:
-        return b""
-    stacks, ops, texts = zip(*rows, strict=True)
-    values = metric[np.array(ops, np.int64)]
-    labels = encode_int64_fields(_LABEL_FIELDS, np.array([[label] * len(rows), texts], np.int64))
-    payloads = zip(
-        stacks,
-        encode_packed(_SAMPLE_VALUE, np.stack([np.ones_like(values), values])),
-        length_delimited_each(length_delimited_tag(_SAMPLE_LABEL), labels),
-        strict=True,
-    )
-    tag = length_delimited_tag(_SAMPLE)
-    return b"".join(length_delimited_each(tag, map(b"".join, payloads)))
+    op_rows = np.array([op for _, op, _ in ordered], np.int64)
+    values = tree.op_metrics[METRIC_ROW[METRIC_OF_ORDER[attribute]]][op_rows]
+    once = np.stack([np.ones_like(values), values])
+    texts = [text for _, _, text in ordered]
+    return rest + _encode_samples([stack for stack, _, _ in ordered], once, label, texts)
 
 
 def _ops_of_leaves(
@@ -282,13 +236,7 @@ def _ops_of_leaves(
         stack = calls[parent]
         if parent > 0:
             caller, _ = _frame(tree, code, parent)
-            frame, function = _frame(tree, code, row)
-            location = tables.location(
-                (caller.file, function, unsigned(caller.line_number)),
-                (frame.file, function, unsigned(frame.function_start_line)),
-                module_function(frame.file, function),
-            )
-            stack = [location, *stack]
+            stack = [tables.call(caller, *_frame(tree, code, row)), *stack]
         calls.append(stack)
         if tree.children_of(row):
             continue

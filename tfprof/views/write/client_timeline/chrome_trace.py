@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tfprof.views.write.client_timeline.memory import MemoryUse
-from tfprof.views.write.client_timeline.step import Step, escaped
+from tfprof.views.write.client_timeline.step import Step
+from tfprof.views.write.trace_json import escaped
 
 _TEXT: Final = "%s"
 _ALLOCATORS_PID: Final = 0

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tfprof.views.write.client_timeline.step import Step, unescaped
+from tfprof.views.write.client_timeline.step import Step
+from tfprof.views.write.trace_json import unescaped
 
 _Change = tuple[int, int, str]
 """Time, bytes more or (negative) less, and the tensor."""

@@ -6,7 +6,6 @@ labels and names are taken apart, and no two texts become one by it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,10 +17,9 @@ from tfprof.views.write.client_timeline.step_stats import (
     parse_kernel_label,
     parse_op_label,
 )
+from tfprof.views.write.trace_json import escaped
 
 _RECV_TENSOR: Final = "RecvTensor"
-_PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
-"""What stands for itself in a JSON string."""
 
 OpRow = tuple[str, str, str, int, int, int]
 """Op type, inputs with ``, `` between them, name, lane, start and duration."""
@@ -153,15 +151,3 @@ def _add_tensor_names(step: Step, names: Sequence[str], stats: DeviceStats) -> N
             for slot in range(1, n_outputs):
                 add_name(f"{name}:{slot}")
                 add_maker(maker)
-
-
-def escaped(texts: list[str]) -> list[str]:
-    """Texts as they stand between the quotes of a JSON string."""
-    if not "".join(texts).encode("utf-8", "surrogatepass").translate(None, _PLAIN):
-        return texts
-    return [json.dumps(text)[1:-1] for text in texts]
-
-
-def unescaped(texts: Sequence[str]) -> list[str]:
-    """The texts that ``escaped`` was given."""
-    return [json.loads(f'"{text}"') if "\\" in text else text for text in texts]

@@ -16,10 +16,10 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Executions
 from tfprof.views.result import ViewTree
+from tfprof.views.write.trace_json import blocks, classic_process_event, escaped
 from tfprof.views.write.view_timeline.classic_memory import MemoryPlot, plot_memory
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
 from tfprof.views.write.view_timeline.spans import differs_from_last, expand_spans, spans_of
-from tfprof.views.write.view_timeline.trace_json import blocks, json_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class ClassicTimeline:
         """The events: processes and slices, then arrows and counters."""
         slices = self.slices
         first_pid = len(slices.devices)
-        yield [_process(pid, name) for pid, name in enumerate(slices.devices)]
+        yield [classic_process_event(pid, name) for pid, name in enumerate(slices.devices)]
         yield from slices.regions()
         for pid, plot in enumerate(self.memory):
             name = f"mem usage on:{plot.device}"
             yield [
-                _process(first_pid + 2 * pid, name),
-                _process(first_pid + 2 * pid + 1, f"{name} allocations"),
+                classic_process_event(first_pid + 2 * pid, name),
+                classic_process_event(first_pid + 2 * pid + 1, f"{name} allocations"),
             ]
         yield from slices.flows(self.arrows)
         for pid, plot in enumerate(self.memory):
@@ -150,8 +150,8 @@ def classic_timeline(tree: ViewTree, step: int) -> ClassicTimeline:
             durations[order],
             pids[order],
             lanes[order],
-            json_texts([_title(strings[device]) for device in by_pid.tolist()]),
-            json_texts([ops.names[name_id] for name_id in ops.name_ids.array.tolist()]),
+            escaped([_title(strings[device]) for device in by_pid.tolist()]),
+            escaped([ops.names[name_id] for name_id in ops.name_ids.array.tolist()]),
         ),
         arrows[:, np.argsort(arrows[0], kind="stable")],
         plot_memory(tree, step, walked),
@@ -269,7 +269,3 @@ class _SliceIndex:
 def _title(device: str) -> str:
     kind = "execution" if "stream" in device else "scheduling"
     return f"Op {kind} threads: {device}"
-
-
-def _process(pid: int, name: str) -> str:
-    return f'{{"args":{{"name":"{name}"}},"name":"process_name","ph":"M","pid":{pid}}}'

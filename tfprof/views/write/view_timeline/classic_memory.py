@@ -11,7 +11,7 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.model.executions import MEMORY_FIELDS
 from tfprof.views.result import ViewTree
-from tfprof.views.write.view_timeline.trace_json import EVENTS_PER_CHUNK, json_texts
+from tfprof.views.write.trace_json import EVENTS_PER_CHUNK, escaped
 
 _PLOT_EVERY_MICROS = 100
 _MOST_LISTED = 10
@@ -66,7 +66,7 @@ class _HeldBytes:
 
     def __init__(self, curves: dict[str, Curve]) -> None:
         names = sorted(curves)
-        self._names = json_texts(names)
+        self._names = escaped(names)
         self._values = [curves[name][0][1] for name in names]
         self._listed = sorted((-value, op) for op, value in enumerate(self._values))
         self._changes = sorted(
@@ -122,7 +122,7 @@ def plot_memory(tree: ViewTree, step: int, walked: Int64Array) -> list[MemoryPlo
         samples, most = _samples(tree, step, rows)
         curves = _curves(tree, step, rows, persistent)
         note = f"{device} peak memory: {most / 1e6:.2f} MB\n" if "gpu" in device else ""
-        (text,) = json_texts([device])
+        (text,) = escaped([device])
         named = {ops.name(row): curve for row, curve in curves.items()}
         plots.append(MemoryPlot(text, samples, named, note))
     return plots

@@ -10,7 +10,14 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.views.result import ViewTree
-from tfprof.views.write.view_timeline.trace_json import blocks, html_safe_texts, json_texts
+from tfprof.views.write.trace_json import (
+    blocks,
+    classic_process_event,
+    escaped,
+    html_safe,
+    process_events,
+    thread_event,
+)
 
 _INT64 = 1 << 63
 _NOT_DRAWN = -1
@@ -86,17 +93,14 @@ def classic_flame_events(tree: ViewTree) -> Iterator[list[str]]:
     known_depth = -1
     for block in blocks(len(chart.rows)):
         events = []
-        names = json_texts([tree.names[row] for row in chart.rows[block].tolist()])
+        names = escaped([tree.names[row] for row in chart.rows[block].tolist()])
         columns = (chart.depths, chart.starts, chart.durations)
         for name, depth, start, duration in zip(
             names, *(column[block].tolist() for column in columns), strict=True
         ):
             if depth > known_depth:  # in preorder depths come one by one
                 known_depth = depth
-                events.append(
-                    f'{{"args":{{"name":"Scope:{depth}"}},"name":"process_name","ph":"M",'
-                    f'"pid":{depth}}}'
-                )
+                events.append(classic_process_event(depth, f"Scope:{depth}"))
             events.append(
                 f'{{"args":{{"name":"{name}","op":"{name}"}},"cat":"Op","dur":{duration},'
                 f'"name":"{name}","ph":"X","pid":{depth},"tid":0,"ts":{start}}}'
@@ -107,14 +111,8 @@ def classic_flame_events(tree: ViewTree) -> Iterator[list[str]]:
 def flame_events(trees: Iterable[tuple[str, ViewTree]]) -> Iterator[list[str]]:
     """Flame charts of views, each with its title a process of its own, nested in one thread."""
     for pid, (title, tree) in enumerate(trees, start=1):
-        (text,) = html_safe_texts([title])
-        place = f'"pid":{pid},"tid":{pid}'
-        yield [
-            f'{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{text}"}}}}',
-            f'{{"ph":"M","name":"process_sort_index","pid":{pid},"args":{{"sort_index":{pid}}}}}',
-            f'{{"ph":"M","name":"thread_name",{place},"args":{{"name":"total time"}}}}',
-        ]
-        yield from _chart_events(tree, place)
+        yield [*process_events(pid, title), thread_event(pid, pid, "total time")]
+        yield from _chart_events(tree, f'"pid":{pid},"tid":{pid}')
 
 
 def _chart_events(tree: ViewTree, place: str) -> Iterator[list[str]]:
@@ -122,7 +120,7 @@ def _chart_events(tree: ViewTree, place: str) -> Iterator[list[str]]:
     durations = np.maximum(chart.durations, 0)  # a root's total may have wrapped at 64 bits
     for block in blocks(len(chart.rows)):
         rows = chart.rows[block]
-        names = html_safe_texts([tree.names[row] for row in rows.tolist()])
+        names = html_safe([tree.names[row] for row in rows.tolist()])
         columns = (chart.starts, durations)
         yield [
             f'{{"ph":"X","name":"{name}","cat":"{tree.kind}",{place},"ts":{start},'

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-from tfprof.views.write.view_timeline.trace_json import blocks
+from tfprof.views.write.trace_json import blocks
 
 
 def first_fit_lanes(starts: Int64Array, ends: Int64Array) -> Int64Array:

@@ -18,11 +18,17 @@ from tfprof._version import __version__
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.model.executions import MEMORY_FIELDS, NO_OP
 from tfprof.views.result import ViewTree
+from tfprof.views.write.trace_json import (
+    blocks,
+    html_safe,
+    process_events,
+    thread_event,
+    trace_chunks,
+)
 from tfprof.views.write.view_timeline.arrows import LastRuns, dataflow, launches
 from tfprof.views.write.view_timeline.drawn import Drawn, Thread, draw
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
 from tfprof.views.write.view_timeline.levels import Level, device_levels
-from tfprof.views.write.view_timeline.trace_json import blocks, html_safe_texts, trace_chunks
 
 _STEPS_PID: Final = 1
 _MEMORY_ARGS: Final = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
@@ -95,7 +101,7 @@ class LosslessTimeline:
         lanes = first_fit_lanes(starts, ends).tolist()
         # No thread of a device has a number of these.
         first = len(self.drawn.thread_table) + 1
-        yield _process(_STEPS_PID, "steps")
+        yield process_events(_STEPS_PID, "steps")
         yield [_thread(_STEPS_PID, first + lane, "steps") for lane in range(max(lanes) + 1)]
         yield [
             f'{{"ph":"X","name":"step {self.steps[step]}","cat":"step","pid":{_STEPS_PID},'
@@ -109,7 +115,7 @@ class LosslessTimeline:
     def _threads(self, pids: dict[str, int]) -> Iterator[list[str]]:
         """Names of the processes and threads."""
         for name, pid in pids.items():
-            yield _process(pid, name)
+            yield process_events(pid, name)
         yield [
             _thread(pids[thread.track.process], tid, _thread_name(thread))
             for tid, thread in enumerate(self.drawn.thread_table, 1)
@@ -167,7 +173,7 @@ class LosslessTimeline:
 
     def _counter(self, level: Level, pid: int) -> Iterator[list[str]]:
         """Bytes in use of one allocator, and a mark where they are most."""
-        (name,) = html_safe_texts([level.allocator])
+        (name,) = html_safe([level.allocator])
         head = f'"name":"{name}","cat":"memory","pid":{pid},"ts":'
         all_nanos = np.maximum(level.nanos - self.origin, 0)
         for block in blocks(len(all_nanos)):
@@ -195,8 +201,8 @@ class _Names:
         ops, strings = tree.profile.ops, tree.profile.steps.strings
         rows = np.unique(drawn.rows[drawn.rows >= 0])
         name_ids = np.unique(drawn.name_ids[drawn.name_ids >= 0]).tolist()
-        names = html_safe_texts([ops.name(row) for row in rows.tolist()])
-        types = html_safe_texts(tree.facts.strings)
+        names = html_safe([ops.name(row) for row in rows.tolist()])
+        types = html_safe(tree.facts.strings)
         type_ids = tree.facts.type_ids[rows].tolist()
         self.of_op = {
             row: f'{{"ph":"X","name":"{name}","cat":"op",'
@@ -205,7 +211,7 @@ class _Names:
         self.without_op = {
             name_id: f'{{"ph":"X","name":"{name}","cat":"other",'
             for name_id, name in zip(
-                name_ids, html_safe_texts([strings[name_id] for name_id in name_ids]), strict=True
+                name_ids, html_safe([strings[name_id] for name_id in name_ids]), strict=True
             )
         }
         self.types = {NO_OP: ""} | {
@@ -255,23 +261,14 @@ def _micros(nanos: int) -> str:
 
 def _json_object(members: dict[str, int]) -> str:
     """An object of numbers."""
-    keys = html_safe_texts(list(members))
+    keys = html_safe(list(members))
     pairs = zip(keys, members.values(), strict=True)
     return "{" + ",".join(f'"{key}":{value}' for key, value in pairs) + "}"
 
 
-def _process(pid: int, name: str) -> list[str]:
-    (text,) = html_safe_texts([name])
-    return [
-        f'{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{text}"}}}}',
-        f'{{"ph":"M","name":"process_sort_index","pid":{pid},"args":{{"sort_index":{pid}}}}}',
-    ]
-
-
 def _thread(pid: int, tid: int, name: str) -> str:
-    (text,) = html_safe_texts([name])
     return (
-        f'{{"ph":"M","name":"thread_name","pid":{pid},"tid":{tid},"args":{{"name":"{text}"}}}},\n'
+        f"{thread_event(pid, tid, name)},\n"
         f'{{"ph":"M","name":"thread_sort_index","pid":{pid},"tid":{tid},'
         f'"args":{{"sort_index":{tid}}}}}'
     )

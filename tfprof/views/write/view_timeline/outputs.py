@@ -14,10 +14,10 @@ from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.options.parse import ProfileOptions
 from tfprof.views.result import ViewTree
+from tfprof.views.write.trace_json import trace_chunks
 from tfprof.views.write.view_timeline.classic_graph import classic_timeline
 from tfprof.views.write.view_timeline.flame import classic_flame_events, flame_events
 from tfprof.views.write.view_timeline.lossless import LosslessTimeline, lossless_chunks
-from tfprof.views.write.view_timeline.trace_json import trace_chunks
 
 NEEDS_STEP = "Must specify -step option to generate timeline in graph view."
 """What classic mode warns of for each step below 0."""
