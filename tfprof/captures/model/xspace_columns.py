@@ -128,12 +128,6 @@ class StatColumn:
         return self._joined(own, inherited)
 
     @property
-    def is_inherited(self) -> BoolArray:
-        """Whether each of ``events`` has it from its metadata, shape (m,)."""
-        own, inherited = len(self.own.owners), len(self.inherited.owners)
-        return self._joined(np.zeros(own, np.bool_), np.ones(inherited, np.bool_))
-
-    @property
     def kinds(self) -> ByteArray:
         """``StatKind`` of each event's value, 0 where it has none, shape (n events,)."""
         return self._spread(self.held_kinds, np.zeros(self.n_events, np.uint8))

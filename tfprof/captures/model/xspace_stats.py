@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array, blocks, narrowest, no_rows
+from tfprof.columns.columns import Int64Array, blocks, narrowest
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -146,11 +146,6 @@ def text_bounds(data: Buffer, places: Int64Array) -> tuple[Int64Array, Int64Arra
         length[longer] |= (octet & 0x7F) << shift
         longer, shift = longer[octet >= 0x80], shift + 7
     return start, length
-
-
-def no_stats(n_owners: int = 0) -> StatTable:
-    """No stats of so many owners."""
-    return StatTable(np.zeros(n_owners + 1, np.int64), no_rows(), np.zeros(0, np.uint8), no_rows())
 
 
 class Keys:

@@ -227,11 +227,7 @@ def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, s
         of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
-    for key, (level, statement) in (
-        ("kernel_launch", judged.kernel_launch),
-        ("all_other", judged.all_other),
-        ("device_collectives", judged.device_collectives),
-    ):
+    for key, (level, statement) in judged.statements.items():
         properties[f"{key}_statement"] = statement
         # The reference of today writes the statement here, too; the one before had the level.
         properties[f"{key}_bottleneck"] = statement if classic else level

@@ -12,7 +12,7 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import Int64Array
 
 _NS = 1000
 """Picoseconds of a nanosecond."""
@@ -323,9 +323,3 @@ def tensor_core_share(kernels: Iterable[KernelTimes]) -> dict[str, tuple[int, in
         more = times.total_ns if times.kernel.uses_tensor_cores else 0
         found[times.kernel.op_name] = (on_cores + more, total + times.total_ns)
     return found
-
-
-def is_gpu_event(timeline: Timeline) -> BoolArray:
-    """Whether each event is one of a GPU's streams, shape (n events,)."""
-    gpus = [plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes]
-    return timeline.of_lines(lambda line: gpus[line.plane] and not line.is_derived)
