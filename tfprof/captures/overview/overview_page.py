@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
-from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck
-from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
-from tfprof.captures.facts.host_op_db import host_ops
-from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import percent, summary
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
-from tfprof.captures.facts.tpu_use import TpuUse, tpu_use
-from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.facts.verdict import about_step_time
+from tfprof.captures.overview.collected import Collected, collected
 from tfprof.captures.overview.latency import latency
 from tfprof.captures.overview.recommendations import recommendations_json
+from tfprof.captures.practices.evidence import part
 from tfprof.captures.practices.op_practices import LOW_PRECISION
 from tfprof.captures.practices.practices import advice
-from tfprof.captures.run.result import Advice, Chart, ToolResult
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.result import Advice, ToolResult
+from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.input_pipeline_analyzer import (
-    InputAnalysis,
-    analyze_input,
     diagnostics,
+    step_charts,
     step_table,
 )
 from tfprof.captures.tools.op_statistics import (
-    Op,
-    all_device_ops,
-    all_host_ops,
     gflops_per_s,
     has_known_cost,
     in_order,
@@ -77,38 +70,6 @@ _FUNCTIONS = (
 )
 
 
-class _Shares(NamedTuple):
-    """What the overview says of ops, as fractions.
-
-    Attributes:
-        host_ops: Of all runs of ops, those on the host.
-        host_eager: Of the time of ops on the host, that of eager ones.
-        device_eager: The same on devices.
-        narrow: Of the computation of devices, that with 16 bits.
-        wide: That with 32 bits.
-    """
-
-    host_ops: float
-    device_ops: float
-    host_eager: float
-    device_eager: float
-    narrow: float
-    wide: float
-
-
-class _Overview(NamedTuple):
-    run: Run
-    hosts: Sequence[Host]
-    input: InputAnalysis
-    environment: Environment
-    on_host: list[Op]
-    on_device: list[Op]
-    shares: _Shares
-    functions: list[FunctionCalls]
-    classic: bool
-    tpu: TpuUse
-
-
 def overview(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
@@ -124,9 +85,9 @@ def overview(
     Raises:
         UsageError: There is no such host or step.
     """
-    found = _collected(run, run.chosen(host), classic)
+    found = collected(run, run.chosen(host), classic)
     steps = step_table(run, found.input, classic=classic, step=step)
-    requests = latency(found.hosts, trains=_trains(found), classic=classic)
+    requests = latency(found.hosts, trains=found.trains, classic=classic)
     mixed = () if classic else mixed_devices(found.hosts)
     notes = (*run.notes, *found.input.steps.notes, *mixed)
     recommended = () if classic else advice(run, host=host)
@@ -144,7 +105,7 @@ def overview(
         "Overview",
         verdict=tuple(_verdict(found)),
         tables={name: table for name, table in tables.items() if len(table)},
-        charts=_charts(found),
+        charts=step_charts(found.input.steps, classic=found.classic),
         advice=recommended,
         notes=notes,
         gviz=lambda: [
@@ -159,68 +120,7 @@ def overview(
     )
 
 
-def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
-    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
-    on_device, _ = all_device_ops(hosts, classic=classic)
-    analysis = analyze_input(run, hosts, classic=classic)
-    return _Overview(
-        run,
-        hosts,
-        analysis,
-        environment(run, classic=classic),
-        on_host,
-        on_device,
-        _shares(on_host, on_device, run, classic),
-        _functions(hosts),
-        classic,
-        tpu_use(hosts, classic=classic),
-    )
-
-
-def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> _Shares:
-    runs_on_host = sum(op.occurrences for op in on_host)
-    runs_on_device = sum(op.occurrences for op in on_device)
-    wide, narrow = _computed(run, classic)
-    return _Shares(
-        _part(runs_on_host, runs_on_host + runs_on_device),
-        _part(runs_on_device, runs_on_host + runs_on_device),
-        _eager(on_host),
-        _eager(on_device),
-        _part(narrow, narrow + wide),
-        _part(wide, narrow + wide),
-    )
-
-
-def _computed(run: Run, classic: bool) -> tuple[int, int]:
-    steps = run_steps(run, classic=classic)
-    return (
-        sum(one.times.compute_ps[0] for one in steps.hosts),
-        sum(one.times.compute_ps[1] for one in steps.hosts),
-    )
-
-
-def _part(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-def _eager(ops: list[Op]) -> float:
-    running = [op for op in ops if op.type != IDLE]
-    return _part(
-        sum(op.self_ps for op in running if op.is_eager), sum(op.self_ps for op in running)
-    )
-
-
-def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
-    """Calls of functions of all hosts, those whose tracing costs the most first."""
-
-    def of_host(host: Host) -> list[FunctionCalls]:
-        return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
-
-    calls = [call for host in hosts for call in of_host(host)]
-    return sorted(calls, key=lambda call: (-call.expensive_share, call.name))
-
-
-def _top_ops(found: _Overview) -> Table:
+def _top_ops(found: Collected) -> Table:
     running = [op for op in found.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
     with_gpu = found.environment.hardware == "GPU"
@@ -230,7 +130,7 @@ def _top_ops(found: _Overview) -> Table:
     rows: list[tuple[Cell, ...]] = []
     so_far = 0.0
     for op in in_order(running)[:_TOP_OPS]:
-        share = _part(op.self_ps, total)
+        share = part(op.self_ps, total)
         so_far += share
         is_known = found.classic or has_known_cost(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
@@ -244,7 +144,7 @@ def _top_ops(found: _Overview) -> Table:
     return Table("top_ops", columns, rows, _analysis_properties(found), title="Top device ops")
 
 
-def _analysis_properties(found: _Overview) -> dict[str, str]:
+def _analysis_properties(found: Collected) -> dict[str, str]:
     shares = found.shares
     properties = {
         "device_op_time_eager_percent": percent(shares.device_eager),
@@ -279,7 +179,7 @@ def _analysis_properties(found: _Overview) -> dict[str, str]:
     return properties
 
 
-def _of_host_planes(found: _Overview, stat: str) -> str:
+def _of_host_planes(found: Collected, stat: str) -> str:
     values = []
     for host in found.hosts:
         for plane in host.space.planes:
@@ -289,7 +189,7 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
     return f"{summary(values).average:.1f}%"
 
 
-def _performance(found: _Overview) -> Table:
+def _performance(found: Collected) -> Table:
     steps, tpu = found.input.steps.typical, found.input.typical_tpu
     if tpu is None:
         parts = [(one.name, steps.of(one).astype(np.float64)) for one in CATEGORIES]
@@ -300,12 +200,12 @@ def _performance(found: _Overview) -> Table:
         took = np.sum([amounts for _, amounts in parts], axis=0)
         for name, amounts in (("Step time", took), *parts):
             of_part = summary((amounts / 1e9).tolist())
-            share = _part(float(amounts.sum()), float(took.sum()))
+            share = part(float(amounts.sum()), float(took.sum()))
             rows.append((name, of_part.average, of_part.deviation, share))
     return Table("performance", _SUMMARY, rows, title="Average step")
 
 
-def _environment_table(found: _Overview) -> Table:
+def _environment_table(found: Collected) -> Table:
     known = found.environment
     kinds = () if found.classic else device_kinds(found.run.hosts)
     steps = found.input.steps
@@ -327,7 +227,7 @@ def _environment_table(found: _Overview) -> Table:
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
 
 
-def _environment_json(found: _Overview) -> dict[str, Any]:
+def _environment_json(found: Collected) -> dict[str, Any]:
     known = found.environment
     names = ("host_id", "command_line", "start_time", "bns_address")
     columns = tuple(Column(name, name, "string") for name in names)
@@ -337,15 +237,9 @@ def _environment_json(found: _Overview) -> dict[str, Any]:
         "task_count": f"{known.n_tasks} (num tasks per host = {per_machine})",
         "device_type": known.device_type,
         "device_core_count": str(known.n_cores),
-        "is_training": str(_trains(found)).lower(),
+        "is_training": str(found.trains).lower(),
     }
     return Table("run_environment", columns, (), properties).to_gviz()
-
-
-def _trains(found: _Overview) -> bool:
-    """Whether a program computes gradients; in the reference only compiled ones tell."""
-    ops = () if found.classic else (*found.on_host, *found.on_device)
-    return any(is_backward(op.name, op.type) for op in ops) or programs_train(found.run.hosts)
 
 
 def _function_table(functions: Sequence[FunctionCalls]) -> Table:
@@ -364,7 +258,7 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
     return Table("tf_functions", _FUNCTIONS, rows, title="Calls of tf.function")
 
 
-def _verdict(found: _Overview) -> list[str]:
+def _verdict(found: Collected) -> list[str]:
     judged = found.input.bottleneck
     return [
         judged.statement,
@@ -373,7 +267,7 @@ def _verdict(found: _Overview) -> list[str]:
     ]
 
 
-def _precision_statement(found: _Overview) -> str:
+def _precision_statement(found: Collected) -> str:
     """What to say where 16-bit numbers are hardly used; empty otherwise."""
     shares = found.shares
     if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
@@ -384,23 +278,7 @@ def _precision_statement(found: _Overview) -> str:
     )
 
 
-def _charts(found: _Overview) -> tuple[Chart, ...]:
-    steps = found.input.steps
-    if not steps.n_steps:
-        return ()
-    one = steps.hosts[0]
-    series = {
-        category.name: tuple((one.of(category, classic=found.classic) / 1e9).tolist())
-        for category in CATEGORIES
-    }
-    chart = Chart(
-        "step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-        tuple(steps.shown_names), series,
-    )  # fmt: skip
-    return (chart,)
-
-
-def _recommendations(found: _Overview, recommended: Sequence[Advice]) -> dict[str, Any]:
+def _recommendations(found: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = found.input.bottleneck
     if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.

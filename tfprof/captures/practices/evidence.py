@@ -141,7 +141,7 @@ class Evidence:
     @cached_property
     def functions(self) -> list[FunctionCalls]:
         """Calls of functions of all hosts."""
-        return [call for host in self.hosts for call in _functions(host)]
+        return [call for host in self.hosts for call in host_functions(host)]
 
     @cached_property
     def uses_tf_data(self) -> bool:
@@ -149,7 +149,8 @@ class Evidence:
         return any(op.type == "Dataset" for op in self.host_ops)
 
 
-def _functions(host: Host) -> list[FunctionCalls]:
+def host_functions(host: Host) -> list[FunctionCalls]:
+    """Calls of functions of a host, worked out once."""
     return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
 
 

@@ -78,6 +78,39 @@ class Chart:
     series: Mapping[str, tuple[float, ...]]
 
 
+def pie(
+    name: str,
+    title: str,
+    x_label: str,
+    parts: Mapping[str, float],
+    *,
+    most: int = 0,
+    series: str = "time",
+    per_us: float = 1e6,
+) -> list[Chart]:
+    """A pie of times, the largest first; none if there is nothing to draw.
+
+    Args:
+        name: Unique in a result.
+        title: What people read above it.
+        x_label: What the parts are.
+        parts: Times by name, in any unit.
+        most: How many parts to show, the rest as "others"; 0 is all.
+        series: What the times are.
+        per_us: How many of the unit are a microsecond.
+    """
+    if not any(parts.values()):
+        return []
+    ranked = sorted(parts.items(), key=lambda item: -item[1])
+    shown = ranked[: most or None]
+    rest = sum(value for _, value in ranked[len(shown) :])
+    if rest:
+        shown.append(("others", rest))
+    names, values = zip(*shown, strict=True)
+    times = {series: tuple(value / per_us for value in values)}
+    return [Chart(name, "pie", title, x_label, "µs", names, times)]
+
+
 @dataclass(frozen=True)
 class ToolResult:
     """The answer of a tool: plain tables, chart data, and words.

@@ -318,19 +318,21 @@ def _key_of(op: InputOp) -> str:
     return _KEYS[str(op.work)]
 
 
+def step_charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+    """What the steps of the first host are spent on."""
+    if not steps.n_steps:
+        return ()
+    one = steps.hosts[0]
+    series = {
+        category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
+        for category in CATEGORIES
+    }
+    title, names = f"Steps of {one.host.name}", tuple(steps.shown_names)
+    return (Chart("step_times", "stacked_area", title, "step", "ms", names, series),)
+
+
 def _charts(found: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
-    steps = found.steps
-    charts = []
-    if steps.n_steps:
-        one = steps.hosts[0]
-        series = {
-            category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
-            for category in CATEGORIES
-        }
-        charts.append(
-            Chart("step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-                  tuple(steps.shown_names), series)
-        )  # fmt: skip
+    charts = list(step_charts(found.steps, classic=classic))
     amounts = found.breakdown._asdict()
     if any(amounts.values()):
         names = tuple(name.replace("_", " ") for name in amounts)

@@ -16,7 +16,7 @@ from tfprof.captures.facts.host_devices import mixed_devices
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.training import is_backward, programs_train
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
@@ -313,7 +313,7 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
 
 def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
     """Time of their own by type and by op, on host and device."""
-    charts = []
+    charts: list[Chart] = []
     keys: tuple[tuple[str, Callable[[Op], str]], ...] = (
         ("type", lambda op: op.type),
         ("op", lambda op: op.name),
@@ -324,17 +324,9 @@ def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
             for op in ops:
                 if op.type != IDLE:
                     sums[key(op)] = sums.get(key(op), 0) + op.self_ps
-            if not any(sums.values()):
-                continue
-            order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-            shown, rest = order[:_CHARTED], sum(value for _, value in order[_CHARTED:])
-            if rest:
-                shown.append(("others", rest))
-            charts.append(
-                Chart(
-                    f"{side}_by_{what}", "pie", f"Self time on the {side} by {what}", what, "µs",
-                    tuple(name for name, _ in shown),
-                    {"self time": tuple(value / 1e6 for _, value in shown)},
-                )
-            )  # fmt: skip
+            title = f"Self time on the {side} by {what}"
+            by_name = dict(sorted(sums.items()))
+            charts += pie(
+                f"{side}_by_{what}", title, what, by_name, most=_CHARTED, series="self time"
+            )
     return charts
