@@ -134,7 +134,7 @@ def find_run_files(
         EmptyProfileError: A folder holds no file of a run.
         UsageError: Two files where there can be one.
     """
-    found: list[RunFile] = []
+    files: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
     older: list[RunFile] = []
@@ -145,10 +145,10 @@ def find_run_files(
             file = look_at(path)
             if file.found.format is Format.EVENTS:
                 logged, troubles = _of_events([file])
-                found += logged or [_usable(file)]
+                files += logged or [_usable(file)]
                 unused += troubles
             else:
-                found += [_usable(file)]
+                files += [_usable(file)]
             continue
         usable, others = _look_into(path)
         if not usable:
@@ -156,12 +156,12 @@ def find_run_files(
         usable, beside = _newest_profile(usable)
         older += [file for file in beside if _role(file) == "profile"]
         roles = {_role(file) for file in usable} - set(without)
-        found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
+        files += [file for file in usable if _role(file) in roles - {"checkpoint"}]
         checkpoints += [path] if "checkpoint" in roles else []
         unused += others
-    found = list({os.path.realpath(file.path): file for file in found}.values())
-    checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
-    return _by_role(found, checkpoints, tuple(unused), tuple(older))
+    files = list({os.path.realpath(file.path): file for file in files}.values())
+    checkpoints += [file.path for file in files if _role(file) == "checkpoint"]
+    return _by_role(files, checkpoints, tuple(unused), tuple(older))
 
 
 def look_at(path: str) -> RunFile:
@@ -333,13 +333,13 @@ def _empty(path: str) -> UnknownFormatError:
 
 
 def _by_role(
-    found: Sequence[RunFile],
+    files: Sequence[RunFile],
     checkpoints: Sequence[str],
     unused: tuple[RunFile, ...],
     older: tuple[RunFile, ...],
 ) -> RunFiles:
     roles: dict[Role, list[RunFile]] = {}
-    for file in found:
+    for file in files:
         roles.setdefault(_role(file), []).append(file)
     if len(checkpoints) > 1:
         raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")

@@ -53,13 +53,13 @@ def _code_of(steps: RunSteps) -> list[CodeTime]:
     """Of all hosts, each for itself; looked at only where it is worth a word."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
-    found = [
+    code = [
         times
         for one in steps.hosts
         if one.core is None
         for times in host_code_times(one.host, one.times.groups)
     ]
-    return sorted(found, key=lambda one: (-one.total_ps, one.name))
+    return sorted(code, key=lambda one: (-one.total_ps, one.name))
 
 
 class Grounds(NamedTuple):

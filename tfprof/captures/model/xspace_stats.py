@@ -210,10 +210,10 @@ class StatMetadata:
 
     @cached_property
     def _keys_of(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        keys: dict[str, list[int]] = {}
         for key, name in self.name_of.items():
-            found.setdefault(name, []).append(key)
-        return found
+            keys.setdefault(name, []).append(key)
+        return keys
 
 
 def value_of(kind: int, value: int, data: Buffer, names: StatMetadata) -> StatValue:

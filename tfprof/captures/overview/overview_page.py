@@ -85,34 +85,34 @@ def overview(
     Raises:
         UsageError: There is no such host or step.
     """
-    found = collected(run, run.chosen(host), classic)
-    steps = step_table(run, found.input, classic=classic, step=step)
-    requests = latency(found.hosts, trains=found.trains, classic=classic)
-    mixed = () if classic else mixed_devices(found.hosts)
-    notes = (*run.notes, *found.input.steps.notes, *mixed)
+    facts = collected(run, run.chosen(host), classic)
+    steps = step_table(run, facts.input, classic=classic, step=step)
+    requests = latency(facts.hosts, trains=facts.trains, classic=classic)
+    mixed = () if classic else mixed_devices(facts.hosts)
+    notes = (*run.notes, *facts.input.steps.notes, *mixed)
     recommended = () if classic else advice(run, host=host)
     tables = {
-        "performance": _performance(found),
-        "top_ops": _top_ops(found),
-        "environment": _environment_table(found),
+        "performance": _performance(facts),
+        "top_ops": _top_ops(facts),
+        "environment": _environment_table(facts),
         "steps": steps,
         "latency": requests,
     }
-    if found.functions:
-        tables["tf_functions"] = _function_table(found.functions)
+    if facts.functions:
+        tables["tf_functions"] = _function_table(facts.functions)
     return ToolResult(
         TOOL,
         "Overview",
-        verdict=tuple(_verdict(found)),
+        verdict=tuple(_verdict(facts)),
         tables={name: table for name, table in tables.items() if len(table)},
-        charts=step_charts(found.input.steps, classic=found.classic),
+        charts=step_charts(facts.input.steps, classic=facts.classic),
         advice=recommended,
         notes=notes,
         gviz=lambda: [
-            _top_ops(found).to_gviz(),
+            _top_ops(facts).to_gviz(),
             steps.to_gviz(),
-            _environment_json(found),
-            _recommendations(found, recommended),
+            _environment_json(facts),
+            _recommendations(facts, recommended),
             requests.to_gviz(),
             {},
             diagnostics(notes, classic=classic),
@@ -120,11 +120,11 @@ def overview(
     )
 
 
-def _top_ops(found: Collected) -> Table:
-    running = [op for op in found.on_device if op.type != IDLE]
+def _top_ops(facts: Collected) -> Table:
+    running = [op for op in facts.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
-    with_gpu = found.environment.hardware == "GPU"
-    kernels = [times for host in found.hosts for times in host_kernels(host, classic=found.classic)]
+    with_gpu = facts.environment.hardware == "GPU"
+    kernels = [times for host in facts.hosts for times in host_kernels(host, classic=facts.classic)]
     on_cores = tensor_core_share(kernels)
     eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
     rows: list[tuple[Cell, ...]] = []
@@ -132,7 +132,7 @@ def _top_ops(found: Collected) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = part(op.self_ps, total)
         so_far += share
-        is_known = found.classic or has_known_cost(op)
+        is_known = facts.classic or has_known_cost(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
@@ -141,28 +141,28 @@ def _top_ops(found: Collected) -> Table:
     label = "GFLOPs/Sec" if with_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     rate_column = Column("flopRate", label, unit="gflops_per_s")
     columns = (*_ANALYSIS, rate_column, *(_TENSOR_CORES if with_gpu else ()))
-    return Table("top_ops", columns, rows, _analysis_properties(found), title="Top device ops")
+    return Table("top_ops", columns, rows, _analysis_properties(facts), title="Top device ops")
 
 
-def _analysis_properties(found: Collected) -> dict[str, str]:
-    shares = found.shares
+def _analysis_properties(facts: Collected) -> dict[str, str]:
+    shares = facts.shares
     properties = {
         "device_op_time_eager_percent": percent(shares.device_eager),
         "host_op_time_eager_percent": percent(shares.host_eager),
         "device_tf_op_percent": percent(shares.device_ops),
         "host_tf_op_percent": percent(shares.host_ops),
-        "hbm_utilization_percent": _of_host_planes(found, "hbm_utilization_percent"),
-        "mxu_utilization_percent": _of_host_planes(found, "matrix_unit_utilization_percent"),
+        "hbm_utilization_percent": _of_host_planes(facts, "hbm_utilization_percent"),
+        "mxu_utilization_percent": _of_host_planes(facts, "matrix_unit_utilization_percent"),
         "host_trace_level": "0",
         "remark_text": "",
         "remark_color": "",
     }
-    if found.environment.hardware == "GPU":
+    if facts.environment.hardware == "GPU":
         return properties | {
             "device_compute_16bit_percent": percent(shares.narrow),
             "device_compute_32bit_percent": percent(shares.wide),
         }
-    use = found.tpu
+    use = facts.tpu
     properties |= {
         "device_idle_time_percent": percent(use.device_idle),
         "host_idle_time_percent": percent(use.host_idle),
@@ -173,15 +173,15 @@ def _analysis_properties(found: Collected) -> dict[str, str]:
     }
     if use.duty.idle_ps:
         properties["idle_time_high_confidence_ps"] = f"{use.duty.idle_ps:g}"
-    if found.input.typical_tpu is not None and found.input.steps.n_steps:
-        active = active_ms(found.input.typical_tpu)
+    if facts.input.typical_tpu is not None and facts.input.steps.n_steps:
+        active = active_ms(facts.input.typical_tpu)
         properties |= {"tc_active_ms_average": active, "active_steptime_ms_average": active}
     return properties
 
 
-def _of_host_planes(found: Collected, stat: str) -> str:
+def _of_host_planes(facts: Collected, stat: str) -> str:
     values = []
-    for host in found.hosts:
+    for host in facts.hosts:
         for plane in host.space.planes:
             value = plane.own_stats().get(stat) if plane.name == "/host:CPU" else None
             if isinstance(value, (int, float)) and math.isfinite(value):
@@ -189,8 +189,8 @@ def _of_host_planes(found: Collected, stat: str) -> str:
     return f"{summary(values).average:.1f}%"
 
 
-def _performance(found: Collected) -> Table:
-    steps, tpu = found.input.steps.typical, found.input.typical_tpu
+def _performance(facts: Collected) -> Table:
+    steps, tpu = facts.input.steps.typical, facts.input.typical_tpu
     if tpu is None:
         parts = [(one.name, steps.of(one).astype(np.float64)) for one in CATEGORIES]
     else:
@@ -205,10 +205,10 @@ def _performance(found: Collected) -> Table:
     return Table("performance", _SUMMARY, rows, title="Average step")
 
 
-def _environment_table(found: Collected) -> Table:
-    known = found.environment
-    kinds = () if found.classic else device_kinds(found.run.hosts)
-    steps = found.input.steps
+def _environment_table(facts: Collected) -> Table:
+    known = facts.environment
+    kinds = () if facts.classic else device_kinds(facts.run.hosts)
+    steps = facts.input.steps
     n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
         ("Hardware", known.hardware),
@@ -218,8 +218,8 @@ def _environment_table(found: Collected) -> Table:
         ("Workers", str(known.n_tasks)),
         ("Steps", f"{steps.n_steps} ({n_cut} cut)" if n_cut else str(steps.n_steps)),
     ]
-    if found.input.tpu is not None:
-        use = found.tpu
+    if facts.input.tpu is not None:
+        use = facts.tpu
         rows += [
             ("Chips work", percent(use.duty.share)),
             ("TensorCores without an op", percent(use.device_idle)),
@@ -227,8 +227,8 @@ def _environment_table(found: Collected) -> Table:
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
 
 
-def _environment_json(found: Collected) -> dict[str, Any]:
-    known = found.environment
+def _environment_json(facts: Collected) -> dict[str, Any]:
+    known = facts.environment
     names = ("host_id", "command_line", "start_time", "bns_address")
     columns = tuple(Column(name, name, "string") for name in names)
     per_machine = known.n_tasks // known.n_machines if known.n_machines else 0
@@ -237,7 +237,7 @@ def _environment_json(found: Collected) -> dict[str, Any]:
         "task_count": f"{known.n_tasks} (num tasks per host = {per_machine})",
         "device_type": known.device_type,
         "device_core_count": str(known.n_cores),
-        "is_training": str(found.trains).lower(),
+        "is_training": str(facts.trains).lower(),
     }
     return Table("run_environment", columns, (), properties).to_gviz()
 
@@ -258,18 +258,18 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
     return Table("tf_functions", _FUNCTIONS, rows, title="Calls of tf.function")
 
 
-def _verdict(found: Collected) -> list[str]:
-    judged = found.input.bottleneck
+def _verdict(facts: Collected) -> list[str]:
+    judged = facts.input.bottleneck
     return [
         judged.statement,
-        *about_step_time(found.input.steps, found.input.typical_tpu),
+        *about_step_time(facts.input.steps, facts.input.typical_tpu),
         *judged.remarks,
     ]
 
 
-def _precision_statement(found: Collected) -> str:
+def _precision_statement(facts: Collected) -> str:
     """What to say where 16-bit numbers are hardly used; empty otherwise."""
-    shares = found.shares
+    shares = facts.shares
     if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
         return ""
     return (
@@ -278,10 +278,10 @@ def _precision_statement(found: Collected) -> str:
     )
 
 
-def _recommendations(found: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
-    judged = found.input.bottleneck
-    if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
+def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
+    judged = facts.input.bottleneck
+    if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
-    given = None if found.classic else recommended
-    return recommendations_json(judged, _precision_statement(found), given)
+    given = None if facts.classic else recommended
+    return recommendations_json(judged, _precision_statement(facts), given)

@@ -98,8 +98,8 @@ class Evidence:
     @cached_property
     def host_ops(self) -> list[Op]:
         """Ops on threads, the most time of their own first, idle time left out."""
-        found = all_host_ops([host_ops(host) for host in self.hosts])
-        return in_order(op for op in found if op.type != IDLE)
+        ops = all_host_ops([host_ops(host) for host in self.hosts])
+        return in_order(op for op in ops if op.type != IDLE)
 
     @cached_property
     def _on_devices(self) -> tuple[list[Op], int]:
@@ -118,8 +118,8 @@ class Evidence:
     def outside_ops(self) -> list[DeviceOp]:
         """Ops of devices that exchange data with the host amid a program, the longest first."""
         whole = merged(device_ops(host) for host in self.hosts)
-        found = [op for op in whole.ops if op.is_outside_compilation]
-        return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
+        ops = [op for op in whole.ops if op.is_outside_compilation]
+        return sorted(ops, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def compiled_ops(self) -> list[DeviceOp]:

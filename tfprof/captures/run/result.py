@@ -164,10 +164,10 @@ class ToolResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data for JSON."""
-        found: dict[str, Any] = {"tool": self.tool, "title": self.title}
-        found["verdict"] = list(self.verdict)
-        found["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
-        found["charts"] = [
+        data: dict[str, Any] = {"tool": self.tool, "title": self.title}
+        data["verdict"] = list(self.verdict)
+        data["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
+        data["charts"] = [
             {
                 "name": chart.name, "kind": chart.kind, "title": chart.title,
                 "x_label": chart.x_label, "y_label": chart.y_label, "x": list(chart.x),
@@ -175,18 +175,18 @@ class ToolResult:
             }
             for chart in self.charts
         ]  # fmt: skip
-        found["advice"] = [
+        data["advice"] = [
             {
                 "rule": advice.rule, "message": advice.message,
                 "evidence": dict(advice.evidence), "gain_fraction": advice.gain_fraction,
             }
             for advice in self.advice
         ]  # fmt: skip
-        found["notes"] = [
+        data["notes"] = [
             {"severity": note.severity, "message": note.message, "host": note.host}
             for note in self.notes
         ]
-        return found | ({"data": dict(self.data)} if self.data else {})
+        return data | ({"data": dict(self.data)} if self.data else {})
 
     def to_gviz(self) -> Any:
         """The answer in the form of the reference's JSON.

@@ -83,7 +83,7 @@ class Op(NamedTuple):
 
 def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
     """Ops of several hosts together, ``IDLE`` for the time without any at the end."""
-    found: dict[tuple[str, str, bool], Op] = {}
+    by_identity: dict[tuple[str, str, bool], Op] = {}
     for times in hosts:
         columns = zip(
             times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
@@ -91,11 +91,11 @@ def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
         )  # fmt: skip
         for op, count, time, own, eager in columns:
             key = op.identity
-            known = found.get(key)
+            known = by_identity.get(key)
             more = Op(False, op.name, op.type, count, time, own, eager, program=op.program)
-            found[key] = more if known is None else _added(known, more)
+            by_identity[key] = more if known is None else _added(known, more)
     idle = sum(times.idle_ps for times in hosts)
-    return [*found.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
+    return [*by_identity.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
 
 
 def _added(one: Op, other: Op) -> Op:
