@@ -6,7 +6,8 @@ import pytest
 
 import tfprof
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
-from tfprof.files.run_files import find_run_files, look_at, step_in_name
+from tfprof.files.numbered_names import step_in_name
+from tfprof.files.run_files import find_run_files, look_at
 from tfprof.files.sniff import Format
 from tfprof.wire import messages as pb
 

@@ -35,11 +35,11 @@ class InternTable(Generic[T]):
 
     def intern(self, value: T) -> int:
         """Id of ``value``, which is added if new."""
-        found = self.ids.get(value)
-        if found is None:
-            found = self.ids[value] = len(self.values)
+        number = self.ids.get(value)
+        if number is None:
+            number = self.ids[value] = len(self.values)
             self.values.append(value)
-        return found
+        return number
 
 
 StringTable = InternTable[str]

@@ -115,7 +115,7 @@ def scopes(
         most_bytes: Says how many bytes the names of scopes may take, from those of all names.
     """
     room = most_bytes(sum(map(_n_bytes, names)))
-    found = [""]
+    prefixes = [""]
     parent = [-1]
     places = [-1]
     # The scopes that the last name lies in, each with the slash behind it, and their positions.
@@ -129,20 +129,20 @@ def scopes(
         slash = name.find("/", len(open_scopes[-1]))
         while slash >= 0:
             parent.append(open_positions[-1])
-            open_positions.append(len(found))
+            open_positions.append(len(prefixes))
             open_scopes.append(name[: slash + 1])
-            found.append(name[:slash])
-            room -= _n_bytes(found[-1])
+            prefixes.append(name[:slash])
+            room -= _n_bytes(prefixes[-1])
             if room < 0:
                 return None
             places.append(-1)
             slash = name.find("/", slash + 1)
         parent.append(open_positions[-1])
-        open_positions.append(len(found))
+        open_positions.append(len(prefixes))
         open_scopes.append(name + "/")
-        found.append(name)
+        prefixes.append(name)
         places.append(place)
-    return found, np.array(parent, np.int64), np.array(places, np.int64)
+    return prefixes, np.array(parent, np.int64), np.array(places, np.int64)
 
 
 def _n_bytes(text: str) -> int:

@@ -151,9 +151,9 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
         made = _tree_pure.scopes(names, order, most_scope_bytes)
     if made is None:
         raise too_many_scopes(names)
-    found, parent, places = made
-    found[0] = root
-    return found, parent, places
+    prefixes, parent, places = made
+    prefixes[0] = root
+    return prefixes, parent, places
 
 
 def too_many_scopes(names: Iterable[str]) -> MalformedProfileError:
@@ -183,5 +183,5 @@ def taken(texts: list[str], places: Int64Array) -> list[str]:
     """The texts at some places."""
     if _compiled() is None:
         return list(map(texts.__getitem__, places.tolist()))
-    found: list[str] = _names.taken(texts, _column(places))
-    return found
+    names: list[str] = _names.taken(texts, _column(places))
+    return names

@@ -38,8 +38,8 @@ def decompressed(data: bytes, label: str) -> bytes:
         MalformedProfileError: They are damaged, or too large to be unpacked into memory.
         MissingDependencyError: A package is missing.
     """
-    found = packed_format(data)
-    return data if found is None else unpack(io.BytesIO(data), found, label)
+    packing = packed_format(data)
+    return data if packing is None else unpack(io.BytesIO(data), packing, label)
 
 
 def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = None) -> bytes:
@@ -95,8 +95,8 @@ def _unpack(
             f"{label}: the compressed data are damaged: {error}. Copy the file again"
         ) from error
     except MemoryError as error:
-        found = f"over {held.tell()} bytes, for which there is no room"
-        raise _too_large(label, packing, pieces.n_bytes, found) from error
+        size = f"over {held.tell()} bytes, for which there is no room"
+        raise _too_large(label, packing, pieces.n_bytes, size) from error
     return held.getvalue(), True
 
 
@@ -148,9 +148,9 @@ def _parts(pieces: _Pieces, make: Callable[[], Any]) -> Iterator[bytes]:
         raise EOFError(f"they end at byte {pieces.n_bytes}, too early")
 
 
-def _too_large(label: str, packing: Format, n_packed: int, found: str) -> MalformedProfileError:
+def _too_large(label: str, packing: Format, n_packed: int, size: str) -> MalformedProfileError:
     return MalformedProfileError(
         f"{label}: too large to be unpacked into memory: the first {n_packed} bytes of this "
-        f"{packing.value} unpack to {found}. If that is right, unpack it with {_TOOLS[packing]} "
+        f"{packing.value} unpack to {size}. If that is right, unpack it with {_TOOLS[packing]} "
         "and give the unpacked file; if not, copy it again"
     )

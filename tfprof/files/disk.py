@@ -231,13 +231,13 @@ class FileParts:
 
     def _part(self, start: int, stop: int) -> bytes:
         self._stream.seek(start)
-        found = self._stream.read(stop - start)
-        if len(found) < stop - start:
+        data = self._stream.read(stop - start)
+        if len(data) < stop - start:
             raise InputError(
                 f"{self._label}: became shorter while it was read. Read it again when it is "
                 "complete"
             )
-        return found
+        return data
 
 
 def file_parts(

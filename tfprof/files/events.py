@@ -107,7 +107,7 @@ def _add_event(log: EventLog, event: memoryview, checksum: bytes | memoryview) -
     Raises:
         BrokenError: It is damaged.
     """
-    fields = {found.tag: found for found in message_fields(event, 0, len(event))}
+    fields = {field.tag: field for field in message_fields(event, 0, len(event))}
     if fields.keys().isdisjoint((_GRAPH, _META_GRAPH, _RUN)):
         return
     if not _agrees(event, checksum):
@@ -118,7 +118,7 @@ def _add_event(log: EventLog, event: memoryview, checksum: bytes | memoryview) -
         log.meta_graph = bytes(event[fields[_META_GRAPH].value : fields[_META_GRAPH].stop])
     if _RUN in fields:
         run = fields[_RUN]
-        parts = {found.tag: found for found in message_fields(event, run.value, run.stop)}
+        parts = {field.tag: field for field in message_fields(event, run.value, run.stop)}
         tag, content = (
             bytes(event[parts[key].value : parts[key].stop]) if key in parts else b""
             for key in (_RUN_TAG, _RUN_METADATA)

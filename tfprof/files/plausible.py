@@ -91,18 +91,18 @@ class _Examination:
 
     def message(self, start: int, stop: int, descriptor: Descriptor, depth: int) -> None:
         """Examine one message; recursion ends at MAX_DEPTH."""
-        found = self.found
+        counts = self.found
         fields = descriptor.fields_by_number
         try:
             for field in walk(self.data, start, stop):
                 self._field(field, fields.get(field.number), descriptor, depth)
-                if found.complaint or found.known + found.unknown >= MAX_FIELDS:
+                if counts.complaint or counts.known + counts.unknown >= MAX_FIELDS:
                     return
         except WireError as error:
             if not (error.cut_off and stop == len(self.data)):
-                found.complaint = f"{error.problem} at byte {error.offset}"
+                counts.complaint = f"{error.problem} at byte {error.offset}"
                 return
-            found.truncated = True
+            counts.truncated = True
             if error.field is not None:
                 present = error.field._replace(value=stop - error.field.offset)
                 self._field(present, fields.get(present.number), descriptor, depth)
@@ -111,18 +111,18 @@ class _Examination:
         self, field: Field, child: FieldDescriptor | None, parent: Descriptor, depth: int
     ) -> None:
         """Count one field, or complain about it."""
-        found = self.found
+        counts = self.found
         if child is None:
             if field.wire_type in (START_GROUP, END_GROUP):
-                found.complaint = f"field {field.number} is a group at byte {field.tag_offset}"
+                counts.complaint = f"field {field.number} is a group at byte {field.tag_offset}"
             elif field.number not in _reserved(parent):
-                found.unknown += 1
+                counts.unknown += 1
             return
         packed = field.wire_type == LENGTH_DELIMITED and child.type not in _LENGTH_TYPES
         if field.wire_type != _wire_type(child) and not (packed and is_repeated(child)):
             self._complain(field, child, f"has wire type {field.wire_type}")
             return
-        found.known += 1
+        counts.known += 1
         if child.type == _TYPE_STRING:
             self._string(field, child)
         elif child.type == _TYPE_MESSAGE and child.message_type and depth + 1 < MAX_DEPTH:

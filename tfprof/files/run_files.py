@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack_head
 from tfprof.files.disk import (
-    PACKED_SUFFIXES,
     Unwatched,
     Watch,
     content_of,
@@ -22,6 +21,7 @@ from tfprof.files.disk import (
     is_ordinary_file,
     opened,
 )
+from tfprof.files.numbered_names import natural_order, step_in_name, unpacked_name
 from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
 from tfprof.wire.parsing import with_article
@@ -38,7 +38,6 @@ _HEAD_BYTES = 1 << 20
 """Of a packed file, so much is looked at to tell what it is."""
 
 _CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
-_STEP = re.compile(r"(?:^|[_.-]|step)(\d{1,18})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def find_run_files(
         EmptyProfileError: A folder holds no file of a run.
         UsageError: Two files where there can be one.
     """
-    found: list[RunFile] = []
+    files: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
     older: list[RunFile] = []
@@ -146,10 +145,10 @@ def find_run_files(
             file = look_at(path)
             if file.found.format is Format.EVENTS:
                 logged, troubles = _of_events([file])
-                found += logged or [_usable(file)]
+                files += logged or [_usable(file)]
                 unused += troubles
             else:
-                found += [_usable(file)]
+                files += [_usable(file)]
             continue
         usable, others = _look_into(path)
         if not usable:
@@ -157,12 +156,12 @@ def find_run_files(
         usable, beside = _newest_profile(usable)
         older += [file for file in beside if _role(file) == "profile"]
         roles = {_role(file) for file in usable} - set(without)
-        found += [file for file in usable if _role(file) in roles - {"checkpoint"}]
+        files += [file for file in usable if _role(file) in roles - {"checkpoint"}]
         checkpoints += [path] if "checkpoint" in roles else []
         unused += others
-    found = list({os.path.realpath(file.path): file for file in found}.values())
-    checkpoints += [file.path for file in found if _role(file) == "checkpoint"]
-    return _by_role(found, checkpoints, tuple(unused), tuple(older))
+    files = list({os.path.realpath(file.path): file for file in files}.values())
+    checkpoints += [file.path for file in files if _role(file) == "checkpoint"]
+    return _by_role(files, checkpoints, tuple(unused), tuple(older))
 
 
 def look_at(path: str) -> RunFile:
@@ -176,7 +175,7 @@ def look_at(path: str) -> RunFile:
         return RunFile(path, _surely(Format.SAVED_MODEL))
     if is_ordinary_file(f"{path}.index") and not Path(path).exists():
         return RunFile(path, _surely(Format.CHECKPOINT))
-    name = _unpacked_name(path)
+    name = unpacked_name(path)
     with opened(path) as stream:
         if not stream.seekable():
             data = decompressed(bytes(content_of(stream, path)), path)
@@ -204,7 +203,7 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
     files = [path for path in entries(folder) if is_ordinary_file(path)]
     shown = [path for path in files if not path.name.startswith(".")]
     has_checkpoint = any(path.suffix == ".index" for path in shown)
-    for path in sorted(shown, key=lambda path: _natural(path.name)):
+    for path in sorted(shown, key=lambda path: natural_order(path.name)):
         if has_checkpoint and _CHECKPOINT_DATA.search(path.name):
             continue
         try:
@@ -334,13 +333,13 @@ def _empty(path: str) -> UnknownFormatError:
 
 
 def _by_role(
-    found: Sequence[RunFile],
+    files: Sequence[RunFile],
     checkpoints: Sequence[str],
     unused: tuple[RunFile, ...],
     older: tuple[RunFile, ...],
 ) -> RunFiles:
     roles: dict[Role, list[RunFile]] = {}
-    for file in found:
+    for file in files:
         roles.setdefault(_role(file), []).append(file)
     if len(checkpoints) > 1:
         raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
@@ -376,29 +375,6 @@ def by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
     if len(set(steps)) != len(files):
         return dict(enumerate(files))
     return dict(sorted(zip(steps, files, strict=True), key=lambda pair: pair[0]))
-
-
-def step_in_name(path: str) -> int | None:
-    """The number at the end of a name such as ``run_meta_100.pb.gz``, or None.
-
-    >>> step_in_name("run/run_meta_100.pb.gz"), step_in_name("resnet50.pb")
-    (100, None)
-    """
-    name = Path(_unpacked_name(path)).name
-    stem = name if _STEP.search(name) else Path(name).stem
-    match = _STEP.search(stem)
-    return int(match[1]) if match else None
-
-
-def _unpacked_name(path: str) -> str:
-    suffix = Path(path).suffix
-    return path.removesuffix(suffix) if suffix in PACKED_SUFFIXES else path
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key by which ``b_9`` comes before ``b_10``."""
-    parts = re.findall(r"\d{1,18}|\D+", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:

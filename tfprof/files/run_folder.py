@@ -22,8 +22,8 @@ _DEEPEST = 8
 def host_name(path: str | os.PathLike[str]) -> str:
     """Name of a host's file up to ``.xplane.pb``."""
     name = Path(path).name
-    found = _FILE.fullmatch(name)
-    return name if found is None else found["host"]
+    match = _FILE.fullmatch(name)
+    return name if match is None else match["host"]
 
 
 def capture_files(folder: Path) -> list[Path]:
@@ -36,9 +36,9 @@ def capture_files(folder: Path) -> list[Path]:
     """
     files: dict[str, Path] = {}
     for path in entries(folder):
-        found = _FILE.fullmatch(path.name)
-        if found is not None and is_ordinary_file(path):
-            files.setdefault(found["host"], path)
+        match = _FILE.fullmatch(path.name)
+        if match is not None and is_ordinary_file(path):
+            files.setdefault(match["host"], path)
     return [files[host] for host in sorted(files)]
 
 
@@ -69,7 +69,7 @@ def runs(folder: Path) -> dict[str, Path]:
     name of the run. Where there is no folder ``plugins/profile``, runs are the folders below that
     hold captures, called as the way to them.
     """
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     loose: dict[str, Path] = {}
     for parent, folders, _ in os.walk(folder):
         here = Path(parent)
@@ -80,13 +80,13 @@ def runs(folder: Path) -> dict[str, Path]:
             prefix = here.parent.parent.relative_to(folder) if _is_inside(here, folder) else Path()
             for name in folders:
                 if capture_files(here / name):
-                    found[str(prefix / name)] = here / name
+                    by_name[str(prefix / name)] = here / name
             folders.clear()
         elif here != folder and capture_files(here):
             loose[str(here.relative_to(folder))] = here
             folders.clear()
-    found = found or loose
-    return dict(sorted(found.items(), key=lambda item: (item[1].name, item[0])))
+    by_name = by_name or loose
+    return dict(sorted(by_name.items(), key=lambda item: (item[1].name, item[0])))
 
 
 def _is_log(run: Path) -> bool:

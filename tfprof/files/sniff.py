@@ -194,12 +194,12 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
     """
     view = _view(data)
     if expected not in _MESSAGES:
-        found = sniff(data, source)
-        if found.format is not expected:
+        sniffed = sniff(data, source)
+        if sniffed.format is not expected:
             raise UnknownFormatError(
-                f"{source}: not {with_article(expected.value)}. {advice(found)}"
+                f"{source}: not {with_article(expected.value)}. {advice(sniffed)}"
             )
-        return found.is_text
+        return sniffed.is_text
     evidence = examine(view, _descriptor(expected))
     if evidence.flawless and not evidence.odd:
         return False
@@ -208,16 +208,16 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
     if text is not None and not evidence.flawless and _is_text_of(expected, text, names):
         return True
     why = _why_not(evidence, text, names)
-    found = sniff(data, source)
-    if not why and not _fits_far_better(view, evidence, found.format):
+    sniffed = sniff(data, source)
+    if not why and not _fits_far_better(view, evidence, sniffed.format):
         return False
-    if found.format is expected or (found.format is Format.UNKNOWN and evidence.known >= 8):
+    if sniffed.format is expected or (sniffed.format is Format.UNKNOWN and evidence.known >= 8):
         return False  # damaged rather than mistaken: parsing it tells more
     if not why and evidence.unknown:
         why = f"{evidence.unknown} of its fields are unknown"
     why = why or "its texts are binary data"
     raise UnknownFormatError(
-        f"{source}: not {with_article(expected.value)} message: {why}. {advice(found, expected)}"
+        f"{source}: not {with_article(expected.value)} message: {why}. {advice(sniffed, expected)}"
     )
 
 
@@ -250,19 +250,19 @@ def _fits_far_better(view: View, evidence: Evidence, other: Format) -> bool:
     return rival.known >= max(6, 3 * evidence.known)
 
 
-def advice(found: Sniffed, expected: Format | None = None) -> str:
+def advice(sniffed: Sniffed, expected: Format | None = None) -> str:
     """What data look like, and what to do with them: two or more sentences.
 
     Args:
-        found: What they look like.
+        sniffed: What they look like.
         expected: What they should have been.
     """
-    if found.format is Format.UNKNOWN:
+    if sniffed.format is Format.UNKNOWN:
         return "It looks like nothing that tfprof knows; check that it is the right file."
-    remedy = _REMEDIES.get(found.format, "check that it is the right file")
-    if expected is Format.XSPACE and found.format in _MESSAGES:
+    remedy = _REMEDIES.get(sniffed.format, "check that it is the right file")
+    if expected is Format.XSPACE and sniffed.format in _MESSAGES:
         remedy = "the views (tfprof op, scope, graph, code) and tfprof info read it"
-    return f"It looks like {with_article(found.format.value)}; {remedy}."
+    return f"It looks like {with_article(sniffed.format.value)}; {remedy}."
 
 
 def _descriptor(format_: Format) -> Descriptor:

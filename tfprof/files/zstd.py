@@ -18,8 +18,8 @@ def error_class() -> type[Exception]:
     Raises:
         MissingDependencyError: Nothing for zstd is installed.
     """
-    found: type[Exception] = _module().ZstdError
-    return found
+    error: type[Exception] = _module().ZstdError
+    return error
 
 
 def decompressor() -> Any:

@@ -87,7 +87,7 @@ def _differences(names: Sequence[str]) -> dict[str, int]:
 
 def _around(name: str, short: str, place: int, room: int, ellipsis: str) -> str:
     """The start, the part that begins where a name differs from others, and the end."""
-    words = [found.end() for found in _STARTS_OF_WORDS.finditer(name, 0, place)]
+    words = [word.end() for word in _STARTS_OF_WORDS.finditer(name, 0, place)]
     start = words[-1] if words and place - words[-1] < room // 3 else place
     if short != name:  # a function, then what tells its templates apart
         first = head(short, room // 2)

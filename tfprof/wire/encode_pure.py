@@ -137,13 +137,13 @@ def heights(parents: Int64Array, levels: Int64Array) -> None:
         parents: A row before or a negative number, shape (n,).
         levels: Ones, which get the levels, shape (n,).
     """
-    found = levels.tolist()
+    height_list = levels.tolist()
     above = parents.tolist()
     for row in range(len(above) - 1, -1, -1):
         parent = above[row]
-        if parent >= 0 and found[row] >= found[parent]:
-            found[parent] = found[row] + 1
-    levels[:] = found
+        if parent >= 0 and height_list[row] >= height_list[parent]:
+            height_list[parent] = height_list[row] + 1
+    levels[:] = height_list
 
 
 def _prefixes(

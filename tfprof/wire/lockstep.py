@@ -92,31 +92,31 @@ class Occurrences:
 
     def last_int(self, number: int) -> Int64Array:
         """An int64 field of each message, 0 where it is absent, shape (n messages,)."""
-        found = self._of(number, is_message=False)
+        places = self._of(number, is_message=False)
         values = np.zeros(len(self.messages), np.int64)
-        values[self.owner[found]] = self.value[found]
+        values[self.owner[places]] = self.value[places]
         return values
 
     def nested(self, number: int) -> tuple[Int64Array, Messages]:
         """All occurrences of a message field: the index of the owner, and the messages."""
-        found = self._of(number, is_message=True)
-        start = self.start[found]
-        return self.owner[found], Messages(self.messages.data, start, start + self.value[found])
+        places = self._of(number, is_message=True)
+        start = self.start[places]
+        return self.owner[places], Messages(self.messages.data, start, start + self.value[places])
 
     def last_payload(self, number: int) -> tuple[Int64Array, Int64Array]:
         """Bounds of a string field of each message, empty where it is absent."""
-        found = self._of(number, is_message=True)
+        places = self._of(number, is_message=True)
         start = np.zeros(len(self.messages), np.int64)
         length = np.zeros(len(self.messages), np.int64)
-        start[self.owner[found]] = self.start[found]
-        length[self.owner[found]] = self.value[found]
+        start[self.owner[places]] = self.start[places]
+        length[self.owner[places]] = self.value[places]
         return start, start + length
 
     def _of(self, number: int, *, is_message: bool) -> Int64Array:
-        found = np.flatnonzero(self.number == number)
-        if (self.is_message[found] != is_message).any():
+        places = np.flatnonzero(self.number == number)
+        if (self.is_message[places] != is_message).any():
             raise IrregularError
-        return found
+        return places
 
 
 def read_fields(messages: Messages, *wanted: int) -> Occurrences:
@@ -138,7 +138,7 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
     position, end = messages.start[owner], messages.end[owner]
     is_wanted = np.zeros(max(wanted) + 2, np.bool_)
     is_wanted[list(wanted)] = True
-    found: list[tuple[Int64Array, ...]] = []
+    rounds: list[tuple[Int64Array, ...]] = []
     for _ in range(_MAX_FIELDS):
         if not len(owner):
             break
@@ -155,10 +155,10 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
             raise IrregularError
         of_use = is_wanted[np.minimum(number, len(is_wanted) - 1)]
         if of_use.all():
-            found.append((owner, number, is_message, value, position))
+            rounds.append((owner, number, is_message, value, position))
         elif of_use.any():
             step = (owner, number, is_message, value, position)
-            found.append(tuple(column[of_use] for column in step))
+            rounds.append(tuple(column[of_use] for column in step))
         payload = np.where(is_message, value, 0)
         if (payload < 0).any() or (payload > end - position).any():
             raise IrregularError
@@ -168,10 +168,10 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
             owner, position, end = owner[more], position[more], end[more]
     if len(owner):
         raise IrregularError
-    if not found:
+    if not rounds:
         none = np.zeros(0, np.int64)
         return Occurrences(messages, none, none, none.astype(np.bool_), none, none)
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
     return Occurrences(messages, *columns)
 
 

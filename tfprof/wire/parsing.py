@@ -109,21 +109,22 @@ def with_article(name: str) -> str:
 
 def _explain(message_class: type[Message], data: bytes, source: str, error: Exception) -> str:
     name = message_class.DESCRIPTOR.name
-    found = locate(message_class, data)
-    if found is None:
+    breakage = locate(message_class, data)
+    if breakage is None:
         return (
             f"{source}: not a readable {name} message ({error}). "
             f"Check that this is the right file, or record it again."
         )
-    where = f" in {found.path}" if found.path else ""
-    if found.truncated:
+    where = f" in {breakage.path}" if breakage.path else ""
+    if breakage.truncated:
         return (
-            f"{source}: truncated {name} message: {found.problem} at byte {found.offset}{where}; "
-            f"the data ends at byte {len(data)}. Copy or record the file again."
+            f"{source}: truncated {name} message: {breakage.problem} "
+            f"at byte {breakage.offset}{where}; the data ends at byte {len(data)}. "
+            "Copy or record the file again."
         )
     return (
-        f"{source}: not {with_article(name)} message: {found.problem} "
-        f"at byte {found.offset}{where}. "
+        f"{source}: not {with_article(name)} message: {breakage.problem} "
+        f"at byte {breakage.offset}{where}. "
         f"Check that this is the right file; if it is, it is damaged: record it again."
     )
 
@@ -141,25 +142,25 @@ def locate(message_class: type[Message], data: bytes) -> Breakage | None:
     start, stop = 0, len(data)
     descriptor: Any = message_class.DESCRIPTOR
     path: list[str] = []
-    found: Breakage | None = None
+    breakage: Breakage | None = None
     is_cut = False
     for _ in range(_MAX_DEPTH):
         step = _broken_child(view, start, stop, descriptor)
         if step is None:
             break
         is_cut = step.cut_off
-        truncated = step.cut_off and (found is None or found.truncated)
-        found = Breakage(step.problem, step.offset, _shown(path), truncated)
+        truncated = step.cut_off and (breakage is None or breakage.truncated)
+        breakage = Breakage(step.problem, step.offset, _shown(path), truncated)
         if step.field is None or step.child is None or step.child.type != _TYPE_MESSAGE:
-            return found
+            return breakage
         path.append(step.child.name + (f"[{step.nth}]" if is_repeated(step.child) else ""))
         descriptor = step.child.message_type
         start, stop = step.field.offset, min(stop, step.field.offset + step.field.value)
-    if found is None or is_cut:  # what there is of the last part is sound
-        return found
+    if breakage is None or is_cut:  # what there is of the last part is sound
+        return breakage
     # Every part is sound and yet the whole is refused: nothing else is left.
     problem = f"messages are nested deeper than the {_MAX_DEPTH} levels that protobuf reads"
-    return found._replace(problem=problem)
+    return breakage._replace(problem=problem)
 
 
 def _shown(path: list[str]) -> str:

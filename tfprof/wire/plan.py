@@ -292,39 +292,39 @@ class Plan:
         if not rest and isinstance(entry, Wanted) and entry.form == "oneof":
             self._place_oneof(table, level, descriptor, name, entry)
             return
-        found = descriptor.fields_by_name.get(name)
-        if found is None:
+        field = descriptor.fields_by_name.get(name)
+        if field is None:
             raise ValueError(f"{descriptor.full_name} has no field {name!r}")
         if rest:
-            inner = self._nested(level, found)
-            assert found.message_type is not None
-            self._place(table, inner, found.message_type, rest, entry)
+            inner = self._nested(level, field)
+            assert field.message_type is not None
+            self._place(table, inner, field.message_type, rest, entry)
         elif isinstance(entry, WantedRows):
-            self._place_rows(table, level, found, entry)
+            self._place_rows(table, level, field, entry)
         elif entry.form == "present":
-            self._nested(level, found)
-            action = self.levels[level][found.number]
+            self._nested(level, field)
+            action = self.levels[level][field.number]
             if action.slot >= 0:
-                raise ValueError(f"{found.full_name} is read twice")
+                raise ValueError(f"{field.full_name} is read twice")
             action.slot = self.tables[table].add(entry.path, "present")
         else:
-            if is_repeated(found):
-                raise ValueError(f"{found.full_name} is repeated: read its rows")
-            action = self._single(found, entry.form)
+            if is_repeated(field):
+                raise ValueError(f"{field.full_name} is repeated: read its rows")
+            action = self._single(field, entry.form)
             action.slot = self.tables[table].add(entry.path, entry.form)
             if entry.form == "optional":
                 action.which, action.slot = action.slot, action.slot + 1
             self._enter(level, action)
 
-    def _single(self, found: FieldDescriptor, form: Form) -> Action:
+    def _single(self, field: FieldDescriptor, form: Form) -> Action:
         if form == "optional":
-            form = "number" if found.type in _NUMBERS else "text"
-        if (form == "number") != (found.type in _NUMBERS):
-            raise ValueError(f"{found.full_name} can not be read as a {form}")
+            form = "number" if field.type in _NUMBERS else "text"
+        if (form == "number") != (field.type in _NUMBERS):
+            raise ValueError(f"{field.full_name} can not be read as a {form}")
         if form == "text":
-            return Action(Kind.TEXT, found, element=Kind.TEXT)
-        wire, kind = _NUMBERS[found.type]
-        return Action(kind, found, wire, element=kind)
+            return Action(Kind.TEXT, field, element=Kind.TEXT)
+        wire, kind = _NUMBERS[field.type]
+        return Action(kind, field, wire, element=kind)
 
     def _place_oneof(
         self, table: int, level: int, descriptor: Descriptor, name: str, entry: Wanted
@@ -339,37 +339,37 @@ class Plan:
             self._enter(level, action)
 
     def _place_rows(
-        self, table: int, level: int, found: FieldDescriptor, entry: WantedRows
+        self, table: int, level: int, field: FieldDescriptor, entry: WantedRows
     ) -> None:
-        if not is_repeated(found):
-            raise ValueError(f"{found.full_name} is not repeated")
+        if not is_repeated(field):
+            raise ValueError(f"{field.full_name} is not repeated")
         above = self.tables[table].name
         name = f"{above}.{entry.path}" if above else entry.path
-        action = Action(Kind.ROWS, found)
+        action = Action(Kind.ROWS, field)
         self._enter(level, action)
-        if found.type == _MESSAGE and entry.entries:
-            assert found.message_type is not None
-            action.table = self._add_table(found.message_type, entry.entries, name, table)
+        if field.type == _MESSAGE and entry.entries:
+            assert field.message_type is not None
+            action.table = self._add_table(field.message_type, entry.entries, name, table)
             action.level = self.tables[action.table].level
             return
         if entry.entries:
-            raise ValueError(f"{found.full_name} holds values, which have no fields")
+            raise ValueError(f"{field.full_name} holds values, which have no fields")
         action.kind, action.table = Kind.VALUES, len(self.tables)
         values = Table(name, table)
         self.tables.append(values)
-        is_number = found.type in _NUMBERS
-        action.wire, action.element = _NUMBERS.get(found.type, (Wire.LENGTH, Kind.TEXT))
+        is_number = field.type in _NUMBERS
+        action.wire, action.element = _NUMBERS.get(field.type, (Wire.LENGTH, Kind.TEXT))
         action.slot = values.add("value", "number" if is_number else "text")
 
-    def _nested(self, level: int, found: FieldDescriptor) -> int:
+    def _nested(self, level: int, field: FieldDescriptor) -> int:
         """The level of a singular message."""
-        known = self.levels[level].get(found.number)
+        known = self.levels[level].get(field.number)
         if known is not None and known.kind is Kind.MESSAGE:
             return known.level
-        if found.type != _MESSAGE or is_repeated(found):
-            raise ValueError(f"{found.full_name} is no singular message")
+        if field.type != _MESSAGE or is_repeated(field):
+            raise ValueError(f"{field.full_name} is no singular message")
         inner = self._add_level()
-        self._enter(level, Action(Kind.MESSAGE, found, level=inner))
+        self._enter(level, Action(Kind.MESSAGE, field, level=inner))
         return inner
 
     def _enter(self, level: int, action: Action) -> None:

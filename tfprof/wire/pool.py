@@ -83,12 +83,12 @@ def _class_of(descriptor: Descriptor) -> type[Message]:
     from google.protobuf.message_factory import GetMessageClass
 
     with _lock:
-        found = GetMessageClass(descriptor)
+        made = GetMessageClass(descriptor)
         # The pure-Python runtime does not make nested classes reachable by itself.
         for nested in descriptor.nested_types:
-            if not hasattr(found, nested.name):
-                setattr(found, nested.name, GetMessageClass(nested))
-        return found
+            if not hasattr(made, nested.name):
+                setattr(made, nested.name, GetMessageClass(nested))
+        return made
 
 
 def is_repeated(field: FieldDescriptor) -> bool:

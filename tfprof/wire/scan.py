@@ -52,17 +52,17 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
     return scan_pure(plan, data)
 
 
-def reordered(plan: Plan, found: list[Columns], table: int, order: Int64Array) -> list[Columns]:
+def reordered(plan: Plan, tables: list[Columns], table: int, order: Int64Array) -> list[Columns]:
     """The same with the rows of one table in another order, and what stands in them in theirs.
 
     Args:
         plan: What was read.
-        found: The columns of its tables.
+        tables: The columns of its tables.
         table: The table.
         order: The old place of each row.
     """
-    result = list(found)
-    result[table] = found[table].take(order, found[table].parent[order])
+    result = list(tables)
+    result[table] = tables[table].take(order, tables[table].parent[order])
     orders = {table: order}
     for place, inner in enumerate(plan.tables):
         above = orders.get(inner.parent)
@@ -70,9 +70,9 @@ def reordered(plan: Plan, found: list[Columns], table: int, order: Int64Array) -
             continue
         new_places = np.empty(len(above), np.int64)
         new_places[above] = np.arange(len(above))
-        parent = new_places[found[place].parent]
+        parent = new_places[tables[place].parent]
         orders[place] = np.argsort(parent, kind="stable")
-        result[place] = found[place].take(orders[place], parent[orders[place]])
+        result[place] = tables[place].take(orders[place], parent[orders[place]])
     return result
 
 

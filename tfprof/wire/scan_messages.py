@@ -108,14 +108,14 @@ class _Reader:
                 slots[action.slot] = _integers(list(map(get, messages)))
 
     def _fill_rows(self, action: Action, elements: list[list[Any]]) -> None:
-        parents = [row for row, found in enumerate(elements) for _ in found]
-        found = list(itertools.chain.from_iterable(elements))
+        parents = [row for row, elements_of in enumerate(elements) for _ in elements_of]
+        elements_of = list(itertools.chain.from_iterable(elements))
         if action.kind is Kind.ROWS:
-            self._fill(action.table, found, parents)
+            self._fill(action.table, elements_of, parents)
         elif action.element is Kind.TEXT:
-            self._slots[action.table] = [parents, *self._places(found)]
+            self._slots[action.table] = [parents, *self._places(elements_of)]
         else:
-            self._slots[action.table] = [parents, _integers(found)]
+            self._slots[action.table] = [parents, _integers(elements_of)]
 
     def _fill_member(self, table: int, action: Action, name: str, messages: Sequence[Any]) -> None:
         slots = self._slots[table]

@@ -68,29 +68,29 @@ class _Reader:
         # What nothing is read of is checked all the same; no field has the number 0.
         fields = _fields_of(messages, tuple(actions) or (0,))
         for number, action in actions.items():
-            found = np.flatnonzero(fields.number == number)
-            if action.wire in (Wire.BITS_64, Wire.BITS_32) and len(found):
+            chosen = np.flatnonzero(fields.number == number)
+            if action.wire in (Wire.BITS_64, Wire.BITS_32) and len(chosen):
                 raise IrregularError
             is_number = action.wire is Wire.VARINT and action.kind is not Kind.VALUES
-            if (fields.is_message[found] == is_number).any():
+            if (fields.is_message[chosen] == is_number).any():
                 raise IrregularError
-            self._fill_action(table, action, fields, found, rows)
+            self._fill_action(table, action, fields, chosen, rows)
             if action.which >= 0:
-                slots, places = self.slots[table], rows[fields.owner[found]]
+                slots, places = self.slots[table], rows[fields.owner[chosen]]
                 if slots[action.which][places].any() or _has_repeats(places):
                     raise IrregularError  # of a oneof, the last member counts
                 slots[action.which][places] = number
 
     def _fill_action(
-        self, table: int, action: Action, fields: Occurrences, found: Int64Array, rows: Int64Array
+        self, table: int, action: Action, fields: Occurrences, places: Int64Array, rows: Int64Array
     ) -> None:
-        slots, owner = self.slots[table], fields.owner[found]
+        slots, owner = self.slots[table], fields.owner[places]
         if action.kind in (Kind.ROWS, Kind.VALUES):
             parents = rows[owner]
             if (np.diff(parents) <= 0).any():
-                found = found[np.lexsort((fields.start[found], parents))]
-                parents = rows[fields.owner[found]]
-            inner = _payloads(fields, found)
+                places = places[np.lexsort((fields.start[places], parents))]
+                parents = rows[fields.owner[places]]
+            inner = _payloads(fields, places)
             if action.kind is Kind.ROWS:
                 self.fill(action.table, inner, parents)
             elif action.element is Kind.TEXT:
@@ -104,17 +104,17 @@ class _Reader:
                 raise IrregularError  # protobuf merges them
             if action.slot >= 0:
                 slots[action.slot][rows[owner]] = 1
-            self._fill_level(table, action.level, _payloads(fields, found), rows[owner])
+            self._fill_level(table, action.level, _payloads(fields, places), rows[owner])
         elif action.kind is Kind.TEXT:
-            slots[action.slot][rows[owner]] = fields.start[found]
-            slots[action.slot + 1][rows[owner]] = fields.value[found]
+            slots[action.slot][rows[owner]] = fields.start[places]
+            slots[action.slot + 1][rows[owner]] = fields.value[places]
         else:
-            slots[action.slot][rows[owner]] = _numbers(action.element, fields.value[found])
+            slots[action.slot][rows[owner]] = _numbers(action.element, fields.value[places])
 
 
-def _payloads(fields: Occurrences, found: Int64Array) -> Messages:
-    start = fields.start[found]
-    return Messages(fields.messages.data, start, start + fields.value[found])
+def _payloads(fields: Occurrences, places: Int64Array) -> Messages:
+    start = fields.start[places]
+    return Messages(fields.messages.data, start, start + fields.value[places])
 
 
 def _unpacked(messages: Messages) -> tuple[Int64Array, Int64Array]:
@@ -146,17 +146,17 @@ def _numbers(kind: Kind, values: Int64Array) -> Int64Array:
     """What varints mean to a field of some type."""
     bits = values.view(np.uint64)
     low_bits = bits & np.uint64(0xFFFFFFFF)
-    found: Int64Array = values
+    numbers: Int64Array = values
     if kind is Kind.INT32:
-        found = values.astype(np.int32).astype(np.int64)
+        numbers = values.astype(np.int32).astype(np.int64)
     elif kind is Kind.UINT32:
-        found = low_bits.view(np.int64)
+        numbers = low_bits.view(np.int64)
     elif kind is Kind.BOOL:
-        found = (values != 0).astype(np.int64)
+        numbers = (values != 0).astype(np.int64)
     elif kind in (Kind.SINT64, Kind.SINT32):
         coded = low_bits if kind is Kind.SINT32 else bits
-        found = (coded >> np.uint64(1)).view(np.int64) ^ -(coded & np.uint64(1)).view(np.int64)
-    return found
+        numbers = (coded >> np.uint64(1)).view(np.int64) ^ -(coded & np.uint64(1)).view(np.int64)
+    return numbers
 
 
 def _fields_of(messages: Messages, wanted: tuple[int, ...]) -> Occurrences:

@@ -95,9 +95,9 @@ def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
     """
     if n_threads > 1 and is_native():
         outline = scan(plan.outline, data)
-        found = _scan_rows(plan, outline[plan.table], data, n_threads)
-        if found:
-            return outline[: plan.table] + found + outline[plan.table + 1 :]
+        scanned = _scan_rows(plan, outline[plan.table], data, n_threads)
+        if scanned:
+            return outline[: plan.table] + scanned + outline[plan.table + 1 :]
     return scan(plan.whole, data)
 
 
@@ -109,8 +109,8 @@ def _scan_rows(plan: SplitPlan, outline: Columns, data: Data, n_threads: int) ->
         return []
 
     def scan_span(span: slice) -> list[list[Int64Array]]:
-        found = plan.row.native.scan_each(data, rows.start[span], rows.length[span]) or []
-        tables = [[np.frombuffer(slot, np.int64) for slot in slots] for slots in found]
+        scanned = plan.row.native.scan_each(data, rows.start[span], rows.length[span]) or []
+        tables = [[np.frombuffer(slot, np.int64) for slot in slots] for slots in scanned]
         if tables:
             tables[0][0] = parent[span]
         return tables

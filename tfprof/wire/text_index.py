@@ -66,17 +66,17 @@ class TextIndex:
             return self._natively(texts, adds=False)
         _check(texts)
         get = self._numbers.get
-        found = np.full(len(texts), -1, np.int64)
+        numbers = np.full(len(texts), -1, np.int64)
         places = np.arange(len(texts))
         if len(texts) > _MANY_TIMES * len(self._numbers):
             places = np.flatnonzero(self._may_be_known(texts))
-        found[places] = [get(text, -1) for text in texts.take(places)]
-        return found
+        numbers[places] = [get(text, -1) for text in texts.take(places)]
+        return numbers
 
     def _natively(self, texts: Texts, *, adds: bool) -> Int64Array:
-        found = np.empty(len(texts), np.int64)
-        self._native.find(texts.data, texts.start, texts.length, found, adds)
-        return found
+        numbers = np.empty(len(texts), np.int64)
+        self._native.find(texts.data, texts.start, texts.length, numbers, adds)
+        return numbers
 
     def _may_be_known(self, texts: Texts) -> BoolArray:
         """Which texts have the length and the first byte of a known one."""
@@ -87,8 +87,8 @@ class TextIndex:
         for text in self._numbers:
             known[min(len(text), _LONG), text[0] if text else 0] = True
         first = data[np.minimum(texts.start, len(data) - 1)]
-        found: BoolArray = known[np.minimum(texts.length, _LONG), np.where(texts.length, first, 0)]
-        return found
+        may_be: BoolArray = known[np.minimum(texts.length, _LONG), np.where(texts.length, first, 0)]
+        return may_be
 
     def intern(self, texts: Texts) -> Int64Array:
         """The same; texts that are not there get the next numbers.

@@ -53,6 +53,6 @@ class Elements(NamedTuple):
 
 def elements(data: memoryview, start: int, stop: int) -> Elements:
     """List the fields of a message of any length."""
-    found, end = walks().elements(data, start, stop)
-    number, tag, first, behind = np.frombuffer(found, np.int64).reshape(-1, 4).T
+    columns, end = walks().elements(data, start, stop)
+    number, tag, first, behind = np.frombuffer(columns, np.int64).reshape(-1, 4).T
     return Elements(number, tag, first, behind, end)

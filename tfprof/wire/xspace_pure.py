@@ -49,7 +49,7 @@ class _Member(NamedTuple):
 
 def elements(data: memoryview, start: int, stop: int) -> tuple[bytes, int]:
     """The fields of a message, of any length; one that is cut off is the last."""
-    found: list[int] = []
+    bounds: list[int] = []
     at = start
     try:
         while at < stop:
@@ -57,16 +57,16 @@ def elements(data: memoryview, start: int, stop: int) -> tuple[bytes, int]:
             if tag & 7 == Wire.LENGTH:
                 size, value = read_number(data, value, stop)
                 behind = min(value + size, stop)
-                found += tag >> 3, at, value, behind
+                bounds += tag >> 3, at, value, behind
                 if size > stop - value:
                     break
             else:
                 behind, _ = read_value(data, value, stop, tag)
-                found += tag >> 3, at, value, behind
+                bounds += tag >> 3, at, value, behind
             at = behind
     except BrokenError:
         pass
-    return np.array(found, np.int64).tobytes(), at
+    return np.array(bounds, np.int64).tobytes(), at
 
 
 def split(
@@ -215,13 +215,13 @@ def read(
     return flags, n_broken, broken
 
 
-def _put(column: NDArray[np.uint8], n_rows: int, rows: slice, found: Int64Array) -> bool:
+def _put(column: NDArray[np.uint8], n_rows: int, rows: slice, places: Int64Array) -> bool:
     """Write integers of some width; returns whether some do not fit."""
     if not n_rows:
         return False
     typed = column.view(f"i{len(column) // n_rows}")
-    typed[rows] = found.astype(typed.dtype)
-    return bool((typed[rows] != found).any())
+    typed[rows] = places.astype(typed.dtype)
+    return bool((typed[rows] != places).any())
 
 
 def _rows(
@@ -302,18 +302,18 @@ def _ordinary_rows(
     _columns(fields, rows, {1: 0, 3: 3})
     member = _oneof(fields, (2, 5), ())
     rows[member.owner, 1], rows[member.owner, 2] = member.value, member.number
-    found = np.flatnonzero(fields.number == 4)
-    if not fields.is_message[found].all():
+    places = np.flatnonzero(fields.number == 4)
+    if not fields.is_message[places].all():
         raise IrregularError
-    owner = fields.owner[found]
-    order = np.lexsort((fields.start[found], owner))
-    found, owner = found[order], owner[order]
+    owner = fields.owner[places]
+    order = np.lexsort((fields.start[places], owner))
+    places, owner = places[order], owner[order]
     rows[:, 4] = first_stat + np.searchsorted(owner, np.arange(len(events)))
-    stats = np.zeros((len(found), 3), np.int64)
-    if len(found):
-        begin = fields.start[found]
+    stats = np.zeros((len(places), 3), np.int64)
+    if len(places):
+        begin = fields.start[places]
         inner = read_fields(
-            Messages(content, begin, begin + fields.value[found]), 1, 2, 3, 4, 5, 6, 7
+            Messages(content, begin, begin + fields.value[places]), 1, 2, 3, 4, 5, 6, 7
         )
         if (inner.number == 2).any():
             raise IrregularError
@@ -327,22 +327,22 @@ def _ordinary_rows(
 def _columns(fields: Occurrences, rows: Int64Array, numbers: dict[int, int]) -> None:
     """Write varints into the columns of their messages; the last of each counts."""
     for number, column in numbers.items():
-        found = np.flatnonzero(fields.number == number)
-        if fields.is_message[found].any():
+        places = np.flatnonzero(fields.number == number)
+        if fields.is_message[places].any():
             raise IrregularError
-        rows[fields.owner[found], column] = fields.value[found]
+        rows[fields.owner[places], column] = fields.value[places]
 
 
 def _oneof(fields: Occurrences, members: tuple[int, ...], texts: tuple[int, ...]) -> _Member:
     """What each message has of a oneof; the last member counts."""
-    found = np.flatnonzero(np.isin(fields.number, members))
-    number, is_text = fields.number[found], fields.is_message[found]
+    places = np.flatnonzero(np.isin(fields.number, members))
+    number, is_text = fields.number[places], fields.is_message[places]
     if (is_text != np.isin(number, texts)).any():
         raise IrregularError
-    value = fields.value[found]
-    start = fields.start[found[is_text]]
+    value = fields.value[places]
+    start = fields.start[places[is_text]]
     value[is_text] = prefix_places(fields.messages.data, start, value[is_text])
-    return _Member(fields.owner[found], number, value, is_text)
+    return _Member(fields.owner[places], number, value, is_text)
 
 
 def prefix_places(data: bytes | memoryview, start: Int64Array, length: Int64Array) -> Int64Array:

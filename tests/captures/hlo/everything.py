@@ -4,7 +4,6 @@ from tfprof.captures.hlo.buffers import memory_use
 from tfprof.captures.hlo.cost import costs_of
 from tfprof.captures.hlo.graph import neighbourhood
 from tfprof.captures.hlo.opcodes import category_of
-from tfprof.captures.hlo.padding import padded_dimensions, primitive_bits, utilization
 from tfprof.captures.hlo.reference_cost import reference_costs_of
 from tfprof.captures.hlo.text import expression
 
@@ -15,7 +14,5 @@ def everything(module):
     for one in module.instructions:
         assert expression(one).startswith("%")
         assert isinstance(category_of(one), str)
-        assert 0 <= utilization(padded_dimensions(one)) <= 1
-        primitive_bits(one)
         neighbourhood(module, one, 2, expand_fusions=True)
         module.source(one)

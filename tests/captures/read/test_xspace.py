@@ -345,7 +345,6 @@ def test_stats_of_metadata_have_a_row_for_each_entry() -> None:
     column = found.stat("flops")
     assert column.signed.tolist() == [50, 0, 7]
     assert column.events.tolist() == [0, 2]
-    assert column.is_inherited.tolist() == [True, False]
     assert len(found.stat("bytes")) == 3
     assert not found.stat("bytes").present.any()
     assert found.stat("bytes").texts[1] == []

@@ -34,8 +34,8 @@ class Between(NamedTuple):
 
 def between_steps(steps: RunSteps) -> Between:
     """Look at the time between the steps of the hosts; zeros where there is none, or TPUs tell."""
-    found = [_of_host(one) for one in steps.whole.hosts if one.core is None]
-    return max(found, key=lambda one: one.share, default=Between())
+    by_host = [_of_host(one) for one in steps.whole.hosts if one.core is None]
+    return max(by_host, key=lambda one: one.share, default=Between())
 
 
 def _of_host(steps: HostSteps) -> Between:

@@ -48,13 +48,19 @@ class Bottleneck:
     between: Judged = ("no", "")
 
     @property
+    def statements(self) -> dict[str, Judged]:
+        """What the reference says besides the statement, by its names."""
+        return {
+            "kernel_launch": self.kernel_launch,
+            "all_other": self.all_other,
+            "device_collectives": self.device_collectives,
+        }
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What to say besides the statement."""
-        judged = (
-            self.kernel_launch, self.all_other, self.device_collectives, self.output,
-            self.sparse_core, self.compilation, self.between,
-        )  # fmt: skip
-        return tuple(text for _, text in judged if text)
+        more = (self.output, self.sparse_core, self.compilation, self.between)
+        return tuple(text for _, text in (*self.statements.values(), *more) if text)
 
 
 UNKNOWN = Bottleneck(
@@ -82,17 +88,11 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
     waiting, other = share["infeed"], share["other"]
     kind, statement = input_verdict(waiting, other)
     is_other_said = kind == "both" and waiting < MODERATELY_INPUT_BOUND
-    launch = judged(
-        share["kernel_launch"],
-        "of the step time goes to launching kernels",
-        high=". tf.data works on the same CPUs: give the GPU threads of their own with "
-        "TF_GPU_THREAD_MODE=gpu_private" if uses_tf_data else "",
-    )  # fmt: skip
     return Bottleneck(
         kind,
         statement,
         waiting,
-        kernel_launch=launch,
+        kernel_launch=on_launches(share["kernel_launch"], uses_tf_data=uses_tf_data),
         all_other=("no", "")
         if is_other_said
         else judged(
@@ -100,14 +100,22 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
             "of the step time is explained by nothing that was recorded",
             high=", which is often Python working between the ops",
         ),
-        device_collectives=judged(
-            share["device_collectives"], "of the step time goes to communication between devices"
-        ),
+        device_collectives=on_collectives(share["device_collectives"]),
     )
 
 
 def input_verdict(waiting: float, other: float) -> tuple[str, str]:
     """Kind and statement, by the percentages of waiting for input and of unexplained time."""
+    if waiting < MODERATELY_INPUT_BOUND and other >= MODERATE:
+        return "both", (
+            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is explained "
+            "by nothing that was recorded; reading files or Python may be behind it."
+        )
+    return waiting_verdict(waiting)
+
+
+def waiting_verdict(waiting: float) -> tuple[str, str]:
+    """Kind and statement, by the percentage of waiting for input alone."""
     if waiting >= HIGHLY_INPUT_BOUND:
         return "host", (
             f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
@@ -118,15 +126,25 @@ def input_verdict(waiting: float, other: float) -> tuple[str, str]:
             f"The program is MODERATELY input-bound: {waiting:.1f}% of the step time is waiting "
             "for input. Look at the input pipeline as well as at the rest."
         )
-    if other >= MODERATE:
-        return "both", (
-            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is explained "
-            "by nothing that was recorded; reading files or Python may be behind it."
-        )
     return "device", (
         f"The program is NOT input-bound: only {waiting:.1f}% of the step time is waiting for "
         "input. Make the rest faster."
     )
+
+
+def on_launches(percent: float, *, uses_tf_data: bool) -> Judged:
+    """On the time of launching kernels."""
+    remedy = (
+        ". tf.data works on the same CPUs: give the GPU threads of their own with "
+        "TF_GPU_THREAD_MODE=gpu_private"
+    )
+    words = "of the step time goes to launching kernels"
+    return judged(percent, words, high=remedy if uses_tf_data else "")
+
+
+def on_collectives(percent: float) -> Judged:
+    """On the time of communication."""
+    return judged(percent, "of the step time goes to communication between devices")
 
 
 def judged(percent: float, words: str, high: str = "") -> Judged:

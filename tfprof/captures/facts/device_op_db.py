@@ -38,10 +38,10 @@ class Programs:
         if costs is None:
             make = reference_costs_of if self._classic else costs_of
             costs = self._costs[known.program] = make(known.program.module())
-        found = _described(known, costs[known.instruction])
+        described = _described(known, costs[known.instruction])
         if self._classic:  # only the number tells programs of several hosts apart there
-            return replace(found, key=found.key._replace(module=""))
-        return found
+            return replace(described, key=described.key._replace(module=""))
+        return described
 
     def with_fused(self, op: DeviceOp) -> DeviceOp:
         """A fusion with what it computes, if its program tells it and the op itself does not."""
@@ -107,9 +107,9 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     def make() -> DeviceOps:
         programs = Programs(known_programs(host), classic=classic)
         if uses_tpu(host, classic=classic):
-            found = tpu_ops(host.timeline)
-            ops = found.ops if classic else [_with_module(op, host) for op in found.ops]
-            return replace(found, ops=tuple(map(programs.with_fused, ops)))
+            counted = tpu_ops(host.timeline)
+            ops = counted.ops if classic else [_with_module(op, host) for op in counted.ops]
+            return replace(counted, ops=tuple(map(programs.with_fused, ops)))
         if not has_gpu(host):
             return DeviceOps()
         eager = host.eager(classic=classic)
@@ -138,7 +138,7 @@ def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
 
     def make() -> DeviceOps:
         programs = Programs(known_programs(host), classic=False)
-        found = cpu_ops(host.timeline, host.eager(), programs.describe)
-        return replace(found, ops=tuple(map(programs.with_fused, found.ops)))
+        ops = cpu_ops(host.timeline, host.eager(), programs.describe)
+        return replace(ops, ops=tuple(map(programs.with_fused, ops.ops)))
 
     return host.memo.once("cpu_ops", make)

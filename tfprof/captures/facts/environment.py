@@ -87,8 +87,8 @@ def compute_capability(plane: Plane) -> tuple[int, int]:
 
 
 def _amd_model(name: str, capability: tuple[int, int]) -> str:
-    found = _GFX.search(name)
-    if found is not None:
-        return found[0]
+    match = _GFX.search(name)
+    if match is not None:
+        return match[0]
     known = {(9, 4): "gfx942", (9, 5): "gfx950"}
     return known.get(capability, f"gfx-{capability[0]}XX series")

@@ -104,10 +104,10 @@ NEITHER = Words(
 
 def words_for(hosts: Iterable[Host]) -> Words:
     """How to put what is said about some hosts."""
-    found = {host.memo.once("framework", lambda host=host: _of_host(host)) for host in hosts}  # type: ignore[misc]
-    if JAX in found:
+    words = {host.memo.once("framework", lambda host=host: _of_host(host)) for host in hosts}  # type: ignore[misc]
+    if JAX in words:
         return JAX
-    return TENSORFLOW if TENSORFLOW in found else NEITHER
+    return TENSORFLOW if TENSORFLOW in words else NEITHER
 
 
 def _of_host(host: Host) -> Words:

@@ -44,12 +44,12 @@ def all_programs(run: Run, host: str | None) -> list[HostProgram]:
     Raises:
         UsageError: There is no such host.
     """
-    found: dict[tuple[int, str, int], HostProgram] = {}
+    programs: dict[tuple[int, str, int], HostProgram] = {}
     for each in run.chosen(host):
         for program in programs_of(each):
             key = (program.id, program.name, program.n_bytes)
-            found.setdefault(key, HostProgram(each, program))
-    return list(found.values())
+            programs.setdefault(key, HostProgram(each, program))
+    return list(programs.values())
 
 
 def chosen_program(programs: list[HostProgram], wanted: str | int | None) -> HostProgram | None:

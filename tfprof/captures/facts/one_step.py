@@ -86,19 +86,19 @@ def of_step(run: Run, step: int | None, *, classic: bool = False) -> Run:
 
 def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
     """The groups of some steps, by the name of the host."""
-    found: dict[str, set[int]] = {}
+    groups_of: dict[str, set[int]] = {}
     for one in steps.hosts:
         chosen = one.times.groups[list(places)].tolist()
-        found.setdefault(one.host.name, set()).update(chosen)
-    return found
+        groups_of.setdefault(one.host.name, set()).update(chosen)
+    return groups_of
 
 
 def spans_at(steps: RunSteps, places: Collection[int]) -> dict[str, list[tuple[int, int]]]:
     """When some steps began and ended, ps, by the name of the host."""
-    found: dict[str, list[tuple[int, int]]] = {}
+    spans_of: dict[str, list[tuple[int, int]]] = {}
     for one in steps.hosts:
         for place in places:
             start = int(one.times.start_ps[place])
             span = (start, start + int(one.times.duration_ps[place]))
-            found.setdefault(one.host.name, []).append(span)
-    return found
+            spans_of.setdefault(one.host.name, []).append(span)
+    return spans_of

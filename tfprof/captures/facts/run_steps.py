@@ -104,7 +104,7 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
-    found = [
+    by_host = [
         _cores_of(host, number, classic=classic, inner_only=inner_only)
         for number, host in enumerate(run.hosts)
         if counts[number]
@@ -112,17 +112,17 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     has_device = any(
         uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
     )
-    whole = [cores[0] for cores in found]
-    if len(found) == 1:
-        aligned, n_steps = found[0], len(whole[0].times)
+    whole = [cores[0] for cores in by_host]
+    if len(by_host) == 1:
+        aligned, n_steps = by_host[0], len(whole[0].times)
     else:
-        found = [_with_markers(cores, notes) for cores in found]
-        first = [cores[0] for cores in found]
+        by_host = [_with_markers(cores, notes) for cores in by_host]
+        first = [cores[0] for cores in by_host]
         alignment = matched(first, notes, classic=classic)
         n_steps = alignment.n_steps
         aligned = [
             steps.slice(slice(begin, begin + n_steps))
-            for number, (cores, begin) in enumerate(zip(found, alignment.first, strict=True))
+            for number, (cores, begin) in enumerate(zip(by_host, alignment.first, strict=True))
             if number not in alignment.without_steps
             for steps in cores
         ]
@@ -162,19 +162,19 @@ def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
     if any(root >= 0 for root in groups.roots.values()):
         events, markers = host_step_events(host.forest(classic=classic), groups, has_device=True)
         waiting, marked = waiting_for_input(events), np.unique(markers.group)
-    found = tpu_steps(host.timeline, groups, waiting, classic=classic)
-    without = marked[~np.isin(marked, found.groups)]
+    tpu = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    without = marked[~np.isin(marked, tpu.groups)]
     return [
         HostSteps(
             host,
             number * 1000 + steps.core.id,
-            found.times(steps, classic=classic),
-            found.names,
-            is_implicit=bool(found.program),
+            tpu.times(steps, classic=classic),
+            tpu.names,
+            is_implicit=bool(tpu.program),
             core=steps,
-            program=found.program,
-            cut={} if classic else found.cut,
+            program=tpu.program,
+            cut={} if classic else tpu.cut,
             without_work=() if classic else _names_of(groups, without),
         )
-        for steps in found.cores
+        for steps in tpu.cores
     ]

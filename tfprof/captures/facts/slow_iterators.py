@@ -46,12 +46,12 @@ def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
 
 def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
     """What holds up each pipeline that has slow calls, the pipeline with the slowest first."""
-    found = []
+    slow = []
     for host in hosts:
         data = pipelines_of(host)
         of_host = (held_by(host, data, pipeline) for pipeline in data.pipelines)
-        found += [held for held in of_host if held is not None]
-    return sorted(found, key=lambda one: -one.calls_ps)
+        slow += [held for held in of_host if held is not None]
+    return sorted(slow, key=lambda one: -one.calls_ps)
 
 
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: int | None = None) -> Held | None:

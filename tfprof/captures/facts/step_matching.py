@@ -14,37 +14,37 @@ from tfprof.captures.run.result import Note
 from tfprof.columns.columns import Int64Array
 
 
-def matched(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
+def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
     """By the numbers of steps if users gave them, by time otherwise.
 
     Args:
-        found: The steps of each host.
+        cores: The steps of each host.
         notes: Receives what was left out, and what makes the match a guess.
         classic: As the reference: by time.
     """
     alignment = None
     if not classic:
-        numbers = [_numbers(steps) for steps in found]
+        numbers = [_numbers(steps) for steps in cores]
         if all(own is not None for own in numbers):
             alignment = align_by_number([own for own in numbers if own is not None])
     is_by_number = alignment is not None
     if alignment is None:
-        bases = [steps.host.timeline.axis.base_ns for steps in found]
+        bases = [steps.host.timeline.axis.base_ns for steps in cores]
         lowest = min(bases, default=0)
         shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
-        starts = [steps.times.start_ps + shift for steps, shift in zip(found, shifts, strict=True)]
-        ends = [own + steps.times.duration_ps for own, steps in zip(starts, found, strict=True)]
+        starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
+        ends = [own + steps.times.duration_ps for own, steps in zip(starts, cores, strict=True)]
         alignment = align_by_time(starts, ends)
     if not classic:
-        notes += _clock_notes(found, alignment, is_by_number=is_by_number)
-        notes += _number_notes(found, alignment)
+        notes += _clock_notes(cores, alignment, is_by_number=is_by_number)
+        notes += _number_notes(cores, alignment)
     without = alignment.without_steps
-    if alignment.n_steps == 0 and len(without) < len(found):
+    if alignment.n_steps == 0 and len(without) < len(cores):
         notes.append(
             Note("warning", "the hosts have no step in common: were they captured together?")
         )
-    for number, steps in enumerate(found):
-        if number in without and len(without) < len(found):
+    for number, steps in enumerate(cores):
+        if number in without and len(without) < len(cores):
             notes.append(Note("warning", "has no steps, and is in no number", steps.host.name))
         elif len(steps.times) > alignment.n_steps > 0:
             left_out = len(steps.times) - alignment.n_steps
@@ -55,14 +55,14 @@ def matched(found: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
     return alignment
 
 
-def _number_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
+def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
     """Which hosts have steps of other numbers in the place of those of the chief."""
     if not alignment.n_steps:
         return []
-    chief = found[alignment.chief]
+    chief = cores[alignment.chief]
     theirs = chief.names[alignment.first[alignment.chief]]
     notes = []
-    for number, steps in enumerate(found):
+    for number, steps in enumerate(cores):
         if number in alignment.without_steps or _numbers(steps) is None:
             continue
         own = steps.names[alignment.first[number]]
@@ -75,23 +75,23 @@ def _number_notes(found: Sequence[HostSteps], alignment: Alignment) -> list[Note
 
 
 def _clock_notes(
-    found: Sequence[HostSteps], alignment: Alignment, *, is_by_number: bool
+    cores: Sequence[HostSteps], alignment: Alignment, *, is_by_number: bool
 ) -> list[Note]:
     """Which hosts have clocks so different that the same step is at different times."""
     if not alignment.n_steps:
         return []
 
     def moment_ns(number: int) -> int:
-        steps = found[number]
+        steps = cores[number]
         start_ps = int(steps.times.start_ps[alignment.first[number]])
         return steps.host.timeline.axis.base_ns + start_ps // 1000
 
-    chief = found[alignment.chief]
+    chief = cores[alignment.chief]
     chief_ns = moment_ns(alignment.chief)
     step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
     how = "by their numbers" if is_by_number else "one by one, as they overlap most"
     notes = []
-    for number, steps in enumerate(found):
+    for number, steps in enumerate(cores):
         if number in alignment.without_steps:
             continue
         ahead_ns = moment_ns(number) - chief_ns

@@ -15,17 +15,17 @@ from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import Int64Array
 
 
-def step_notes(found: Sequence[HostSteps]) -> list[Note]:
+def step_notes(cores: Sequence[HostSteps]) -> list[Note]:
     """On the steps of each host, before they are aligned.
 
     Args:
-        found: The steps of each host; of a TPU host those of its first core.
+        cores: The steps of each host; of a TPU host those of its first core.
     """
     notes = []
-    words = words_for([steps.host for steps in found])
-    if not any(len(steps.times) for steps in found):
-        notes.append(_no_steps(any(steps.without_work for steps in found), words))
-    for steps in found:
+    words = words_for([steps.host for steps in cores])
+    if not any(len(steps.times) for steps in cores):
+        notes.append(_no_steps(any(steps.without_work for steps in cores), words))
+    for steps in cores:
         notes += _of_host(steps, words)
     return notes
 

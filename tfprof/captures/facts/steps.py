@@ -80,14 +80,14 @@ def unusual(durations_ps: Int64Array) -> BoolArray:
     Args:
         durations_ps: Of each step, shape (n,).
     """
-    found = np.zeros(len(durations_ps), np.bool_)
+    is_unusual = np.zeros(len(durations_ps), np.bool_)
     if len(durations_ps) < FEWEST:
-        return found
+        return is_unusual
     longest_first = np.argsort(-durations_ps, kind="stable")
     most = max(1, len(durations_ps) // ONE_IN)
-    found[longest_first[:most]] = True
-    found &= durations_ps > UNUSUAL * np.median(durations_ps)
-    return found
+    is_unusual[longest_first[:most]] = True
+    is_unusual &= durations_ps > UNUSUAL * np.median(durations_ps)
+    return is_unusual
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +171,10 @@ class RunSteps:
     @cached_property
     def is_cut(self) -> BoolArray:
         """Whether an end of the capture has cut a step on some host, shape (n_steps,)."""
-        found = np.zeros(self.n_steps, np.bool_)
+        cut = np.zeros(self.n_steps, np.bool_)
         for one in self.hosts:
-            found |= one.is_cut
-        return found
+            cut |= one.is_cut
+        return cut
 
     @property
     def shown_names(self) -> Sequence[str]:
@@ -225,20 +225,20 @@ class RunSteps:
         if step is None:
             return list(range(self.n_steps))
         numbers = [name.rpartition(" ")[2] for name in self.names]
-        found = [place for place, number in enumerate(numbers) if number == str(step)]
+        matching = [place for place, number in enumerate(numbers) if number == str(step)]
         if not numbers:
             raise UsageError(f"no step {step} in this run: it has no steps")
-        if not found:
+        if not matching:
             shown = numbers if len(numbers) < 9 else [*numbers[:4], "…", *numbers[-4:]]
             raise UsageError(f"no step {step} in this run; it has: {', '.join(shown)}")
-        return found
+        return matching
 
     @cached_property
     def _slowest(self) -> Int64Array:
         """The host that took the longest for each step, the first of equal ones, (n_steps,)."""
         durations = [steps.times.duration_ps for steps in self.hosts]
-        found: Int64Array = np.argmax(durations, axis=0) if durations else np.zeros(0, np.int64)
-        return found
+        slowest: Int64Array = np.argmax(durations, axis=0) if durations else np.zeros(0, np.int64)
+        return slowest
 
     def slowest_ps(self) -> Int64Array:
         """Duration of each step on the host that took the longest, shape (n_steps,)."""

@@ -18,14 +18,14 @@ _MUCH_ALL_REDUCE = 6.0
 _MUCH_SPARSE = 10.0
 
 
-def find_tpu_bottleneck(found: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
+def find_tpu_bottleneck(steps: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
     """Judge steps by their parts: of each, the core that decides it.
 
     Args:
-        found: The steps that count.
+        steps: The steps that count.
         words: How the framework calls what its users can do.
     """
-    parts = found.breakdown
+    parts = steps.breakdown
     total = float(parts.total.sum())
     if not total:
         return UNKNOWN
@@ -38,8 +38,8 @@ def find_tpu_bottleneck(found: TpuRunSteps, words: Words = TENSORFLOW) -> Bottle
     compute, sync = percent(parts.all_reduce_compute.sum()), percent(parts.all_reduce_sync.sum())
     kind, statement = input_verdict(waiting, 0.0)
     is_significant = idle >= MODERATE or compute + sync >= _MUCH_ALL_REDUCE
-    if kind == "device" and found.n_unseen_chips and is_significant:
-        kind, statement = "both", _unseen(found.n_unseen_chips, idle, compute + sync)
+    if kind == "device" and steps.n_unseen_chips and is_significant:
+        kind, statement = "both", _unseen(steps.n_unseen_chips, idle, compute + sync)
     return Bottleneck(
         kind,
         statement,

@@ -61,9 +61,9 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
     )
 
 
-def parts_of(found: TpuRunSteps) -> list[tuple[str, Float64Array]]:
+def parts_of(steps: TpuRunSteps) -> list[tuple[str, Float64Array]]:
     """What steps are made of, ps: names and amounts, which add up to the steps."""
-    parts = found.breakdown
+    parts = steps.breakdown
     return [
         ("TensorCore compute", parts.compute),
         ("Input", parts.waiting),
@@ -91,8 +91,8 @@ _ALL_REDUCE_COLUMNS = (
 _NEW_SPARSE_COLUMN = Column("scComputeTimeMs", "SparseCore compute (in ms)", unit="ms")
 
 
-def _columns(found: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
-    has_v0 = not found.sparse_cores
+def _columns(steps: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
+    has_v0 = not steps.sparse_cores
     times = (
         Column("tcComputeTimeMs", "TensorCore compute (in ms)", unit="ms"),
         *(_SPARSE_COLUMNS if has_v0 else ()),
@@ -113,11 +113,11 @@ def _columns(found: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
     )
 
 
-def _amounts_ms(found: TpuRunSteps) -> dict[str, Float64Array]:
+def _amounts_ms(steps: TpuRunSteps) -> dict[str, Float64Array]:
     """Times of each step by the id of their column."""
-    parts = found.breakdown
+    parts = steps.breakdown
     sparse = [
-        one.core.span_ps - one.core.idle_ps for one in found.sparse_cores if one.core is not None
+        one.core.span_ps - one.core.idle_ps for one in steps.sparse_cores if one.core is not None
     ]
     amounts = {
         "tcComputeTimeMs": parts.compute,
@@ -135,31 +135,31 @@ def _amounts_ms(found: TpuRunSteps) -> dict[str, Float64Array]:
 
 
 def tpu_step_table(
-    found: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, classic: bool
+    steps: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, classic: bool
 ) -> Table:
     """The steps of all TensorCores together.
 
     Args:
-        found: The steps.
+        steps: The steps.
         properties: Further properties: averages, and the verdict.
         places: The steps that are shown.
         classic: The reference's columns; by default all-reduce and SparseCores have some, too.
     """
-    columns = _columns(found, classic=classic)
-    rows = [tuple(row) for row in _rows(found, columns, places)]
+    columns = _columns(steps, classic=classic)
+    rows = [tuple(row) for row in _rows(steps, columns, places)]
     drawn = [column.id for column in columns if column.unit == "ms"]
     own = {"step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"])}
     return Table("steps", columns, rows, own | properties, title="Steps")
 
 
 def _rows(
-    found: TpuRunSteps, columns: tuple[Column, ...], places: Sequence[int]
+    steps: TpuRunSteps, columns: tuple[Column, ...], places: Sequence[int]
 ) -> Iterator[list[Cell]]:
-    amounts = _amounts_ms(found)
-    total = found.breakdown.total / _PS_PER_MS
-    shares = 100.0 * found.breakdown.infeed_share
+    amounts = _amounts_ms(steps)
+    total = steps.breakdown.total / _PS_PER_MS
+    shares = 100.0 * steps.breakdown.infeed_share
     for place in places:
-        name = found.names[place]
+        name = steps.names[place]
         waiting = amounts["tcInfeedTimeMs"][place] + amounts["scv0InfeedTimeMs"][place]
         cells: dict[str, Cell] = {column: float(v[place]) for column, v in amounts.items()}
         cells |= {
@@ -181,14 +181,14 @@ def _mean(values: Float64Array) -> float:
     return summary(values.tolist()).average
 
 
-def active_ms(found: TpuRunSteps) -> str:
+def active_ms(steps: TpuRunSteps) -> str:
     """How long TensorCores work in a step, on average, as the reference writes it."""
-    return _two_digits(_mean(found.breakdown.active) / _PS_PER_MS)
+    return _two_digits(_mean(steps.breakdown.active) / _PS_PER_MS)
 
 
-def tpu_averages(found: TpuRunSteps) -> dict[str, str]:
+def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
     """The reference's properties of the step table."""
-    parts = found.breakdown
+    parts = steps.breakdown
     whole = summary((parts.total / _PS_PER_MS).tolist())
     waiting = summary((100.0 * parts.infeed_share[2]).tolist())
     properties = {
@@ -201,8 +201,8 @@ def tpu_averages(found: TpuRunSteps) -> dict[str, str]:
         "infeed_percent_standard_deviation": one_digit(waiting.deviation),
         "infeed_percent_minimum": one_digit(waiting.minimum),
         "infeed_percent_maximum": one_digit(waiting.maximum),
-        "tc_active_ms_average": active_ms(found),
-        "active_steptime_ms_average": active_ms(found),
+        "tc_active_ms_average": active_ms(steps),
+        "active_steptime_ms_average": active_ms(steps),
     }
     return properties | {
         f"{key}_ms_average": _two_digits(_mean(values) / _PS_PER_MS)
@@ -218,22 +218,22 @@ def tpu_averages(found: TpuRunSteps) -> dict[str, str]:
     }
 
 
-def max_infeed_table(found: TpuRunSteps, *, classic: bool) -> Table:
+def max_infeed_table(steps: TpuRunSteps, *, classic: bool) -> Table:
     """The core that waits for input the longest in each step, as the reference has it: a column
     for each step."""
-    places = range(len(found.names))
+    places = range(len(steps.names))
     columns = (
         Column("index", "Index", "string"),
         *(Column(str(place), str(place), "string") for place in places),
     )
     rows = [
-        ("Step number", *found.names),
-        ("Core name", *(found.core_name(place, classic=classic) for place in places)),
+        ("Step number", *steps.names),
+        ("Core name", *(steps.core_name(place, classic=classic) for place in places)),
     ]
     return Table("max_infeed_core", columns, rows, title="Core that waits the longest")
 
 
-def waiting_cores_table(found: TpuRunSteps) -> Table:
+def waiting_cores_table(steps: TpuRunSteps) -> Table:
     """The same with a row for each step, for people."""
     columns = (
         Column("step", "Step", "string"),
@@ -241,9 +241,9 @@ def waiting_cores_table(found: TpuRunSteps) -> Table:
         Column("infeed_ms", "Waiting for input", unit="ms"),
     )
     rows = [
-        (name, found.core_name(place, classic=False), float(waited) / _PS_PER_MS)
+        (name, steps.core_name(place, classic=False), float(waited) / _PS_PER_MS)
         for place, (name, waited) in enumerate(
-            zip(found.names, found.breakdown.infeed.tolist(), strict=True)
+            zip(steps.names, steps.breakdown.infeed.tolist(), strict=True)
         )
     ]
     return Table("waiting_cores", columns, rows, title="Cores that wait for input the longest")

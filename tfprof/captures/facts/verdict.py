@@ -24,6 +24,9 @@ from tfprof.captures.facts.bottleneck import (
     Bottleneck,
     Judged,
     judged,
+    on_collectives,
+    on_launches,
+    waiting_verdict,
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import summary
@@ -50,13 +53,13 @@ def _code_of(steps: RunSteps) -> list[CodeTime]:
     """Of all hosts, each for itself; looked at only where it is worth a word."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
-    found = [
+    code = [
         times
         for one in steps.hosts
         if one.core is None
         for times in host_code_times(one.host, one.times.groups)
     ]
-    return sorted(found, key=lambda one: (-one.total_ps, one.name))
+    return sorted(code, key=lambda one: (-one.total_ps, one.name))
 
 
 class Grounds(NamedTuple):
@@ -87,23 +90,17 @@ def give_verdict(grounds: Grounds) -> Bottleneck:
         kind,
         statement,
         waiting,
-        kernel_launch=judged(
-            100.0 * steps.share_of("kernel_launch"),
-            "of the step time goes to launching kernels",
-            high=". tf.data works on the same CPUs: give the GPU threads of their own with "
-            "TF_GPU_THREAD_MODE=gpu_private" if grounds.uses_tf_data else "",
+        kernel_launch=on_launches(
+            100.0 * steps.share_of("kernel_launch"), uses_tf_data=grounds.uses_tf_data
         ),
         all_other=("no", "") if is_other_said else _on_other(grounds, other),
-        device_collectives=judged(
-            100.0 * steps.share_of("device_collectives"),
-            "of the step time goes to communication between devices",
-        ),
+        device_collectives=on_collectives(100.0 * steps.share_of("device_collectives")),
         compilation=judged(
             100.0 * steps.share_of("compile"),
             "of the step time goes to tracing and compiling functions",
         ),
         between=_on_gaps(grounds.between),
-    )  # fmt: skip
+    )
 
 
 def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]:
@@ -121,23 +118,10 @@ def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]
             f"The program is {level} input-bound: {outside:.1f}% of the time from one step to the "
             "next is waiting for input, between the steps. Make the input pipeline faster first."
         )
-    if waiting >= HIGHLY_INPUT_BOUND:
-        return "host", (
-            f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
-            "input. Make the input pipeline faster first."
-        )
-    if waiting >= MODERATELY_INPUT_BOUND:
-        return "both", (
-            f"The program is MODERATELY input-bound: {waiting:.1f}% of the step time is waiting "
-            "for input. Look at the input pipeline as well as at the rest."
-        )
-    doubt = _doubt(grounds, waiting, other)
+    doubt = "" if waiting >= MODERATELY_INPUT_BOUND else _doubt(grounds, waiting, other)
     if doubt:
         return "unknown", f"Whether the program waits for its input is not certain: {doubt}"
-    return "device", (
-        f"The program is NOT input-bound: only {waiting:.1f}% of the step time is waiting for "
-        "input. Make the rest faster."
-    )
+    return waiting_verdict(waiting)
 
 
 def _doubt(grounds: Grounds, waiting: float, other: float) -> str:

@@ -132,9 +132,9 @@ def memory_use(module: HloModule, memory_space: int = 0, *, classic: bool = Fals
     if not classic:
         traced = {assigned.allocation_of.get(event.buffer_id) for event in trace}
         always += [each for each in allocations if not each.is_indefinite and each not in traced]
-    lasting = [found for each in always if (found := uses.largest(each)) is not None]
+    lasting = [largest for each in always if (largest := uses.largest(each)) is not None]
     if classic:  # the reference counts only memory in which it finds a value
-        always = [found.allocation for found in lasting]
+        always = [largest.allocation for largest in lasting]
     constant = sum(each.size_bytes for each in always)
     return MemoryUse(
         memory_space,

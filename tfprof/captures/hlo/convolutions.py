@@ -111,6 +111,6 @@ def valid_positions(n_inputs: int, n_kernel: int, n_outputs: int, window: Window
     period = holes // common
     # Where o · stride = behind (mod holes), each period-th output from one on meets an input.
     start = behind // common * pow(stride // common, -1, period) % period
-    found = (last - start) // period - (first - 1 - start) // period
+    positions = (last - start) // period - (first - 1 - start) // period
     meets = (behind % common == 0) & (last >= first)
-    return int(found[meets.astype(bool)].sum())
+    return int(positions[meets.astype(bool)].sum())

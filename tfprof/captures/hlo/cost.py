@@ -200,15 +200,15 @@ def _fusion(
 
 def _read_by(parameter: Instruction, user: Instruction, works: Mapping[Instruction, Work]) -> int:
     """Bytes that a fused instruction reads of a parameter."""
-    found = 0
+    n_bytes = 0
     for place, operand in enumerate(user.operands):
         if operand is not parameter:
             continue
         if user.opcode in ("bitcast", "get-tuple-element", "tuple"):
-            found += size_of(parameter.shape)
+            n_bytes += size_of(parameter.shape)
         elif user in works and place < len(works[user].read):
-            found += works[user].read[place]
-    return found
+            n_bytes += works[user].read[place]
+    return n_bytes
 
 
 def _calls(instruction: Instruction, work: Work, totals: Mapping[Computation, Cost]) -> None:

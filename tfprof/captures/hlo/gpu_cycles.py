@@ -37,12 +37,12 @@ tanh                   f16 212   f32 190   f64 1609  c128 9939
 
 
 def _parsed(table: str) -> dict[tuple[str, str], int]:
-    found = {}
+    by_opcode = {}
     for line in table.split("\n"):
         opcode, *pairs = line.split() or [""]
         for kind, cycles in zip(pairs[::2], pairs[1::2], strict=True):
-            found[opcode, kind] = int(cycles)
-    return found
+            by_opcode[opcode, kind] = int(cycles)
+    return by_opcode
 
 
 CYCLES: Final = _parsed(_TABLE)

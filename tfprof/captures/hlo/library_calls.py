@@ -15,10 +15,10 @@ _CONVOLUTIONS: Final = "__cudnn$conv"
 def backend_config(instruction: Instruction) -> dict[str, Any]:
     """What the compiler wrote as JSON; empty if it wrote nothing, or something else."""
     try:
-        found = json.loads(instruction.attributes.backend_config or b"{}")
+        config = json.loads(instruction.attributes.backend_config or b"{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return config if isinstance(config, dict) else {}
 
 
 def is_product_call(instruction: Instruction) -> bool:

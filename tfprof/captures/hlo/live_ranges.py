@@ -88,10 +88,10 @@ def _overlap(one: Assigned, other: Assigned) -> bool:
 
 def _positions(module: HloModule, entry: Computation) -> dict[Instruction, int]:
     """When each instruction runs; those of called computations with their first caller."""
-    found: dict[Instruction, int] = {}
+    positions: dict[Instruction, int] = {}
     called: dict[Computation, int] = {}
     for position, one in enumerate(entry.instructions):
-        found[one] = position
+        positions[one] = position
         for computation in one.calls:
             called.setdefault(computation, position)
     for computation in reversed(module.computations):  # callers before those that they call
@@ -99,21 +99,21 @@ def _positions(module: HloModule, entry: Computation) -> dict[Instruction, int]:
         if position < 0:
             continue
         for one in computation.instructions:
-            found.setdefault(one, position)
+            positions.setdefault(one, position)
             for inner in one.calls:
                 called.setdefault(inner, position)
-    return found
+    return positions
 
 
 def _last_uses(entry: Computation, begin: dict[Instruction, int]) -> dict[Instruction, int]:
     """When each result of the entry computation is used for the last time."""
     last = len(entry.instructions) - 1
-    found: dict[Instruction, int] = {}
+    last_uses: dict[Instruction, int] = {}
     for one in reversed(entry.instructions):
-        found.setdefault(one, begin[one])
+        last_uses.setdefault(one, begin[one])
         if one is entry.root:
-            found[one] = last
-        until = found[one] if one.opcode in _HANDS_ON else begin[one]
+            last_uses[one] = last
+        until = last_uses[one] if one.opcode in _HANDS_ON else begin[one]
         for operand in one.operands:
-            found[operand] = max(found.get(operand, 0), until)
-    return found
+            last_uses[operand] = max(last_uses.get(operand, 0), until)
+    return last_uses

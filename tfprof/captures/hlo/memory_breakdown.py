@@ -37,7 +37,7 @@ def memory_accesses(data: bytes) -> list[MemoryAccess]:
     Raises:
         WireError: The bytes are damaged.
     """
-    view, found = memoryview(data), []
+    view, accesses = memoryview(data), []
     for entry in walk(view):
         if entry.number == 1 and entry.wire_type == LENGTH_DELIMITED:
             stop = entry.offset + entry.value
@@ -48,5 +48,5 @@ def memory_accesses(data: bytes) -> list[MemoryAccess]:
             }
             kind = numbers.get(1, 0)
             space, n_bytes = numbers.get(2, 0), numbers.get(3, 0)
-            found.append(MemoryAccess(kind == _READ, kind == _WRITE, space, n_bytes))
-    return found
+            accesses.append(MemoryAccess(kind == _READ, kind == _WRITE, space, n_bytes))
+    return accesses

@@ -58,92 +58,92 @@ class _Analysis:
         for computation in self._module.computations:
             total = Properties()
             for instruction in computation.instructions:
-                found = self._found[instruction] = self._properties(instruction)
-                for place, bytes_read in found.read.items():
+                properties = self._found[instruction] = self._properties(instruction)
+                for place, bytes_read in properties.read.items():
                     total.read[place] = float32(total.read.get(place, 0.0) + bytes_read)
-                for part, bytes_written in found.written.items():
+                for part, bytes_written in properties.written.items():
                     total.written[part] = float32(total.written.get(part, 0.0) + bytes_written)
-                unknown = 0 if found.is_known else 1  # counts as -1 in sums, as 0 by itself
-                total.flops = float32(total.flops + found.flops - unknown)
-                total.n_bytes = float32(total.n_bytes + found.n_bytes - unknown)
+                unknown = 0 if properties.is_known else 1  # counts as -1 in sums, as 0 by itself
+                total.flops = float32(total.flops + properties.flops - unknown)
+                total.n_bytes = float32(total.n_bytes + properties.n_bytes - unknown)
             self._totals[computation] = total
         visited = self._visited()
         return {
-            each: _cost(each, found) if self._module.home[each] in visited else Cost()
-            for each, found in self._found.items()
+            each: _cost(each, properties) if self._module.home[each] in visited else Cost()
+            for each, properties in self._found.items()
         }
 
     def _visited(self) -> set[Computation]:
         """Computations that the reference looks into: not what sorts and custom calls call."""
         waiting = [self._module.entry] if self._module.entry else []
-        found = set(waiting)
+        visited = set(waiting)
         while waiting:
             for one in waiting.pop().instructions:
                 if one.opcode not in _UNSEEN:
-                    waiting += [called for called in one.calls if called not in found]
-                    found.update(one.calls)
-        return found
+                    waiting += [called for called in one.calls if called not in visited]
+                    visited.update(one.calls)
+        return visited
 
     def _properties(self, one: Instruction) -> Properties:
-        found = all_read_and_written(one)
+        properties = all_read_and_written(one)
         opcode = one.opcode
         if opcode not in _COUNTED and (opcode in TOUCHES_NOTHING or is_bitcast(one)):
-            return Properties(uses=found.uses)
+            return Properties(uses=properties.uses)
         if opcode in COMPUTES_ELEMENTS:
             cycles = CYCLES.get((opcode, one.shape.element_type), OTHER_CYCLES)
-            found.flops = float32(cycles * one.shape.n_elements)
+            properties.flops = float32(cycles * one.shape.n_elements)
         elif opcode == "fusion":
-            self._fusion(one, found)
+            self._fusion(one, properties)
         elif opcode == "custom-call":
-            custom_call(one, found)
+            custom_call(one, properties)
         elif opcode in RULES:
-            RULES[opcode](one, found)
+            RULES[opcode](one, properties)
         elif one.calls:
-            self._calls(one, found)
-        return found
+            self._calls(one, properties)
+        return properties
 
-    def _calls(self, one: Instruction, found: Properties) -> None:
+    def _calls(self, one: Instruction, properties: Properties) -> None:
         totals = [self._totals.get(called, Properties()) for called in one.calls]
         if one.opcode in ("call", "while", "conditional", "async-start"):
             choose = max if one.opcode == "conditional" else sum
-            found.flops = float32(choose(total.flops for total in totals))
-            found.n_bytes = float32(choose(total.n_bytes for total in totals))
-            found.read, found.written = {}, {}
+            properties.flops = float32(choose(total.flops for total in totals))
+            properties.n_bytes = float32(choose(total.n_bytes for total in totals))
+            properties.read, properties.written = {}, {}
             if one.opcode in ("call", "async-start"):  # of the operands of all that is called
-                found.read, found.written = dict(totals[0].read), dict(totals[0].written)
+                properties.read, properties.written = dict(totals[0].read), dict(totals[0].written)
             return
         first = totals[0].flops
         shape = one.shape.leaves[0] if one.shape.leaves else one.shape
         results = prod(shape.dimensions)
         if one.opcode == "reduce":
-            found.flops = float32(first * (elements_of(one, 0) - results))
-            initial_values(one, found, results)
+            properties.flops = float32(first * (elements_of(one, 0) - results))
+            initial_values(one, properties, results)
         elif one.opcode == "reduce-window":
             window = prod(dimension.size for dimension in one.attributes.window)
-            found.flops = float32(first * (window - 1) * results)
+            properties.flops = float32(first * (window - 1) * results)
         elif one.opcode == "select-and-scatter" and len(totals) > 1:
             window = prod(dimension.size for dimension in one.attributes.window)
             source = elements_of(one, 1)
             both = first * source * (window - 1) + totals[1].flops * source
-            found.flops = float32(both)
+            properties.flops = float32(both)
         elif one.opcode == "scatter":
-            scatter(one, found)
-            found.flops = float32(first * elements_of(one, len(one.operands) - 1))
+            scatter(one, properties)
+            properties.flops = float32(first * elements_of(one, len(one.operands) - 1))
         elif one.opcode == "map":
-            found.flops = float32(first * results)
+            properties.flops = float32(first * results)
         elif one.opcode in ("all-reduce", "all-reduce-start", "reduce-scatter"):
             root = one.calls[0].root
             key = (root.opcode if root else "", shape.element_type)
-            found.flops = float32(CYCLES.get(key, OTHER_CYCLES) * one.shape.n_elements)
-            collective(one, found)
+            properties.flops = float32(CYCLES.get(key, OTHER_CYCLES) * one.shape.n_elements)
+            collective(one, properties)
 
-    def _fusion(self, fusion: Instruction, found: Properties) -> None:
+    def _fusion(self, fusion: Instruction, properties: Properties) -> None:
         """Memory of what gets in and out; cycles as often as results are used."""
         inner = fusion.calls[0] if fusion.calls else None
         if inner is None or inner.root is None:
             return
         root = inner.root
-        found.n_bytes = 0.0
+        properties.n_bytes = 0.0
         results = root.operands if root.opcode == "tuple" else (root,)
         for place, leaf in enumerate(fusion.shape.leaves):
             size = leaf.n_bytes
@@ -152,21 +152,21 @@ class _Analysis:
                 size = result.operands[1].shape.n_bytes
                 if self._found[result].uses:
                     self._found[result].uses[0] = 0.0
-            found.written[place] = size
-            found.n_bytes = float32(found.n_bytes + size)
-        found.flops = self._utilize(inner)
+            properties.written[place] = size
+            properties.n_bytes = float32(properties.n_bytes + size)
+        properties.flops = self._utilize(inner)
         for one in inner.instructions:
             if one.opcode == "constant" and one.shape.n_elements > _LARGE_CONSTANT:
                 used = min(self._found[one].utilization, 1.0)
-                found.n_bytes = float32(found.n_bytes + one.shape.n_bytes * used)
+                properties.n_bytes = float32(properties.n_bytes + one.shape.n_bytes * used)
         for parameter in inner.parameters:
             place = parameter.number
             if 0 <= place < len(fusion.operands):
                 used = self._found[parameter].utilization
                 size = int(float32(parameter.shape.n_bytes * min(used, 1.0)))
-                found.read[place, 0] = size
-                found.uses[place] = used
-                found.n_bytes = float32(found.n_bytes + size)
+                properties.read[place, 0] = size
+                properties.uses[place] = used
+                properties.n_bytes = float32(properties.n_bytes + size)
 
     def _utilize(self, computation: Computation) -> float:
         """Set how often each instruction's elements are used, and add up their cycles.
@@ -201,22 +201,22 @@ class _Analysis:
         return flops
 
 
-def _cost(one: Instruction, found: Properties) -> Cost:
-    flops = int(found.flops) if found.flops >= 0 else 0
+def _cost(one: Instruction, properties: Properties) -> Cost:
+    flops = int(properties.flops) if properties.flops >= 0 else 0
     is_convolution = is_convolution_call(one)
     operands = enumerate(one.operands)
     read = sum(
-        found.read.get((place, number), 0.0)
+        properties.read.get((place, number), 0.0)
         for place, operand in operands
         for number, leaf in enumerate(operand.shape.leaves)
         if _in_main_memory(leaf)
     )
     written = sum(
-        found.written.get(number, 0.0)
+        properties.written.get(number, 0.0)
         for number, leaf in enumerate(one.shape.leaves)
         if _in_main_memory(leaf)
     )
-    n_bytes = max(int(found.n_bytes), 0)
+    n_bytes = max(int(properties.n_bytes), 0)
     if not n_bytes:
         read = written = 0
     return Cost(
@@ -225,7 +225,7 @@ def _cost(one: Instruction, found: Properties) -> Cost:
         bytes_accessed=n_bytes,
         main_read_bytes=int(read),
         main_write_bytes=int(written),
-        is_known=found.is_known,
+        is_known=properties.is_known,
     )
 
 

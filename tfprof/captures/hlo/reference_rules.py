@@ -53,14 +53,14 @@ class Properties:
 def all_read_and_written(one: Instruction) -> Properties:
     """What holds if no rule says anything else; of operands that are tuples only the pointers."""
     written = sum(leaf.n_bytes for leaf in one.shape.leaves)
-    found = Properties(n_bytes=float32(written), uses=[1.0] * len(one.operands))
+    properties = Properties(n_bytes=float32(written), uses=[1.0] * len(one.operands))
     if not one.shape.is_tuple:
-        found.written[0] = one.shape.n_bytes
+        properties.written[0] = one.shape.n_bytes
     for place, operand in enumerate(one.operands):
-        found.n_bytes = float32(found.n_bytes + operand.shape.n_bytes)
+        properties.n_bytes = float32(properties.n_bytes + operand.shape.n_bytes)
         if not operand.shape.is_tuple:
-            found.read[place, 0] = operand.shape.n_bytes
-    return found
+            properties.read[place, 0] = operand.shape.n_bytes
+    return properties
 
 
 def elements_of(one: Instruction, place: int) -> int:
@@ -77,44 +77,44 @@ def _part(one: Instruction, elements: int) -> float:
     return float32(elements / whole) if whole else 0.0
 
 
-def initial_values(one: Instruction, found: Properties, results: int) -> None:
+def initial_values(one: Instruction, properties: Properties, results: int) -> None:
     """Of a reduction, read for each result."""
     n_inputs = len(one.operands) // 2
-    found.n_bytes = sum(leaf.n_bytes for leaf in one.shape.leaves)
-    found.n_bytes += sum(_bytes(one, place) for place in range(n_inputs))
+    properties.n_bytes = sum(leaf.n_bytes for leaf in one.shape.leaves)
+    properties.n_bytes += sum(_bytes(one, place) for place in range(n_inputs))
     for place in range(n_inputs, len(one.operands)):
-        found.read[place, 0] = results * _bytes(one, place)
-        found.uses[place] = float(results)
-        found.n_bytes += found.read[place, 0]
-    found.n_bytes = float32(found.n_bytes)
+        properties.read[place, 0] = results * _bytes(one, place)
+        properties.uses[place] = float(results)
+        properties.n_bytes += properties.read[place, 0]
+    properties.n_bytes = float32(properties.n_bytes)
 
 
-def collective(one: Instruction, found: Properties) -> None:
+def collective(one: Instruction, properties: Properties) -> None:
     """What is gathered or scattered counts twice; of a start only the result."""
     read = sum(operand.shape.n_bytes for operand in one.operands)
     written = one.shape.leaves[-1].n_bytes if one.shape.leaves else 0
     if one.opcode == "all-reduce-start":
-        found.n_bytes = float32(written)
+        properties.n_bytes = float32(written)
     elif one.opcode == "reduce-scatter":
-        found.n_bytes = float32(2 * read + written)
+        properties.n_bytes = float32(2 * read + written)
     elif one.opcode in ("all-gather", "all-gather-start"):
-        found.n_bytes = float32(read + 2 * written)
+        properties.n_bytes = float32(read + 2 * written)
 
 
-def scatter(one: Instruction, found: Properties) -> None:
+def scatter(one: Instruction, properties: Properties) -> None:
     """Reads and writes of its operands only what is updated."""
     n_arrays = len(one.operands) // 2
     total = 0
     for place in range(n_arrays):
         size = _bytes(one, n_arrays + 1 + place)
-        found.read[place, 0] = found.read[n_arrays + 1 + place, 0] = size
+        properties.read[place, 0] = properties.read[n_arrays + 1 + place, 0] = size
         total += size
-    found.n_bytes = float32(3 * total + _bytes(one, n_arrays))
+    properties.n_bytes = float32(3 * total + _bytes(one, n_arrays))
     if not one.shape.is_tuple:
-        found.written[0] = total
+        properties.written[0] = total
 
 
-def custom_call(one: Instruction, found: Properties) -> None:
+def custom_call(one: Instruction, properties: Properties) -> None:
     """Products and convolutions of libraries; of others nothing is known."""
     leaves, operands = one.shape.leaves, one.operands
     numbers = product_dimensions(one)
@@ -124,75 +124,84 @@ def custom_call(one: Instruction, found: Properties) -> None:
         shapes = operands[0].shape, operands[1].shape, leaves[0]
         multiply_adds = convolution_multiply_adds(one, shapes)
     else:
-        found.n_bytes, found.read, found.written, found.is_known = 0.0, {}, {}, False
+        properties.n_bytes, properties.read, properties.written, properties.is_known = (
+            0.0,
+            {},
+            {},
+            False,
+        )
         return
-    found.flops = float32(2 * multiply_adds)
-    found.n_bytes = float32(leaves[0].n_bytes + sum(each.shape.n_bytes for each in operands))
+    properties.flops = float32(2 * multiply_adds)
+    properties.n_bytes = float32(leaves[0].n_bytes + sum(each.shape.n_bytes for each in operands))
 
 
-def _slice(one: Instruction, found: Properties) -> None:
+def _slice(one: Instruction, properties: Properties) -> None:
     size = one.shape.n_bytes
     indices = _bytes(one, 1) if one.opcode != "slice" else 0
-    found.n_bytes = float32(2 * size + indices)
-    found.read[0, 0] = size
-    found.uses[:1] = [_part(one, one.shape.n_elements)]
+    properties.n_bytes = float32(2 * size + indices)
+    properties.read[0, 0] = size
+    properties.uses[:1] = [_part(one, one.shape.n_elements)]
 
 
-def _update(one: Instruction, found: Properties) -> None:
+def _update(one: Instruction, properties: Properties) -> None:
     size = _bytes(one, 1)
-    found.n_bytes = float32(2 * size + _bytes(one, 2))
-    found.read[0, 0], found.written[0] = 0.0, size
-    found.uses[:1] = [_part(one, one.shape.n_elements - elements_of(one, 1))]
+    properties.n_bytes = float32(2 * size + _bytes(one, 2))
+    properties.read[0, 0], properties.written[0] = 0.0, size
+    properties.uses[:1] = [_part(one, one.shape.n_elements - elements_of(one, 1))]
 
 
-def _dot(one: Instruction, found: Properties) -> None:
+def _dot(one: Instruction, properties: Properties) -> None:
     if one.attributes.dot is not None and one.operands:
         lhs = one.operands[0].shape
-        found.flops = float32(2 * dot_multiply_adds(lhs, one.shape, one.attributes.dot))
+        properties.flops = float32(2 * dot_multiply_adds(lhs, one.shape, one.attributes.dot))
 
 
-def _convolution(one: Instruction, found: Properties) -> None:
+def _convolution(one: Instruction, properties: Properties) -> None:
     if len(one.operands) > 1:
         shapes = one.operands[0].shape, one.operands[1].shape, one.shape
-        found.flops = float32(2 * convolution_multiply_adds(one, shapes))
+        properties.flops = float32(2 * convolution_multiply_adds(one, shapes))
 
 
-def _concatenate(one: Instruction, found: Properties) -> None:
+def _concatenate(one: Instruction, properties: Properties) -> None:
     place = one.attributes.dimensions[0] if one.attributes.dimensions else 0
     first = one.operands[0].shape.dimensions if one.operands else ()
     is_crooked = 0 < place < len(first) and first[place] % 32
     cycles = _CROOKED_CONCATENATE_CYCLES if is_crooked else _CONCATENATE_CYCLES
-    found.flops = float32(cycles * one.shape.n_elements)
+    properties.flops = float32(cycles * one.shape.n_elements)
 
 
-def _tuple(one: Instruction, found: Properties) -> None:
-    found.n_bytes, found.read, found.written = float32(one.shape.n_bytes), {}, {}
+def _tuple(one: Instruction, properties: Properties) -> None:
+    properties.n_bytes, properties.read, properties.written = float32(one.shape.n_bytes), {}, {}
 
 
-def _fft(one: Instruction, found: Properties) -> None:
+def _fft(one: Instruction, properties: Properties) -> None:
     halvings = prod(max(length, 1).bit_length() - 1 for length in one.attributes.fft[1])
-    found.flops = float32(8 * halvings * elements_of(one, 0))
+    properties.flops = float32(8 * halvings * elements_of(one, 0))
 
 
-def _sort(one: Instruction, found: Properties) -> None:
+def _sort(one: Instruction, properties: Properties) -> None:
     elements = elements_of(one, 0)
-    found.flops = float32(elements * max(elements - 1, 0).bit_length())
+    properties.flops = float32(elements * max(elements - 1, 0).bit_length())
 
 
-def _triangular_solve(one: Instruction, found: Properties) -> None:
+def _triangular_solve(one: Instruction, properties: Properties) -> None:
     if len(one.operands) > 1 and one.operands[0].shape.dimensions:
-        found.n_bytes = float32(one.shape.n_bytes + _bytes(one, 0) // 2 + _bytes(one, 1))
-        found.read[0, 0], _ = _bytes(one, 1), found.read.pop((1, 0), None)
+        properties.n_bytes = float32(one.shape.n_bytes + _bytes(one, 0) // 2 + _bytes(one, 1))
+        properties.read[0, 0], _ = _bytes(one, 1), properties.read.pop((1, 0), None)
         n_rows = one.operands[0].shape.dimensions[-1]
-        found.flops = float32(2 * n_rows * elements_of(one, 1))
+        properties.flops = float32(2 * n_rows * elements_of(one, 1))
 
 
-def _cholesky(one: Instruction, found: Properties) -> None:
+def _cholesky(one: Instruction, properties: Properties) -> None:
     if one.operands and one.operands[0].shape.dimensions:
         half = _bytes(one, 0) // 2
-        found.n_bytes, found.read[0, 0], found.written[0] = float32(2 * half), half, half
+        properties.n_bytes, properties.read[0, 0], properties.written[0] = (
+            float32(2 * half),
+            half,
+            half,
+        )
         n_rows = one.operands[0].shape.dimensions[-1]
-        found.flops = float32(n_rows * elements_of(one, 0) // 3)
+        properties.flops = float32(n_rows * elements_of(one, 0) // 3)
 
 
 RULES: Final = {

@@ -176,9 +176,9 @@ def _part_times(stats: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str
             _POD_CATEGORIES.get(label, f"{key}_us"): times.get(key, 0)
             for key, label in labels.items()
         }
-    found = {column: _number(stats[key]) for key, (column, _) in _POD_PARTS.items() if key in stats}
-    rest = _number(stats["totalDurationUs"]) - sum(found.values())
-    return found | {"low_flops_compute_us": max(0.0, rest)}
+    known = {column: _number(stats[key]) for key, (column, _) in _POD_PARTS.items() if key in stats}
+    rest = _number(stats["totalDurationUs"]) - sum(known.values())
+    return known | {"low_flops_compute_us": max(0.0, rest)}
 
 
 def _pod_chart(table: Table) -> tuple[Chart, ...]:
@@ -227,8 +227,8 @@ def _number(value: Any) -> int | float:
         text = str(value)
         value = int(text) if text.lstrip("-").isdecimal() else float(text)
     float(value)
-    found: int | float = value
-    return found
+    number: int | float = value
+    return number
 
 
 def _text(value: Any) -> str:
@@ -237,13 +237,13 @@ def _text(value: Any) -> str:
 
 def _flat(data: Mapping[str, Any], before: str = "") -> dict[str, str]:
     """Nested properties under dotted names, two levels at most."""
-    found: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for key, value in data.items():
         if isinstance(value, Mapping) and not before:
-            found |= _flat(value, f"{key}.")
+            flat |= _flat(value, f"{key}.")
         else:
-            found[f"{before}{key}"] = str(value)
-    return found
+            flat[f"{before}{key}"] = str(value)
+    return flat
 
 
 def _op_rows(root: Mapping[str, Any]) -> list[tuple[Cell, ...]]:

@@ -67,13 +67,13 @@ def legacy_name(path: str | os.PathLike[str]) -> LegacyName | None:
     >>> legacy_name("log/localhost.overview_page.pb")
     LegacyName(answer='overview_page', host='localhost', is_json=False)
     """
-    found = _NAME.match(Path(path).name)
-    if found is None:
+    match = _NAME.match(Path(path).name)
+    if match is None:
         return None
-    if found["trace"]:
-        return LegacyName("trace", found["host"] or "", bool(found["chrome"]))
-    answer = found["answer"].removesuffix("_analyzer")
-    return LegacyName(answer, found["host"] or "", found["form"] == "json")
+    if match["trace"]:
+        return LegacyName("trace", match["host"] or "", bool(match["chrome"]))
+    answer = match["answer"].removesuffix("_analyzer")
+    return LegacyName(answer, match["host"] or "", match["form"] == "json")
 
 
 def open_legacy(path: str | os.PathLike[str]) -> ToolResult:

@@ -270,12 +270,12 @@ def _tips(part: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _diagnostics(parts: Iterable[Mapping[str, Any]]) -> list[Note]:
-    found = []
+    notes = []
     for part in parts:
         if _first_id(part) == "severity":
             for severity, message in zip(_texts(part, 0), _texts(part, 1), strict=True):
-                found.append(diagnostic(severity, message))
-    return found
+                notes.append(diagnostic(severity, message))
+    return notes
 
 
 def diagnostic(severity: str, message: str) -> Note:

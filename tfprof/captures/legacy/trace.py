@@ -64,20 +64,20 @@ def _names(message: pb.Trace) -> Iterator[dict[str, Any]]:
 def _metadata(
     name: str, process: int, arguments: Mapping[str, Any], thread: int | None = None
 ) -> dict[str, Any]:
-    found = {"ph": "M", "pid": process, "name": name, "args": dict(arguments)}
-    return found if thread is None else found | {"tid": thread}
+    event = {"ph": "M", "pid": process, "name": name, "args": dict(arguments)}
+    return event if thread is None else event | {"tid": thread}
 
 
 def _event(event: pb.TraceEvent) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "ph": "X" if event.duration_ps else "i",
         "pid": event.device_id,
         "tid": event.resource_id,
         "name": event.name,
         "ts": event.timestamp_ps / _PICOS_PER_MICRO,
     }
-    found |= {"dur": event.duration_ps / _PICOS_PER_MICRO} if event.duration_ps else {"s": "t"}
-    return found | ({"args": dict(sorted(event.args.items()))} if event.args else {})
+    entry |= {"dur": event.duration_ps / _PICOS_PER_MICRO} if event.duration_ps else {"s": "t"}
+    return entry | ({"args": dict(sorted(event.args.items()))} if event.args else {})
 
 
 def _tracks(events: Iterable[Mapping[str, Any]]) -> Table:

@@ -305,16 +305,16 @@ class Computation:
     @property
     def parameters(self) -> list[Instruction]:
         """By number."""
-        found = [each for each in self.instructions if each.opcode == "parameter"]
-        return sorted(found, key=lambda each: each.number)
+        parameters = [each for each in self.instructions if each.opcode == "parameter"]
+        return sorted(parameters, key=lambda each: each.number)
 
     def users(self) -> dict[Instruction, list[Instruction]]:
         """Who uses each instruction; each user once."""
-        found: dict[Instruction, list[Instruction]] = {each: [] for each in self.instructions}
+        users: dict[Instruction, list[Instruction]] = {each: [] for each in self.instructions}
         for user in self.instructions:
             for operand in dict.fromkeys(user.operands):
-                found[operand].append(user)
-        return found
+                users[operand].append(user)
+        return users
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,12 +382,12 @@ class HloModule:
 
     def stack(self, instruction: Instruction) -> list[StackFrame]:
         """Its call stack, the innermost frame first."""
-        found: list[StackFrame] = []
+        frames: list[StackFrame] = []
         number = instruction.stack_frame
-        while 0 < number <= len(self.frames) and len(found) < len(self.frames):
-            found.append(self.frames[number - 1])
-            number = found[-1].parent
-        return found
+        while 0 < number <= len(self.frames) and len(frames) < len(self.frames):
+            frames.append(self.frames[number - 1])
+            number = frames[-1].parent
+        return frames
 
     def source(self, instruction: Instruction) -> tuple[str, int]:
         """File and line of an instruction; without any, an empty text and 0."""

@@ -94,8 +94,8 @@ class Plane:
         """Whether each event has one of these names (not: shows it), shape (n events,)."""
         wanted = frozenset(names)
         chosen = [name in wanted for name in self.event_metadata.names]
-        found: BoolArray = np.array([*chosen, False], np.bool_)[self.metadata_rows]
-        return found
+        is_named: BoolArray = np.array([*chosen, False], np.bool_)[self.metadata_rows]
+        return is_named
 
     def events_of(self, line: int) -> slice:
         """The events of a line."""
@@ -143,14 +143,14 @@ class Plane:
 
     def _stats(self, table: StatTable, owner: int) -> dict[str, StatValue]:
         names = self.stat_metadata.name_of
-        found = {}
+        values = {}
         for row in table.rows_of(owner):
             key = int(table.metadata_ids[row])
             value = value_of(
                 int(table.kinds[row]), int(table.values[row]), table.data, self.stat_metadata
             )
-            found[names.get(key, f"stat {key}")] = value
-        return found
+            values[names.get(key, f"stat {key}")] = value
+        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,8 @@ def number_texts(
     """What ``TextNumbers`` is, one text after the other."""
     known: dict[bytes, int] = {}
     bounds = zip(start.tolist(), (start + length).tolist(), strict=True)
-    found = [known.setdefault(bytes(data[first:end]), len(known)) for first, end in bounds]
-    return np.array(found, np.int64), list(known)
+    numbers = [known.setdefault(bytes(data[first:end]), len(known)) for first, end in bounds]
+    return np.array(numbers, np.int64), list(known)
 
 
 Column: TypeAlias = npt.NDArray[Any]
@@ -128,12 +128,6 @@ class StatColumn:
         return self._joined(own, inherited)
 
     @property
-    def is_inherited(self) -> BoolArray:
-        """Whether each of ``events`` has it from its metadata, shape (m,)."""
-        own, inherited = len(self.own.owners), len(self.inherited.owners)
-        return self._joined(np.zeros(own, np.bool_), np.ones(inherited, np.bool_))
-
-    @property
     def kinds(self) -> ByteArray:
         """``StatKind`` of each event's value, 0 where it has none, shape (n events,)."""
         return self._spread(self.held_kinds, np.zeros(self.n_events, np.uint8))
@@ -141,8 +135,8 @@ class StatColumn:
     @property
     def present(self) -> BoolArray:
         """Which events have the stat, shape (n events,)."""
-        found = self.held_kinds != StatKind.NONE
-        return self._spread(found, np.zeros(self.n_events, np.bool_))
+        is_present = self.held_kinds != StatKind.NONE
+        return self._spread(is_present, np.zeros(self.n_events, np.bool_))
 
     @property
     def signed(self) -> Int64Array:
@@ -156,23 +150,23 @@ class StatColumn:
 
     def integers(self, missing: int) -> Int64Array:
         """The same as ``signed``, with another number where there is none."""
-        found = np.full(self.n_events, missing, np.int64)
+        numbers = np.full(self.n_events, missing, np.int64)
         kinds = self.held_kinds
         chosen = (kinds == StatKind.UINT64) | (kinds == StatKind.INT64)
-        return self._spread(self._raw, found, chosen)
+        return self._spread(self._raw, numbers, chosen)
 
     @property
     def held_floats(self) -> npt.NDArray[np.float64]:
         """Numbers of any kind, of ``events``, shape (m,); NaN for what is none."""
         kinds, values = self.held_kinds, self._raw
-        found = np.full(len(kinds), np.nan)
+        numbers = np.full(len(kinds), np.nan)
         for kind, type_ in (
             (StatKind.DOUBLE, "f8"),
             (StatKind.UINT64, "u8"),
             (StatKind.INT64, "i8"),
         ):
-            np.copyto(found, values.view(type_), where=kinds == kind, casting="unsafe")
-        return found
+            np.copyto(numbers, values.view(type_), where=kinds == kind, casting="unsafe")
+        return numbers
 
     @property
     def floats(self) -> npt.NDArray[np.float64]:
@@ -190,10 +184,10 @@ class StatColumn:
     @cached_property
     def texts(self) -> tuple[IntArray, list[str]]:
         """Number of each event's text, -1 without one, and ``known_texts``."""
-        found = np.full(self.n_events, -1, np.int32)
+        numbers = np.full(self.n_events, -1, np.int32)
         if self._has_texts:
-            self._spread(self.held_values, found, _is_text(self.held_kinds))
-        return found, self.known_texts
+            self._spread(self.held_values, numbers, _is_text(self.held_kinds))
+        return numbers, self.known_texts
 
     def value(self, event: int) -> StatValue:
         """The value of one event; None if it has none."""
@@ -220,13 +214,13 @@ class StatColumn:
             *[part.table.values.take(part.rows) for part in (self.own, self.inherited)]
         )
 
-    def _spread(self, held: Column, found: Column, chosen: BoolArray | None = None) -> Column:
+    def _spread(self, held: Column, column: Column, chosen: BoolArray | None = None) -> Column:
         """Write what events hold into rows of all events."""
         if chosen is None or chosen.all():
-            found[self.events] = held
+            column[self.events] = held
         elif chosen.any():
-            found[self.events[chosen]] = held[chosen]
-        return found
+            column[self.events[chosen]] = held[chosen]
+        return column
 
     @cached_property
     def _has_texts(self) -> bool:
@@ -271,8 +265,8 @@ class StatColumn:
 
 
 def _is_text(kinds: ByteArray) -> BoolArray:
-    found: BoolArray = kinds >= StatKind.STR
-    return found
+    is_text: BoolArray = kinds >= StatKind.STR
+    return is_text
 
 
 def _used(values: IntArray, end: int) -> Int64Array:

@@ -116,14 +116,14 @@ class Events:
     @property
     def has_offset(self) -> BoolArray:
         """Whether an event has a start."""
-        found: BoolArray = self.which == OFFSET
-        return found
+        has_offset: BoolArray = self.which == OFFSET
+        return has_offset
 
     @property
     def is_aggregated(self) -> BoolArray:
         """Whether it stands for many that have no starts: neither to be drawn nor nested."""
-        found: BoolArray = self.which == AGGREGATED
-        return found
+        is_aggregated: BoolArray = self.which == AGGREGATED
+        return is_aggregated
 
     @property
     def offsets_ps(self) -> Int64Array:

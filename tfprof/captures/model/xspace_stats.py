@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array, blocks, narrowest, no_rows
+from tfprof.columns.columns import Int64Array, blocks, narrowest
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -148,11 +148,6 @@ def text_bounds(data: Buffer, places: Int64Array) -> tuple[Int64Array, Int64Arra
     return start, length
 
 
-def no_stats(n_owners: int = 0) -> StatTable:
-    """No stats of so many owners."""
-    return StatTable(np.zeros(n_owners + 1, np.int64), no_rows(), np.zeros(0, np.uint8), no_rows())
-
-
 class Keys:
     """Rows by key."""
 
@@ -215,10 +210,10 @@ class StatMetadata:
 
     @cached_property
     def _keys_of(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        keys: dict[str, list[int]] = {}
         for key, name in self.name_of.items():
-            found.setdefault(name, []).append(key)
-        return found
+            keys.setdefault(name, []).append(key)
+        return keys
 
 
 def value_of(kind: int, value: int, data: Buffer, names: StatMetadata) -> StatValue:

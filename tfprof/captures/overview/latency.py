@@ -40,8 +40,8 @@ def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
     Returns:
         A table without rows where there are no requests.
     """
-    found = [] if trains else [_requests(host, classic) for host in hosts]
-    requests = together(found) if found else None
+    by_host = [] if trains else [_requests(host, classic) for host in hosts]
+    requests = together(by_host) if by_host else None
     if requests is None or not len(requests):
         return Table("latency", _COLUMNS)
     host_ps = requests.total_ps - requests.device_ps - requests.copies_ps

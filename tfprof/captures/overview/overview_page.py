@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
-from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck
-from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
-from tfprof.captures.facts.host_op_db import host_ops
-from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import percent, summary
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
-from tfprof.captures.facts.tpu_use import TpuUse, tpu_use
-from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.facts.verdict import about_step_time
+from tfprof.captures.overview.collected import Collected, collected
 from tfprof.captures.overview.latency import latency
 from tfprof.captures.overview.recommendations import recommendations_json
+from tfprof.captures.practices.evidence import part
 from tfprof.captures.practices.op_practices import LOW_PRECISION
 from tfprof.captures.practices.practices import advice
-from tfprof.captures.run.result import Advice, Chart, ToolResult
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.result import Advice, ToolResult
+from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.input_pipeline_analyzer import (
-    InputAnalysis,
-    analyze_input,
     diagnostics,
+    step_charts,
     step_table,
 )
 from tfprof.captures.tools.op_statistics import (
-    Op,
-    all_device_ops,
-    all_host_ops,
     gflops_per_s,
     has_known_cost,
     in_order,
@@ -77,38 +70,6 @@ _FUNCTIONS = (
 )
 
 
-class _Shares(NamedTuple):
-    """What the overview says of ops, as fractions.
-
-    Attributes:
-        host_ops: Of all runs of ops, those on the host.
-        host_eager: Of the time of ops on the host, that of eager ones.
-        device_eager: The same on devices.
-        narrow: Of the computation of devices, that with 16 bits.
-        wide: That with 32 bits.
-    """
-
-    host_ops: float
-    device_ops: float
-    host_eager: float
-    device_eager: float
-    narrow: float
-    wide: float
-
-
-class _Overview(NamedTuple):
-    run: Run
-    hosts: Sequence[Host]
-    input: InputAnalysis
-    environment: Environment
-    on_host: list[Op]
-    on_device: list[Op]
-    shares: _Shares
-    functions: list[FunctionCalls]
-    classic: bool
-    tpu: TpuUse
-
-
 def overview(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
@@ -124,34 +85,34 @@ def overview(
     Raises:
         UsageError: There is no such host or step.
     """
-    found = _collected(run, run.chosen(host), classic)
-    steps = step_table(run, found.input, classic=classic, step=step)
-    requests = latency(found.hosts, trains=_trains(found), classic=classic)
-    mixed = () if classic else mixed_devices(found.hosts)
-    notes = (*run.notes, *found.input.steps.notes, *mixed)
+    facts = collected(run, run.chosen(host), classic)
+    steps = step_table(run, facts.input, classic=classic, step=step)
+    requests = latency(facts.hosts, trains=facts.trains, classic=classic)
+    mixed = () if classic else mixed_devices(facts.hosts)
+    notes = (*run.notes, *facts.input.steps.notes, *mixed)
     recommended = () if classic else advice(run, host=host)
     tables = {
-        "performance": _performance(found),
-        "top_ops": _top_ops(found),
-        "environment": _environment_table(found),
+        "performance": _performance(facts),
+        "top_ops": _top_ops(facts),
+        "environment": _environment_table(facts),
         "steps": steps,
         "latency": requests,
     }
-    if found.functions:
-        tables["tf_functions"] = _function_table(found.functions)
+    if facts.functions:
+        tables["tf_functions"] = _function_table(facts.functions)
     return ToolResult(
         TOOL,
         "Overview",
-        verdict=tuple(_verdict(found)),
+        verdict=tuple(_verdict(facts)),
         tables={name: table for name, table in tables.items() if len(table)},
-        charts=_charts(found),
+        charts=step_charts(facts.input.steps, classic=facts.classic),
         advice=recommended,
         notes=notes,
         gviz=lambda: [
-            _top_ops(found).to_gviz(),
+            _top_ops(facts).to_gviz(),
             steps.to_gviz(),
-            _environment_json(found),
-            _recommendations(found, recommended),
+            _environment_json(facts),
+            _recommendations(facts, recommended),
             requests.to_gviz(),
             {},
             diagnostics(notes, classic=classic),
@@ -159,80 +120,19 @@ def overview(
     )
 
 
-def _collected(run: Run, hosts: Sequence[Host], classic: bool) -> _Overview:
-    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
-    on_device, _ = all_device_ops(hosts, classic=classic)
-    analysis = analyze_input(run, hosts, classic=classic)
-    return _Overview(
-        run,
-        hosts,
-        analysis,
-        environment(run, classic=classic),
-        on_host,
-        on_device,
-        _shares(on_host, on_device, run, classic),
-        _functions(hosts),
-        classic,
-        tpu_use(hosts, classic=classic),
-    )
-
-
-def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> _Shares:
-    runs_on_host = sum(op.occurrences for op in on_host)
-    runs_on_device = sum(op.occurrences for op in on_device)
-    wide, narrow = _computed(run, classic)
-    return _Shares(
-        _part(runs_on_host, runs_on_host + runs_on_device),
-        _part(runs_on_device, runs_on_host + runs_on_device),
-        _eager(on_host),
-        _eager(on_device),
-        _part(narrow, narrow + wide),
-        _part(wide, narrow + wide),
-    )
-
-
-def _computed(run: Run, classic: bool) -> tuple[int, int]:
-    steps = run_steps(run, classic=classic)
-    return (
-        sum(one.times.compute_ps[0] for one in steps.hosts),
-        sum(one.times.compute_ps[1] for one in steps.hosts),
-    )
-
-
-def _part(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-def _eager(ops: list[Op]) -> float:
-    running = [op for op in ops if op.type != IDLE]
-    return _part(
-        sum(op.self_ps for op in running if op.is_eager), sum(op.self_ps for op in running)
-    )
-
-
-def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
-    """Calls of functions of all hosts, those whose tracing costs the most first."""
-
-    def of_host(host: Host) -> list[FunctionCalls]:
-        return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
-
-    calls = [call for host in hosts for call in of_host(host)]
-    return sorted(calls, key=lambda call: (-call.expensive_share, call.name))
-
-
-def _top_ops(found: _Overview) -> Table:
-    running = [op for op in found.on_device if op.type != IDLE]
+def _top_ops(facts: Collected) -> Table:
+    running = [op for op in facts.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
-    with_gpu = found.environment.hardware == "GPU"
-    kernels = [times for host in found.hosts for times in host_kernels(host, classic=found.classic)]
+    with_gpu = facts.environment.hardware == "GPU"
+    kernels = [times for host in facts.hosts for times in host_kernels(host, classic=facts.classic)]
     on_cores = tensor_core_share(kernels)
     eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
     rows: list[tuple[Cell, ...]] = []
     so_far = 0.0
     for op in in_order(running)[:_TOP_OPS]:
-        share = _part(op.self_ps, total)
+        share = part(op.self_ps, total)
         so_far += share
-        is_known = found.classic or has_known_cost(op)
+        is_known = facts.classic or has_known_cost(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
@@ -241,28 +141,28 @@ def _top_ops(found: _Overview) -> Table:
     label = "GFLOPs/Sec" if with_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     rate_column = Column("flopRate", label, unit="gflops_per_s")
     columns = (*_ANALYSIS, rate_column, *(_TENSOR_CORES if with_gpu else ()))
-    return Table("top_ops", columns, rows, _analysis_properties(found), title="Top device ops")
+    return Table("top_ops", columns, rows, _analysis_properties(facts), title="Top device ops")
 
 
-def _analysis_properties(found: _Overview) -> dict[str, str]:
-    shares = found.shares
+def _analysis_properties(facts: Collected) -> dict[str, str]:
+    shares = facts.shares
     properties = {
         "device_op_time_eager_percent": percent(shares.device_eager),
         "host_op_time_eager_percent": percent(shares.host_eager),
         "device_tf_op_percent": percent(shares.device_ops),
         "host_tf_op_percent": percent(shares.host_ops),
-        "hbm_utilization_percent": _of_host_planes(found, "hbm_utilization_percent"),
-        "mxu_utilization_percent": _of_host_planes(found, "matrix_unit_utilization_percent"),
+        "hbm_utilization_percent": _of_host_planes(facts, "hbm_utilization_percent"),
+        "mxu_utilization_percent": _of_host_planes(facts, "matrix_unit_utilization_percent"),
         "host_trace_level": "0",
         "remark_text": "",
         "remark_color": "",
     }
-    if found.environment.hardware == "GPU":
+    if facts.environment.hardware == "GPU":
         return properties | {
             "device_compute_16bit_percent": percent(shares.narrow),
             "device_compute_32bit_percent": percent(shares.wide),
         }
-    use = found.tpu
+    use = facts.tpu
     properties |= {
         "device_idle_time_percent": percent(use.device_idle),
         "host_idle_time_percent": percent(use.host_idle),
@@ -273,15 +173,15 @@ def _analysis_properties(found: _Overview) -> dict[str, str]:
     }
     if use.duty.idle_ps:
         properties["idle_time_high_confidence_ps"] = f"{use.duty.idle_ps:g}"
-    if found.input.typical_tpu is not None and found.input.steps.n_steps:
-        active = active_ms(found.input.typical_tpu)
+    if facts.input.typical_tpu is not None and facts.input.steps.n_steps:
+        active = active_ms(facts.input.typical_tpu)
         properties |= {"tc_active_ms_average": active, "active_steptime_ms_average": active}
     return properties
 
 
-def _of_host_planes(found: _Overview, stat: str) -> str:
+def _of_host_planes(facts: Collected, stat: str) -> str:
     values = []
-    for host in found.hosts:
+    for host in facts.hosts:
         for plane in host.space.planes:
             value = plane.own_stats().get(stat) if plane.name == "/host:CPU" else None
             if isinstance(value, (int, float)) and math.isfinite(value):
@@ -289,8 +189,8 @@ def _of_host_planes(found: _Overview, stat: str) -> str:
     return f"{summary(values).average:.1f}%"
 
 
-def _performance(found: _Overview) -> Table:
-    steps, tpu = found.input.steps.typical, found.input.typical_tpu
+def _performance(facts: Collected) -> Table:
+    steps, tpu = facts.input.steps.typical, facts.input.typical_tpu
     if tpu is None:
         parts = [(one.name, steps.of(one).astype(np.float64)) for one in CATEGORIES]
     else:
@@ -300,15 +200,15 @@ def _performance(found: _Overview) -> Table:
         took = np.sum([amounts for _, amounts in parts], axis=0)
         for name, amounts in (("Step time", took), *parts):
             of_part = summary((amounts / 1e9).tolist())
-            share = _part(float(amounts.sum()), float(took.sum()))
+            share = part(float(amounts.sum()), float(took.sum()))
             rows.append((name, of_part.average, of_part.deviation, share))
     return Table("performance", _SUMMARY, rows, title="Average step")
 
 
-def _environment_table(found: _Overview) -> Table:
-    known = found.environment
-    kinds = () if found.classic else device_kinds(found.run.hosts)
-    steps = found.input.steps
+def _environment_table(facts: Collected) -> Table:
+    known = facts.environment
+    kinds = () if facts.classic else device_kinds(facts.run.hosts)
+    steps = facts.input.steps
     n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
         ("Hardware", known.hardware),
@@ -318,8 +218,8 @@ def _environment_table(found: _Overview) -> Table:
         ("Workers", str(known.n_tasks)),
         ("Steps", f"{steps.n_steps} ({n_cut} cut)" if n_cut else str(steps.n_steps)),
     ]
-    if found.input.tpu is not None:
-        use = found.tpu
+    if facts.input.tpu is not None:
+        use = facts.tpu
         rows += [
             ("Chips work", percent(use.duty.share)),
             ("TensorCores without an op", percent(use.device_idle)),
@@ -327,8 +227,8 @@ def _environment_table(found: _Overview) -> Table:
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
 
 
-def _environment_json(found: _Overview) -> dict[str, Any]:
-    known = found.environment
+def _environment_json(facts: Collected) -> dict[str, Any]:
+    known = facts.environment
     names = ("host_id", "command_line", "start_time", "bns_address")
     columns = tuple(Column(name, name, "string") for name in names)
     per_machine = known.n_tasks // known.n_machines if known.n_machines else 0
@@ -337,15 +237,9 @@ def _environment_json(found: _Overview) -> dict[str, Any]:
         "task_count": f"{known.n_tasks} (num tasks per host = {per_machine})",
         "device_type": known.device_type,
         "device_core_count": str(known.n_cores),
-        "is_training": str(_trains(found)).lower(),
+        "is_training": str(facts.trains).lower(),
     }
     return Table("run_environment", columns, (), properties).to_gviz()
-
-
-def _trains(found: _Overview) -> bool:
-    """Whether a program computes gradients; in the reference only compiled ones tell."""
-    ops = () if found.classic else (*found.on_host, *found.on_device)
-    return any(is_backward(op.name, op.type) for op in ops) or programs_train(found.run.hosts)
 
 
 def _function_table(functions: Sequence[FunctionCalls]) -> Table:
@@ -364,18 +258,18 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
     return Table("tf_functions", _FUNCTIONS, rows, title="Calls of tf.function")
 
 
-def _verdict(found: _Overview) -> list[str]:
-    judged = found.input.bottleneck
+def _verdict(facts: Collected) -> list[str]:
+    judged = facts.input.bottleneck
     return [
         judged.statement,
-        *about_step_time(found.input.steps, found.input.typical_tpu),
+        *about_step_time(facts.input.steps, facts.input.typical_tpu),
         *judged.remarks,
     ]
 
 
-def _precision_statement(found: _Overview) -> str:
+def _precision_statement(facts: Collected) -> str:
     """What to say where 16-bit numbers are hardly used; empty otherwise."""
-    shares = found.shares
+    shares = facts.shares
     if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
         return ""
     return (
@@ -384,26 +278,10 @@ def _precision_statement(found: _Overview) -> str:
     )
 
 
-def _charts(found: _Overview) -> tuple[Chart, ...]:
-    steps = found.input.steps
-    if not steps.n_steps:
-        return ()
-    one = steps.hosts[0]
-    series = {
-        category.name: tuple((one.of(category, classic=found.classic) / 1e9).tolist())
-        for category in CATEGORIES
-    }
-    chart = Chart(
-        "step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-        tuple(steps.shown_names), series,
-    )  # fmt: skip
-    return (chart,)
-
-
-def _recommendations(found: _Overview, recommended: Sequence[Advice]) -> dict[str, Any]:
-    judged = found.input.bottleneck
-    if found.classic and found.input.tpu is not None and found.input.steps.n_steps:
+def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
+    judged = facts.input.bottleneck
+    if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
         # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
-    given = None if found.classic else recommended
-    return recommendations_json(judged, _precision_statement(found), given)
+    given = None if facts.classic else recommended
+    return recommendations_json(judged, _precision_statement(facts), given)

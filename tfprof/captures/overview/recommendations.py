@@ -51,8 +51,10 @@ def recommendations_json(
         "statement": judged.statement,
         "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
         "precision_statement": precision,
-        **_levels(judged),
     }
+    for key, (level, statement) in judged.statements.items():
+        properties[f"{key}_bottleneck"] = level
+        properties[f"{key}_statement"] = statement
     if recommended is not None:
         properties["output_statement"] = judged.output[1]
         properties["sparse_core_statement"] = judged.sparse_core[1]
@@ -61,15 +63,3 @@ def recommendations_json(
             for name, rules in _STATEMENTS.items()
         }
     return Table("recommendations", _TIP_COLUMNS, _TIPS, properties).to_gviz()
-
-
-def _levels(judged: Bottleneck) -> dict[str, str]:
-    found = {}
-    for key, (level, statement) in (
-        ("kernel_launch", judged.kernel_launch),
-        ("all_other", judged.all_other),
-        ("device_collectives", judged.device_collectives),
-    ):
-        found[f"{key}_bottleneck"] = level
-        found[f"{key}_statement"] = statement
-    return found

@@ -98,8 +98,8 @@ class Evidence:
     @cached_property
     def host_ops(self) -> list[Op]:
         """Ops on threads, the most time of their own first, idle time left out."""
-        found = all_host_ops([host_ops(host) for host in self.hosts])
-        return in_order(op for op in found if op.type != IDLE)
+        ops = all_host_ops([host_ops(host) for host in self.hosts])
+        return in_order(op for op in ops if op.type != IDLE)
 
     @cached_property
     def _on_devices(self) -> tuple[list[Op], int]:
@@ -118,8 +118,8 @@ class Evidence:
     def outside_ops(self) -> list[DeviceOp]:
         """Ops of devices that exchange data with the host amid a program, the longest first."""
         whole = merged(device_ops(host) for host in self.hosts)
-        found = [op for op in whole.ops if op.is_outside_compilation]
-        return sorted(found, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
+        ops = [op for op in whole.ops if op.is_outside_compilation]
+        return sorted(ops, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def compiled_ops(self) -> list[DeviceOp]:
@@ -141,7 +141,7 @@ class Evidence:
     @cached_property
     def functions(self) -> list[FunctionCalls]:
         """Calls of functions of all hosts."""
-        return [call for host in self.hosts for call in _functions(host)]
+        return [call for host in self.hosts for call in host_functions(host)]
 
     @cached_property
     def uses_tf_data(self) -> bool:
@@ -149,7 +149,8 @@ class Evidence:
         return any(op.type == "Dataset" for op in self.host_ops)
 
 
-def _functions(host: Host) -> list[FunctionCalls]:
+def host_functions(host: Host) -> list[FunctionCalls]:
+    """Calls of functions of a host, worked out once."""
     return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
 
 

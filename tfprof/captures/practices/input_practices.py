@@ -44,7 +44,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     if not _is_bound(evidence):
         return
     share = waiting_share(evidence)
-    found: dict[str, str | float] = {"wait_share": share, "step_ms": evidence.step_ms}
+    numbers: dict[str, str | float] = {"wait_share": share, "step_ms": evidence.step_ms}
     if _is_much(evidence.spent_share(*_WAITING)):
         said = f"{share:.1%} of the step time is spent waiting for input."
     else:
@@ -67,12 +67,12 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         below = _heaviest_below(evidence, worst.iterator.long_name)
         if "Prefetch" in worst.iterator.type and below is not None:
             said += f" Below it, {below.name} takes the most time of its own."
-            found |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
-        found |= {"host": worst.host.name, "pipeline": worst.pipeline.name}
-        found |= {"op": worst.iterator.long_name}
-        found |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
-        found |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
-    yield Advice("input-pipeline/bound", said, found, share)
+            numbers |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
+        numbers |= {"host": worst.host.name, "pipeline": worst.pipeline.name}
+        numbers |= {"op": worst.iterator.long_name}
+        numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
+        numbers |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
+    yield Advice("input-pipeline/bound", said, numbers, share)
 
 
 def _slow_calls(held: Held) -> str:

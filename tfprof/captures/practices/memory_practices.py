@@ -62,8 +62,8 @@ def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
     for host in evidence.hosts:
         for row in memory(evidence.run, host=host.name).to_rows("summary"):
             if row["capacity_bytes"]:
-                found: dict[str, Any] = dict(row)
-                yield found, part(found["peak_bytes"], found["capacity_bytes"])
+                cells: dict[str, Any] = dict(row)
+                yield cells, part(cells["peak_bytes"], cells["capacity_bytes"])
 
 
 def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:

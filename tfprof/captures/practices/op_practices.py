@@ -43,7 +43,7 @@ def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
         return
     gain = evidence.category_share("device_compute") * part(wide, narrow + wide) / 2
     top = next((op for op in evidence.device_ops if _MATRIX_OPS.search(op.type)), None)
-    found: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
+    numbers: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
     said = (
         f"Only {share:.1%} of the devices' computation uses 16-bit numbers. With mixed precision "
         f"({evidence.words.mixed_precision}) matrix products take half the time or less, and "
@@ -52,8 +52,8 @@ def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
     if top is not None:
         of_device = part(top.self_ps, self_time(evidence.device_ops))
         said += f" The heaviest product is {top.name}, {of_device:.1%} of the time on the devices."
-        found |= {"op": top.name, "op_share": of_device}
-    yield Advice("precision/mixed", said, found, gain or None)
+        numbers |= {"op": top.name, "op_share": of_device}
+    yield Advice("precision/mixed", said, numbers, gain or None)
 
 
 def _is_fast_with_16_bits(evidence: Evidence) -> bool:
@@ -64,7 +64,9 @@ def _is_fast_with_16_bits(evidence: Evidence) -> bool:
         for plane in host.space.planes
         if plane.name.startswith(GPU_PREFIX)
     ]
-    return all(found >= _TENSOR_CORES_SINCE or found == (0, 0) for found in capabilities)
+    return all(
+        capability >= _TENSOR_CORES_SINCE or capability == (0, 0) for capability in capabilities
+    )
 
 
 def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
@@ -168,14 +170,14 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         share = call.expensive_share
         if share < MUCH_TRACING or not call.calls.get("traced"):
             continue
-        found = {
+        numbers = {
             "function": call.name,
             "tracing_share": share,
             "trace_count": call.n_traces,
         }
         gain = part(call.self_ps.get("traced", 0), evidence.steps_ps)
         yield Advice(
-            "tf-function/retracing", _about_tracing(call), found,
+            "tf-function/retracing", _about_tracing(call), numbers,
             min(gain, 1.0) if call.calls["traced"] > 1 else None,
         )  # fmt: skip
 

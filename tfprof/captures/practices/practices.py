@@ -78,5 +78,5 @@ def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
         UsageError: There is no such host.
     """
     evidence = Evidence(run, run.chosen(host))
-    found = [one for practice in PRACTICES.values() for one in practice(evidence)]
-    return tuple(sorted(found, key=lambda one: -(one.gain_fraction or 0.0)))
+    given = [one for practice in PRACTICES.values() for one in practice(evidence)]
+    return tuple(sorted(given, key=lambda one: -(one.gain_fraction or 0.0)))

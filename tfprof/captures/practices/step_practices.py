@@ -67,7 +67,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
     share = evidence.category_share("kernel_launch")
     if 100.0 * share < MODERATE:
         return
-    found: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
+    numbers: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
     said = f"{share:.1%} of the step time goes to launching kernels."
     kernels = evidence.kernels
     runs = sum(times.occurrences for times in kernels)
@@ -78,8 +78,8 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
             f"{mean_us:,.1f} µs each on average."
         )
         most = max(kernels, key=lambda times: times.occurrences)
-        found |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
-        found |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
+        numbers |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
+        numbers |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
     if evidence.uses_tf_data:
         said += (
             " tf.data works on the same CPUs: give the GPU threads of its own with the environment "
@@ -89,7 +89,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
         f" Launch fewer and larger kernels: with a larger batch, or {evidence.words.fuse}; or "
         f"{evidence.words.several_steps}."
     )
-    yield Advice("kernel-launch/share", said, found, share)
+    yield Advice("kernel-launch/share", said, numbers, share)
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
@@ -99,7 +99,7 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     share = unexplained_share(evidence.grounds)
     if 100.0 * share < HIGH or not evidence.has_verdict:
         return
-    found: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
+    numbers: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
     words, code = evidence.words, [one for one in evidence.grounds.code if not one.waits]
     said = f"In {share:.1%} of the step time no op runs."
     if code:
@@ -110,7 +110,7 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
             f" The most of it is {described(worst)}: {of_step:.1%} of the step time, "
             f"{per_run_ms:,.3f} ms each time."
         )
-        found |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
     if code and code[0].is_annotation:
         said += " Make it faster, or let another thread do it while the step before computes."
     elif code:
@@ -120,7 +120,7 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
             " Nothing was recorded there: mostly it is Python between the ops. "
             f"{words.trace_python}. {words.whole_step}, or {words.several_steps}."
         )
-    yield Advice("python/unexplained", said, found, share)
+    yield Advice("python/unexplained", said, numbers, share)
 
 
 def compiling(evidence: Evidence) -> Iterator[Advice]:
@@ -220,22 +220,22 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
 
 def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     """TensorCores that wait for the host between the ops of a step, and not for its input."""
-    found = evidence.tpu
-    total = 0.0 if found is None else float(found.breakdown.total.sum())
-    if found is None or not total or evidence.idle_share >= MOSTLY_IDLE:
+    tpu = evidence.tpu
+    total = 0.0 if tpu is None else float(tpu.breakdown.total.sum())
+    if tpu is None or not total or evidence.idle_share >= MOSTLY_IDLE:
         return
-    share = float(found.breakdown.idle.sum()) / total
+    share = float(tpu.breakdown.idle.sum()) / total
     if 100.0 * share < MODERATE:
         return
-    place = int(np.argmax(found.breakdown.idle))
+    place = int(np.argmax(tpu.breakdown.idle))
     yield Advice(
         "devices/host-loop",
         f"{share:.1%} of the step time TensorCores are idle, and not for input; the longest, "
-        f"{float(found.breakdown.idle[place]) / 1e9:,.3f} ms, in step {found.names[place]}. "
+        f"{float(tpu.breakdown.idle[place]) / 1e9:,.3f} ms, in step {tpu.names[place]}. "
         f"{_capital(evidence.words.several_steps)}, so that they need not wait for the host "
         "between steps.",
-        {"idle_share": share, "step_ms": evidence.step_ms, "step": found.names[place],
-         "idle_ms": float(found.breakdown.idle[place]) / 1e9},
+        {"idle_share": share, "step_ms": evidence.step_ms, "step": tpu.names[place],
+         "idle_ms": float(tpu.breakdown.idle[place]) / 1e9},
         share,
     )  # fmt: skip
 

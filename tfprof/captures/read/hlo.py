@@ -83,7 +83,7 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
     The id is the stat ``program_id`` of an entry; without one, what its name ends in,
     ``module(id)``; without that, its key.
     """
-    found: dict[tuple[int, str], HloProgram] = {}
+    programs: dict[tuple[int, str], HloProgram] = {}
     for plane in space.planes:
         if plane.name != METADATA_PLANE:
             continue
@@ -102,10 +102,10 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
                     number = unsigned(key if given is None else given)
                     if id_in_name not in (None, number):
                         name = entries.names[row]
-                    found[number, name] = HloProgram(
+                    programs[number, name] = HloProgram(
                         number, name, plane, stat, is_id_told=given is not None
                     )
-    return [found[key] for key in sorted(found)]
+    return [programs[key] for key in sorted(programs)]
 
 
 def unsigned(program_id: int) -> int:
@@ -273,14 +273,14 @@ def _callees_first(
 
 def _frames(proto: pb.StackFrameIndexProto) -> tuple[StackFrame, ...]:
     files, functions, places = proto.file_names, proto.function_names, proto.file_locations
-    found = []
+    frames = []
     for frame in proto.stack_frames:
         if not 0 < frame.file_location_id <= len(places):
-            found.append(StackFrame(parent=frame.parent_frame_id))
+            frames.append(StackFrame(parent=frame.parent_frame_id))
             continue
         place = places[frame.file_location_id - 1]
         file = files[place.file_name_id - 1] if 0 < place.file_name_id <= len(files) else ""
         number = place.function_name_id
         function = functions[number - 1] if 0 < number <= len(functions) else ""
-        found.append(StackFrame(file, function, place.line, place.column, frame.parent_frame_id))
-    return tuple(found)
+        frames.append(StackFrame(file, function, place.line, place.column, frame.parent_frame_id))
+    return tuple(frames)

@@ -61,25 +61,25 @@ def _layout_of(proto: pb.LayoutProto) -> Layout:
 
 def attributes_of(proto: pb.HloInstructionProto) -> Attributes:
     """What only some instructions have."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for field, value in proto.ListFields():  # only those that are set: most instructions have none
         read = _READERS.get(field.name)
         if read is not None:
             name, convert = read
             if converted := convert(value):
-                found[name] = converted
-    if "convolution" in found:
+                values[name] = converted
+    if "convolution" in values:
         # Old compilers write 0 for "no groups".
-        found["feature_groups"] = max(proto.feature_group_count, 1)
-        found["batch_groups"] = max(proto.batch_group_count, 1)
-    if "places" in found and proto.HasField("gather_dimension_numbers"):
+        values["feature_groups"] = max(proto.feature_group_count, 1)
+        values["batch_groups"] = max(proto.batch_group_count, 1)
+    if "places" in values and proto.HasField("gather_dimension_numbers"):
         sizes = tuple(proto.gather_slice_sizes)
-        found["places"] = (*_gather(proto.gather_dimension_numbers), ("slice_sizes", sizes))
+        values["places"] = (*_gather(proto.gather_dimension_numbers), ("slice_sizes", sizes))
     if proto.opcode == "fft":
-        found["fft"] = (pb.FftType.Name(proto.fft_type), tuple(proto.fft_length))
+        values["fft"] = (pb.FftType.Name(proto.fft_type), tuple(proto.fft_length))
     if proto.opcode == "constant":
-        found["literal"] = _literal(proto.literal)
-    return Attributes(**found) if found else NO_ATTRIBUTES  # type: ignore[arg-type]
+        values["literal"] = _literal(proto.literal)
+    return Attributes(**values) if values else NO_ATTRIBUTES  # type: ignore[arg-type]
 
 
 def _slices(

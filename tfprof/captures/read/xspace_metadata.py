@@ -62,8 +62,8 @@ class MetadataReader:
         own: Stats of the plane.
     """
 
-    def __init__(self, data: memoryview, found: Elements, path: str, damage: Damage) -> None:
-        self._data, self._found, self._path, self._damage = data, found, path, damage
+    def __init__(self, data: memoryview, fields: Elements, path: str, damage: Damage) -> None:
+        self._data, self._found, self._path, self._damage = data, fields, path, damage
         self.id = self._read_id()
         self.name = self._read_name()
         _, entries, stats, children, names, own = self._scanned_tables()
@@ -74,19 +74,19 @@ class MetadataReader:
 
     def _those(self, numbers: tuple[int, ...], wire_type: int) -> Int64Array:
         """Places of whole fields."""
-        found = self._found
-        if not len(found.tag):
+        fields = self._found
+        if not len(fields.tag):
             return np.zeros(0, np.int64)
-        is_type = np.frombuffer(self._data, np.uint8)[found.tag] & 7 == wire_type
-        return np.flatnonzero(np.isin(found.number, numbers) & is_type & (found.tag < found.end))
+        is_type = np.frombuffer(self._data, np.uint8)[fields.tag] & 7 == wire_type
+        return np.flatnonzero(np.isin(fields.number, numbers) & is_type & (fields.tag < fields.end))
 
     def _read_id(self) -> int:
         places = self._those((_ID,), 0)
         if not len(places):
             return 0
         start, stop = int(self._found.start[places[-1]]), int(self._found.stop[places[-1]])
-        found, _ = read_varint(self._data, start, stop)
-        return found - (1 << 64) if found >> 63 else found
+        number, _ = read_varint(self._data, start, stop)
+        return number - (1 << 64) if number >> 63 else number
 
     def _read_name(self) -> str:
         places = self._those((_NAME,), 2)
@@ -148,8 +148,8 @@ def _last_of_each(keys: Int64Array) -> Int64Array:
 
 
 def _texts(table: Columns, path: str) -> DecodedTexts:
-    found = table.text(path)
-    return DecodedTexts(found.data, found.start, found.length)
+    texts = table.text(path)
+    return DecodedTexts(texts.data, texts.start, texts.length)
 
 
 def _first_of(parents: Int64Array, n_owners: int) -> Int64Array:
@@ -178,12 +178,12 @@ def _event_metadata(entries: Columns, stats: Columns, children: Columns) -> Even
 
 def _stat_table(stats: Columns, first: Int64Array, rows: Any) -> StatTable:
     """Stats that a plan has read, with texts as places of their lengths."""
-    which, value, found = stats.oneof("value")
+    which, value, spans = stats.oneof("value")
     which, value = which[rows], value[rows].copy()
     ids = stats.number("metadata_id")[rows]
-    data: bytes | memoryview = found.data
+    data: bytes | memoryview = spans.data
     texts = np.flatnonzero((which == StatKind.STR) | (which == StatKind.BYTES))
-    length = found.length[rows][texts]
+    length = spans.length[rows][texts]
     places = prefix_places(data, value[texts], length)
     if (places < 0).any():  # protobuf's messages have laid them out, without lengths
         data, places = _with_lengths(data, value[texts], length)

@@ -66,20 +66,20 @@ class PlaneReader:
 
     def outline(self) -> None:
         """Read what is not an event, and find out where the events are."""
-        found = elements(self._data, self._start, self._stop)
+        fields = elements(self._data, self._start, self._stop)
         octets = np.frombuffer(self._data, np.uint8)
-        kinds = octets[found.tag] & 7 if len(octets) else octets
-        is_line = (found.number == _LINES) & (kinds == 2)
-        self._metadata = MetadataReader(self._data, found, self._path, self.damage)
-        starts = np.ascontiguousarray(found.start[is_line])
-        self._stops = np.ascontiguousarray(found.stop[is_line])
+        kinds = octets[fields.tag] & 7 if len(octets) else octets
+        is_line = (fields.number == _LINES) & (kinds == 2)
+        self._metadata = MetadataReader(self._data, fields, self._path, self.damage)
+        starts = np.ascontiguousarray(fields.start[is_line])
+        self._stops = np.ascontiguousarray(fields.stop[is_line])
         self._split(starts)
         self._is_last_cut = False
-        if self.is_cut or found.end < self._stop:
-            if len(found.tag) and is_line[-1] and found.tag[-1] == found.end:
+        if self.is_cut or fields.end < self._stop:
+            if len(fields.tag) and is_line[-1] and fields.tag[-1] == fields.end:
                 self._is_last_cut = True  # the last line
             else:
-                self.damage.add(found.end, self._path, self._stop - found.end)
+                self.damage.add(fields.end, self._path, self._stop - fields.end)
 
     def _split(self, starts: Int64Array) -> None:
         """Cut the lines' events into chunks."""
@@ -158,8 +158,8 @@ class PlaneReader:
         self._columns.first_stats[-1] = n_stats
 
     def _read(self, first: int, last: int) -> None:
-        found = self._columns
-        assert found is not None
+        columns = self._columns
+        assert columns is not None
         self._results.append(
             self._walks.read(
                 self._data,
@@ -167,14 +167,14 @@ class PlaneReader:
                 first,
                 last,
                 *self._before,
-                found.metadata_ids.view(np.uint8),
-                found.values,
-                found.which,
-                found.durations,
-                found.first_stats[:-1].view(np.uint8),
-                found.stat_ids.view(np.uint8),
-                found.stat_kinds,
-                found.stat_values,
+                columns.metadata_ids.view(np.uint8),
+                columns.values,
+                columns.which,
+                columns.durations,
+                columns.first_stats[:-1].view(np.uint8),
+                columns.stat_ids.view(np.uint8),
+                columns.stat_kinds,
+                columns.stat_values,
             )
         )
 
@@ -212,21 +212,25 @@ class PlaneReader:
 
     def plane(self) -> Plane:
         """What was read."""
-        found = self._columns
-        assert found is not None
-        which = found.which
+        columns = self._columns
+        assert columns is not None
+        which = columns.which
         if self._has_offsets:
-            which = np.broadcast_to(np.uint8(_OFFSET), len(found.values))
+            which = np.broadcast_to(np.uint8(_OFFSET), len(columns.values))
         of_line = np.searchsorted(self._chunks[::3], np.arange(self._n_lines + 1))
         stats = StatTable(
-            found.first_stats, found.stat_ids, found.stat_kinds, found.stat_values, self._data
+            columns.first_stats,
+            columns.stat_ids,
+            columns.stat_kinds,
+            columns.stat_values,
+            self._data,
         )
         events = Events(
             self._before[0][of_line],
-            found.metadata_ids,
-            found.values,
+            columns.metadata_ids,
+            columns.values,
             which,
-            found.durations,
+            columns.durations,
             stats,
         )
         return Plane(

@@ -30,11 +30,11 @@ class ToolData:
 def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
     """All tools, in the order of the command line; a tool has data if one host has."""
     spaces = list(spaces)
-    found = []
+    tools = []
     for tool, (has_data, missing) in _TOOLS.items():
         there = any(has_data(space) for space in spaces)
-        found.append(ToolData(tool, "" if there else missing))
-    return found
+        tools.append(ToolData(tool, "" if there else missing))
+    return tools
 
 
 def _has_events(space: XSpace) -> bool:

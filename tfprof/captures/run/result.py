@@ -78,6 +78,39 @@ class Chart:
     series: Mapping[str, tuple[float, ...]]
 
 
+def pie(
+    name: str,
+    title: str,
+    x_label: str,
+    parts: Mapping[str, float],
+    *,
+    most: int = 0,
+    series: str = "time",
+    per_us: float = 1e6,
+) -> list[Chart]:
+    """A pie of times, the largest first; none if there is nothing to draw.
+
+    Args:
+        name: Unique in a result.
+        title: What people read above it.
+        x_label: What the parts are.
+        parts: Times by name, in any unit.
+        most: How many parts to show, the rest as "others"; 0 is all.
+        series: What the times are.
+        per_us: How many of the unit are a microsecond.
+    """
+    if not any(parts.values()):
+        return []
+    ranked = sorted(parts.items(), key=lambda item: -item[1])
+    shown = ranked[: most or None]
+    rest = sum(value for _, value in ranked[len(shown) :])
+    if rest:
+        shown.append(("others", rest))
+    names, values = zip(*shown, strict=True)
+    times = {series: tuple(value / per_us for value in values)}
+    return [Chart(name, "pie", title, x_label, "µs", names, times)]
+
+
 @dataclass(frozen=True)
 class ToolResult:
     """The answer of a tool: plain tables, chart data, and words.
@@ -131,10 +164,10 @@ class ToolResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data for JSON."""
-        found: dict[str, Any] = {"tool": self.tool, "title": self.title}
-        found["verdict"] = list(self.verdict)
-        found["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
-        found["charts"] = [
+        data: dict[str, Any] = {"tool": self.tool, "title": self.title}
+        data["verdict"] = list(self.verdict)
+        data["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
+        data["charts"] = [
             {
                 "name": chart.name, "kind": chart.kind, "title": chart.title,
                 "x_label": chart.x_label, "y_label": chart.y_label, "x": list(chart.x),
@@ -142,18 +175,18 @@ class ToolResult:
             }
             for chart in self.charts
         ]  # fmt: skip
-        found["advice"] = [
+        data["advice"] = [
             {
                 "rule": advice.rule, "message": advice.message,
                 "evidence": dict(advice.evidence), "gain_fraction": advice.gain_fraction,
             }
             for advice in self.advice
         ]  # fmt: skip
-        found["notes"] = [
+        data["notes"] = [
             {"severity": note.severity, "message": note.message, "host": note.host}
             for note in self.notes
         ]
-        return found | ({"data": dict(self.data)} if self.data else {})
+        return data | ({"data": dict(self.data)} if self.data else {})
 
     def to_gviz(self) -> Any:
         """The answer in the form of the reference's JSON.

@@ -83,8 +83,8 @@ class Host:
     @property
     def address(self) -> str:
         """The address of the profiler's service that its file is named after; empty for none."""
-        found = _ADDRESS.fullmatch(self.name)
-        return found[1] if found else ""
+        match = _ADDRESS.fullmatch(self.name)
+        return match[1] if match else ""
 
     @property
     def timeline(self) -> Timeline:
@@ -139,12 +139,12 @@ class Run:
         """
         if host is None:
             return self.hosts
-        found = tuple(h for h in self.hosts if h.name == host)
-        found = found or tuple(h for h in self.hosts if h.machine == host)
-        if not found:
+        hosts = tuple(h for h in self.hosts if h.name == host)
+        hosts = hosts or tuple(h for h in self.hosts if h.machine == host)
+        if not hosts:
             names = listed([h.name for h in self.hosts])
             raise UsageError(f"no host {host!r} in this run; it has: {names}")
-        return found
+        return hosts
 
 
 def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Run:
@@ -175,8 +175,8 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
             "one run"
         )
     if folders:
-        name, found, others = run_files(Path(folders[0]), run)
-        files = list(found)
+        name, own_files, others = run_files(Path(folders[0]), run)
+        files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
     elif run is not None:

@@ -75,8 +75,8 @@ class Table:
             {"id": column.id, "label": column.label, "type": column.type, "unit": column.unit}
             for column in self.columns
         ]
-        found: dict[str, Any] = {"columns": columns, "rows": self.to_rows()}
-        return found | ({"properties": dict(self.properties)} if self.properties else {})
+        data: dict[str, Any] = {"columns": columns, "rows": self.to_rows()}
+        return data | ({"properties": dict(self.properties)} if self.properties else {})
 
     def to_gviz(self) -> dict[str, Any]:
         """The table as the reference writes it: numbers are floats, there are no units."""
@@ -93,5 +93,5 @@ class Table:
             }
             for row in self.rows
         ]
-        found = {"cols": columns, "rows": rows}
-        return found | ({"p": dict(self.properties)} if self.properties else {})
+        data = {"cols": columns, "rows": rows}
+        return data | ({"p": dict(self.properties)} if self.properties else {})

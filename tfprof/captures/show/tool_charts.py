@@ -61,8 +61,8 @@ def _known(value: float) -> float:
 
 def unit_of_label(label: str) -> str:
     """The unit at the end of a label: ``ms`` of ``time (ms)``, or of ``ms`` alone."""
-    found = _UNITS.search(label)
-    return (found[1] or found[2]).replace("µ", "u") if found else ""
+    match = _UNITS.search(label)
+    return (match[1] or match[2]).replace("µ", "u") if match else ""
 
 
 def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text]:

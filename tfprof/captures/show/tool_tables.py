@@ -100,11 +100,11 @@ def tool_grids(
     groups = _groups(table)
     if len(groups) < 2 or len(groups) == len(table):
         groups = {"": list(table.rows)}
-    found = [
+    grids_of_groups = [
         _tool_grid(escaped(title), replace(table, rows=rows), top, width, glyphs, whole=whole)
         for title, rows in groups.items()
     ]
-    return [grid for grid in found if grid is not None]
+    return [grid for grid in grids_of_groups if grid is not None]
 
 
 def _groups(table: Table) -> dict[str, list[tuple[Cell, ...]]]:
@@ -166,12 +166,12 @@ def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
     if len(table) < 2:
         return {}
     first = table.rows[0]
-    found = {
+    alike = {
         place: first[place]
         for place in places
         if all(row[place] == first[place] for row in table.rows)
     }
-    return found if len(found) < len(places) else {}
+    return alike if len(alike) < len(places) else {}
 
 
 def _name_first(table: Table, places: Sequence[int]) -> list[int]:

@@ -283,7 +283,7 @@ def _heap_object(module: HloModule, each: BufferUse) -> dict[str, Any]:
     shape = each.shape.text(with_layout=True)
     op_name = instruction.op_name if instruction else ""
     name = instruction.name if instruction else each.buffer.instruction_name
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "label": f"{name}: {shape} # {op_name}",
         "logicalBufferId": each.buffer.id,
         "logicalBufferSizeMib": _mib(each.size_bytes),
@@ -298,5 +298,5 @@ def _heap_object(module: HloModule, each: BufferUse) -> dict[str, Any]:
     if instruction is not None and file:
         frames = module.stack(instruction)
         stack = "\n".join(f"{frame.file}:{frame.line}:{frame.column}" for frame in frames)
-        found["sourceInfo"] = {"fileName": file, "lineNumber": line, "stackFrame": stack}
-    return found
+        entry["sourceInfo"] = {"fileName": file, "lineNumber": line, "stackFrame": stack}
+    return entry

@@ -14,7 +14,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.text.short_names import short_name
@@ -158,18 +158,7 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
 
 
 def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
-    if not kernels:
-        return ()
     sums: dict[str, int] = {}
     for times in kernels:
         sums[times.kernel.name] = sums.get(times.kernel.name, 0) + times.total_ns
-    ranked = sorted(sums, key=lambda name: -sums[name])
-    names = ranked[:_CHARTED]
-    values = [sums[name] / 1000 for name in names]
-    rest = sum(sums[name] for name in ranked[_CHARTED:]) / 1000
-    if rest:
-        names.append("others")
-        values.append(rest)
-    time = {"time": tuple(values)}
-    chart = Chart("top_kernels", "pie", "Time by kernel", "kernel", "µs", tuple(names), time)
-    return (chart,)
+    return tuple(pie("top_kernels", "Time by kernel", "kernel", sums, most=_CHARTED, per_us=1000))

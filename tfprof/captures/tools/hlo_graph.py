@@ -115,9 +115,9 @@ def _center(
         entry = candidates[0].program.module().entry
         return candidates[0], entry.root if entry else None
     for each in candidates:
-        found = each.program.module().find(node)
-        if found is not None:
-            return each, found
+        instruction = each.program.module().find(node)
+        if instruction is not None:
+            return each, instruction
     names = ", ".join(each.program.title for each in candidates)
     raise UsageError(f"no instruction {node!r} in {names}; events name it in their stat hlo_op")
 

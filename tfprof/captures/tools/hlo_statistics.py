@@ -13,7 +13,7 @@ from tfprof.captures.facts.device_op_db import device_notes
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.hlo.memory_breakdown import CMEM
-from tfprof.captures.run.result import Chart, ToolResult
+from tfprof.captures.run.result import Chart, ToolResult, pie
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
@@ -177,12 +177,5 @@ def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:
     sums: dict[str, int] = {}
     for op in ops:
         sums[op.category] = sums.get(op.category, 0) + op.self_ps
-    if not any(sums.values()):
-        return ()
-    order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    names = tuple(name for name, _ in order)
-    values = tuple(value / 1e6 for _, value in order)
-    chart = Chart(
-        "by_category", "pie", "Self time by category", "category", "µs", names, {"self": values}
-    )
-    return (chart,)
+    by_name = dict(sorted(sums.items()))
+    return tuple(pie("by_category", "Self time by category", "category", by_name, series="self"))

@@ -127,29 +127,29 @@ def input_pipeline(
     Raises:
         UsageError: There is no such host or step.
     """
-    found = analyze_input(run, run.chosen(host), classic=classic)
-    steps = step_table(run, found, classic=classic, step=step)
-    inputs = _input_table(found)
-    notes = (*run.notes, *found.steps.notes)
+    analysis = analyze_input(run, run.chosen(host), classic=classic)
+    steps = step_table(run, analysis, classic=classic, step=step)
+    inputs = _input_table(analysis)
+    notes = (*run.notes, *analysis.steps.notes)
     tables = {"steps": steps, "input_ops": inputs}
     waiting: dict[str, Any] = {"cols": [], "rows": []}
     remarks: tuple[str, ...] = ()
-    if found.tpu is not None:
-        remarks = found.bottleneck.remarks
-        tables["waiting_cores"] = waiting_cores_table(found.tpu)
-        waiting = max_infeed_table(found.tpu, classic=classic).to_gviz()
+    if analysis.tpu is not None:
+        remarks = analysis.bottleneck.remarks
+        tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
+        waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
     return ToolResult(
         TOOL,
         "Input pipeline analyzer",
         verdict=(
-            found.bottleneck.statement,
-            *about_step_time(found.steps, found.typical_tpu),
+            analysis.bottleneck.statement,
+            *about_step_time(analysis.steps, analysis.typical_tpu),
             *remarks,
-            *_shares(found),
+            *_shares(analysis),
         ),
         tables=tables,
-        charts=_charts(found, classic=classic),
-        advice=tuple(_advice(found)),
+        charts=_charts(analysis, classic=classic),
+        advice=tuple(_advice(analysis)),
         notes=notes,
         gviz=lambda: [
             waiting,
@@ -161,24 +161,26 @@ def input_pipeline(
     )
 
 
-def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | None = None) -> Table:
+def step_table(
+    run: Run, analysis: InputAnalysis, *, classic: bool, step: int | None = None
+) -> Table:
     """Steps by category; of all hosts, in the reference's way of the first one. TPU cores are put
     together.
 
     Raises:
         UsageError: There is no such step.
     """
-    places = found.steps.places(step)
-    if found.tpu is not None and found.typical_tpu is not None:
+    places = analysis.steps.places(step)
+    if analysis.tpu is not None and analysis.typical_tpu is not None:
         said = {
-            "input_conclusion": found.bottleneck.statement,
-            "output_conclusion": found.bottleneck.output[1],
-            "summary_nextstep": _next_step(found),
+            "input_conclusion": analysis.bottleneck.statement,
+            "output_conclusion": analysis.bottleneck.output[1],
+            "summary_nextstep": _next_step(analysis),
         }
         return tpu_step_table(
-            found.tpu, tpu_averages(found.typical_tpu) | said, places, classic=classic
+            analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, classic=classic
         )
-    steps = found.steps
+    steps = analysis.steps
     hosts = steps.hosts[:1] if classic else steps.hosts
     rows: list[tuple[Cell, ...]] = []
     columns = {one: [one.of(c, classic=classic) for c in CATEGORIES] for one in hosts}
@@ -190,7 +192,7 @@ def step_table(run: Run, found: InputAnalysis, *, classic: bool, step: int | Non
             if not classic and len(hosts) > 1:
                 name = f"{name} ({one.host.name})"
             rows.append((name, *amounts, _tooltip(name, duration, amounts), duration))
-    properties = _properties(run, found, classic=classic)
+    properties = _properties(run, analysis, classic=classic)
     return Table("steps", STEP_COLUMNS, rows, properties, title="Steps")
 
 
@@ -203,8 +205,8 @@ def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
     return f"{name}: {duration_ms:.2f} ms" + "".join(f"\n{part}" for part in parts)
 
 
-def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, str]:
-    steps, judged = found.steps.typical, found.bottleneck
+def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str, str]:
+    steps, judged = analysis.steps.typical, analysis.bottleneck
     slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
     whole = summary(slowest)
     properties = {
@@ -214,7 +216,7 @@ def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, s
         "steptime_ms_minimum": one_digit(whole.minimum),
         "steptime_ms_maximum": one_digit(whole.maximum),
         "input_conclusion": judged.statement,
-        "summary_nextstep": _next_step(found),
+        "summary_nextstep": _next_step(analysis),
         "step_time_graph_column_ids": ",".join(
             ["stepnum", *(category.column for category in CATEGORIES), " tooltip"]
         ),
@@ -227,29 +229,25 @@ def _properties(run: Run, found: InputAnalysis, *, classic: bool) -> dict[str, s
         of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
-    for key, (level, statement) in (
-        ("kernel_launch", judged.kernel_launch),
-        ("all_other", judged.all_other),
-        ("device_collectives", judged.device_collectives),
-    ):
+    for key, (level, statement) in judged.statements.items():
         properties[f"{key}_statement"] = statement
         # The reference of today writes the statement here, too; the one before had the level.
         properties[f"{key}_bottleneck"] = statement if classic else level
     return properties
 
 
-def _next_step(found: InputAnalysis) -> str:
-    if found.bottleneck.kind not in ("host", "both"):
+def _next_step(analysis: InputAnalysis) -> str:
+    if analysis.bottleneck.kind not in ("host", "both"):
         return "The input does not hold up the program; nothing below needs a look."
-    breakdown = found.breakdown
+    breakdown = analysis.breakdown
     if not (breakdown.demanded_read or breakdown.advanced_read or breakdown.preprocessing):
         return "No tf.data activity was seen: build the input with tf.data to see its parts."
     return "See what the input's time goes to on the host, below."
 
 
-def _shares(found: InputAnalysis) -> list[str]:
+def _shares(analysis: InputAnalysis) -> list[str]:
     """What the input's time goes to, in words."""
-    amounts = found.breakdown._asdict()
+    amounts = analysis.breakdown._asdict()
     total = sum(amounts.values())
     if not total:
         return []
@@ -261,8 +259,8 @@ def _shares(found: InputAnalysis) -> list[str]:
     return [f"The input's own time on the host: {', '.join(parts)}."]
 
 
-def _input_table(found: InputAnalysis) -> Table:
-    total = sum(op.self_ps for op in found.ops)
+def _input_table(analysis: InputAnalysis) -> Table:
+    total = sum(op.self_ps for op in analysis.ops)
     rows: list[tuple[Cell, ...]] = [
         (
             op.name,
@@ -273,9 +271,9 @@ def _input_table(found: InputAnalysis) -> Table:
             op.self_ps / total if total else 0.0,
             str(op.work),
         )
-        for op in found.ops
+        for op in analysis.ops
     ]
-    amounts = found.breakdown
+    amounts = analysis.breakdown
     properties = {
         "enqueue_us": amounts.enqueue,
         "demanded_file_read_us": amounts.demanded_read,
@@ -287,18 +285,18 @@ def _input_table(found: InputAnalysis) -> Table:
     return Table("input_ops", INPUT_COLUMNS, rows, texts, title="Input ops on the host")
 
 
-def _advice(found: InputAnalysis) -> list[Advice]:
+def _advice(analysis: InputAnalysis) -> list[Advice]:
     """Tips for what takes the most of the input's time, if the input is a bottleneck."""
-    if found.bottleneck.kind not in ("host", "both"):
+    if analysis.bottleneck.kind not in ("host", "both"):
         return []
-    amounts = found.breakdown._asdict()
+    amounts = analysis.breakdown._asdict()
     total = sum(amounts.values())
-    gain = found.bottleneck.input_percent / 100.0
+    gain = analysis.bottleneck.input_percent / 100.0
     advice = []
     for key, text in sorted(_TIPS, key=lambda tip: -amounts[tip[0]]):
         if not total or amounts[key] < 0.1 * total:
             continue
-        worst = next((op for op in found.ops if _key_of(op) == key), None)
+        worst = next((op for op in analysis.ops if _key_of(op) == key), None)
         evidence: dict[str, Any] = {
             "share_of_input_time": round(amounts[key] / total, 4),
             "input_share_of_step": round(gain, 4),
@@ -322,20 +320,22 @@ def _key_of(op: InputOp) -> str:
     return _KEYS[str(op.work)]
 
 
-def _charts(found: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
-    steps = found.steps
-    charts = []
-    if steps.n_steps:
-        one = steps.hosts[0]
-        series = {
-            category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
-            for category in CATEGORIES
-        }
-        charts.append(
-            Chart("step_times", "stacked_area", f"Steps of {one.host.name}", "step", "ms",
-                  tuple(steps.shown_names), series)
-        )  # fmt: skip
-    amounts = found.breakdown._asdict()
+def step_charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+    """What the steps of the first host are spent on."""
+    if not steps.n_steps:
+        return ()
+    one = steps.hosts[0]
+    series = {
+        category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
+        for category in CATEGORIES
+    }
+    title, names = f"Steps of {one.host.name}", tuple(steps.shown_names)
+    return (Chart("step_times", "stacked_area", title, "step", "ms", names, series),)
+
+
+def _charts(analysis: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
+    charts = list(step_charts(analysis.steps, classic=classic))
+    amounts = analysis.breakdown._asdict()
     if any(amounts.values()):
         names = tuple(name.replace("_", " ") for name in amounts)
         values = tuple(amount / 1e6 for amount in amounts.values())

@@ -92,37 +92,36 @@ def memory(
         UsageError: There is no such host or step.
     """
     hosts = run.chosen(host)
-    found = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
+    allocators = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
     if step is not None:
         steps = run_steps(run, classic=classic)
         wanted = groups_at(steps, steps.places(step))
-        found = [
+        allocators = [
             within
-            for allocator in found
+            for allocator in allocators
             for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
         ]
     if not classic:
-        found.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
+        allocators.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
     notes = list(run.notes)
-    if not found:
+    if not allocators:
         notes.append(
             Note("warning", "no allocations in this capture: only GPU and TPU allocators tell "
                  "them, and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
         )  # fmt: skip
+    summary = [_summary(allocator) for allocator in allocators]
+    at_peak = [row for allocator in allocators for row in _rows(allocator)]
     return ToolResult(
         TOOL,
         "Memory profile",
-        verdict=tuple(_sentence(allocator) for allocator in found),
+        verdict=tuple(_sentence(allocator) for allocator in allocators),
         tables={
-            "summary": Table("summary", SUMMARY, list(map(_summary, found)), title="Allocators"),
-            "peak": Table(
-                "peak", BREAKDOWN, [row for allocator in found for row in _rows(allocator)],
-                title="In use at the peak",
-            ),
+            "summary": Table("summary", SUMMARY, summary, title="Allocators"),
+            "peak": Table("peak", BREAKDOWN, at_peak, title="In use at the peak"),
         },
-        charts=tuple(map(_chart, found)),
+        charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
-        gviz=lambda: _reference_json(run, hosts, found, classic=classic),
+        gviz=lambda: _reference_json(run, hosts, allocators, classic=classic),
     )  # fmt: skip
 
 
@@ -132,17 +131,17 @@ def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
 
 
 def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
-    found: list[_Allocator] = []
+    allocators: list[_Allocator] = []
     if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
-        return found  # which saves finding the steps
+        return allocators  # which saves finding the steps
     groups = host.groups(classic=classic)
     for name, events in memory_events(host.timeline, groups, classic=classic).items():
         peak = peak_of(events, classic=classic)
         highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
         step = int(events.step[highest[-1]])
         live = live_at(events, peak.place, only_step=step if classic else None)
-        found.append(_Allocator(host, name, events, peak, live, events, step))
-    return found
+        allocators.append(_Allocator(host, name, events, peak, live, events, step))
+    return allocators
 
 
 def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Allocator]:
@@ -260,7 +259,7 @@ def _chart(allocator: _Allocator) -> Chart:
 
 
 def _reference_json(
-    run: Run, hosts: Sequence[Host], found: Sequence[_Allocator], *, classic: bool
+    run: Run, hosts: Sequence[Host], allocators: Sequence[_Allocator], *, classic: bool
 ) -> dict[str, Any]:
     """The reference's answer, which is about one host."""
     if len(hosts) > 1:
@@ -268,10 +267,10 @@ def _reference_json(
         raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
     return {
         "memoryProfilePerAllocator": {
-            allocator.name: _allocator_json(allocator) for allocator in found
+            allocator.name: _allocator_json(allocator) for allocator in allocators
         },
         "numHosts": 1 if classic else environment(run).n_machines,
-        "memoryIds": [allocator.name for allocator in found],
+        "memoryIds": [allocator.name for allocator in allocators],
         "version": 1,
         "hloModules": _modules(hosts[0]),
     }
@@ -359,13 +358,13 @@ def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
 def _modules(host: Host) -> list[dict[str, str]]:
     """Every run of a program on a TPU."""
     timeline = host.timeline
-    found: list[dict[str, str]] = []
+    modules: list[dict[str, str]] = []
     for number, line in enumerate(timeline.lines):
         plane = timeline.space.planes[line.plane].name
         if line.name != "XLA Modules" or not TENSOR_CORE.fullmatch(plane):
             continue
         events = range(timeline.events_of(number).start, timeline.events_of(number).stop)
-        found += [
+        modules += [
             {
                 "id": str(place),
                 "name": timeline.name(event),
@@ -373,6 +372,6 @@ def _modules(host: Host) -> list[dict[str, str]]:
                 "startTimePs": str(int(timeline.starts_ps[event])),
                 "endTimePs": str(int(timeline.ends_of(event))),
             }
-            for place, event in enumerate(events, len(found))
+            for place, event in enumerate(events, len(modules))
         ]
-    return found
+    return modules

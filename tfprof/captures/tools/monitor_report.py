@@ -91,8 +91,8 @@ def monitor(
     )
 
 
-def _three(found: Summary, n_steps: int) -> tuple[Cell, ...]:
-    return (found.average, found.minimum, found.maximum) if n_steps else (None, None, None)
+def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
+    return (figures.average, figures.minimum, figures.maximum) if n_steps else (None, None, None)
 
 
 def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool) -> _StepFigures:

@@ -255,7 +255,7 @@ def _xla(node: OpNode, has_clock: bool) -> dict[str, Any]:
     file, line, stack = op.source
     if not (file or has_clock or op.category == IDLE):
         line = -1  # as the reference says of GPUs' ops without a source
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "op": "",
         "expression": op.expression,
         "provenance": op.provenance,
@@ -267,5 +267,5 @@ def _xla(node: OpNode, has_clock: bool) -> dict[str, Any]:
         "xprofKernelMetadata": "",
     }
     if node.is_group and not is_fusion(op):
-        found["layout"] = {"dimensions": []}
-    return found
+        entry["layout"] = {"dimensions": []}
+    return entry

@@ -16,7 +16,7 @@ from tfprof.captures.facts.host_devices import mixed_devices
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.training import is_backward, programs_train
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
@@ -83,7 +83,7 @@ class Op(NamedTuple):
 
 def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
     """Ops of several hosts together, ``IDLE`` for the time without any at the end."""
-    found: dict[tuple[str, str, bool], Op] = {}
+    by_identity: dict[tuple[str, str, bool], Op] = {}
     for times in hosts:
         columns = zip(
             times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
@@ -91,11 +91,11 @@ def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
         )  # fmt: skip
         for op, count, time, own, eager in columns:
             key = op.identity
-            known = found.get(key)
+            known = by_identity.get(key)
             more = Op(False, op.name, op.type, count, time, own, eager, program=op.program)
-            found[key] = more if known is None else _added(known, more)
+            by_identity[key] = more if known is None else _added(known, more)
     idle = sum(times.idle_ps for times in hosts)
-    return [*found.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
+    return [*by_identity.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
 
 
 def _added(one: Op, other: Op) -> Op:
@@ -313,7 +313,7 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
 
 def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
     """Time of their own by type and by op, on host and device."""
-    charts = []
+    charts: list[Chart] = []
     keys: tuple[tuple[str, Callable[[Op], str]], ...] = (
         ("type", lambda op: op.type),
         ("op", lambda op: op.name),
@@ -324,17 +324,9 @@ def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
             for op in ops:
                 if op.type != IDLE:
                     sums[key(op)] = sums.get(key(op), 0) + op.self_ps
-            if not any(sums.values()):
-                continue
-            order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-            shown, rest = order[:_CHARTED], sum(value for _, value in order[_CHARTED:])
-            if rest:
-                shown.append(("others", rest))
-            charts.append(
-                Chart(
-                    f"{side}_by_{what}", "pie", f"Self time on the {side} by {what}", what, "µs",
-                    tuple(name for name, _ in shown),
-                    {"self time": tuple(value / 1e6 for _, value in shown)},
-                )
-            )  # fmt: skip
+            title = f"Self time on the {side} by {what}"
+            by_name = dict(sorted(sums.items()))
+            charts += pie(
+                f"{side}_by_{what}", title, what, by_name, most=_CHARTED, series="self time"
+            )
     return charts

@@ -69,7 +69,7 @@ def device_of(run: Run, *, classic: bool) -> Device:
 def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
     """Roofs and ridge points as the reference writes them."""
     peaks = device.peaks
-    found: dict[str, str] = {"device_type": device.name, "peak_flop_rate": _text(peaks.gflops)}
+    properties: dict[str, str] = {"device_type": device.name, "peak_flop_rate": _text(peaks.gflops)}
     roofs = [("hbm", peaks.hbm_gb)]
     if device.hardware == "GPU":
         roofs.append(("vmem_write", peaks.sram_write_gb))
@@ -80,16 +80,16 @@ def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
         ]  # fmt: skip
         time = sum(op.time_ps for op in ops.ops)
         scale = sum(op.normalized_ps for op in ops.ops) / time if time else 0.0
-        found["time_scale_multiplier"] = _text(scale if device.hardware == "TPU" else 0.0)
+        properties["time_scale_multiplier"] = _text(scale if device.hardware == "TPU" else 0.0)
         for name, value in (
             ("has_cmem", device.has_cmem), ("has_merged_vmem", device.merged_vmem),
             ("megacore", device.megacore),
         ):  # fmt: skip
-            found[name] = _text(value)
+            properties[name] = _text(value)
     for name, limit in roofs:
-        found[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
-        found[f"{name}_ridge_point"] = _text(peaks.gflops / limit if limit else 0.0)
-    return found
+        properties[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
+        properties[f"{name}_ridge_point"] = _text(peaks.gflops / limit if limit else 0.0)
+    return properties
 
 
 def _text(value: float) -> str:

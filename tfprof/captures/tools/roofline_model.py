@@ -64,10 +64,10 @@ def roofline(
         remarks.append(_of_the_capture(ops, device, has_steps=bool(steps)))
     notes = [*run.notes, *device_notes(hosts, ops), *remarks]
     rows = [
-        found
+        row_of_op
         for part in _parts(run, ops, steps, device, classic=classic)
         if step is None or part.label.rpartition(" ")[2] in ("Total", "Average", str(step))
-        for found in rows_of(part, device.peaks, device.n_cores, classic=classic)
+        for row_of_op in rows_of(part, device.peaks, device.n_cores, classic=classic)
     ]
     columns = columns_of(device.hardware)
 
@@ -103,14 +103,14 @@ def roofline(
 
 def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, list[StepCost]]:
     """Costs of each step on the hosts that have TPUs, by the name of the step."""
-    found: dict[str, list[StepCost]] = {}
+    costs: dict[str, list[StepCost]] = {}
     for host in filter(has_tpu, hosts):
         groups = host.groups(classic=classic)
         names = {} if classic else groups.names | _names(run, host)
         for cost in tpu_step_costs(host.timeline, groups.of_event):
             name = names.get(cost.group, str(cost.group))
-            found.setdefault(name, []).append(cost)
-    return found
+            costs.setdefault(name, []).append(cost)
+    return costs
 
 
 def _names(run: Run, host: Host) -> dict[int, str]:

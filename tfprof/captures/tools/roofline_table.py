@@ -171,16 +171,17 @@ def _row(
     part: Part, op: DeviceOp, order: tuple[int, float, float], peaks: Peaks, n_cores: int
 ) -> Row:
     rank, share, so_far = order
-    found, runs = op_roofline(op, peaks), op.occurrences
+    roofline, runs = op_roofline(op, peaks), op.occurrences
     time, own = op.time_ps / 1e6, op.self_ps / 1e6
     in_step = time / part.n_steps
     return (
         part.label, rank, op.category or "unknown", op.key.name, runs, in_step,
         time / runs if runs else 0.0, own / part.n_steps, own / runs if runs else 0.0,
-        share, so_far, 0.0, found.gflops, found.model_gflops, *found.gib, *found.intensity,
-        found.bottleneck_intensity, found.bound_by, in_step / n_cores if n_cores else 0.0,
+        share, so_far, 0.0, roofline.gflops, roofline.model_gflops,
+        *roofline.gib, *roofline.intensity,
+        roofline.bottleneck_intensity, roofline.bound_by, in_step / n_cores if n_cores else 0.0,
         op.time_ps / part.program.time_ps if part.program.time_ps else 0.0,
-        found.optimal_gflops, found.efficiency, found.compute_share, found.memory_share,
+        roofline.optimal_gflops, roofline.efficiency, roofline.compute_share, roofline.memory_share,
         part.with_transfers, str(op.key.program_id or 0), source_text(op),
     )  # fmt: skip
 

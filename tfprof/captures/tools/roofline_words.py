@@ -16,8 +16,8 @@ _DECADES = range(-3, 6)
 
 def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
     """Ops by intensity and rate, and the roofs above them."""
-    found = [op_roofline(op, device.peaks) for op in shown_ops(ops)]
-    points = [(each.intensity.hbm, each.gflops) for each in found if each.gflops]
+    rooflines = [op_roofline(op, device.peaks) for op in shown_ops(ops)]
+    points = [(each.intensity.hbm, each.gflops) for each in rooflines if each.gflops]
     charts = []
     if points:
         labels = ("Operational intensity (FLOP/byte)", "GFLOP/s")
@@ -88,25 +88,27 @@ def _reached(op: OpRoofline) -> str:
 
 def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
     """Why numbers of ops may look odd."""
-    found: list[Note] = []
+    remarks: list[Note] = []
     if not ops.ops:
-        return found
+        return remarks
     costs = [(op, op_roofline(op, device.peaks)) for op in ops.ops]
     without = [op for op in ops.ops if not op.has_known_cost]
     if without:
         share = sum(op.self_ps for op in without) / max(sum(op.self_ps for op in ops.ops), 1)
-        found.append(
+        remarks.append(
             Note("info", f"the cost of {len(without)} ops ({share:.1%} of the time of all) is not "
                  "known: they are in no compiled program of the capture, move nothing, or call "
                  "code that nobody knows; they count as 0 float operations and bytes")
         )  # fmt: skip
     above = sum(cost.efficiency > 1 for _, cost in costs)
     if above:
-        found.append(
+        remarks.append(
             Note("info", f"{above} ops are above their roof: what they start goes on after them "
                  "(copy-start, copy-done), or what they read lay in a cache, or shapes tell more "
                  "than is touched")
         )  # fmt: skip
     if device.hardware != "CPU_ONLY" and not (device.peaks.gflops and device.peaks.hbm_gb):
-        found.append(Note("info", "what the device can do is not known: rates have no utilization"))
-    return found
+        remarks.append(
+            Note("info", "what the device can do is not known: rates have no utilization")
+        )
+    return remarks

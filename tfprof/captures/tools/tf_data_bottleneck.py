@@ -101,32 +101,32 @@ def tf_data(
     """
     hosts = run.chosen(host)
     in_step = _calls_in(run, step, classic=classic)
-    found = [
+    pipelines = [
         _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline, step))
         for one in hosts
         for data in (pipelines_of(one, classic=classic),)
         for pipeline in in_step(one, data)
     ]
     of_hosts = sorted(
-        (slow for slow in found if not (classic and slow.pipeline.feeds_device)),
+        (slow for slow in pipelines if not (classic and slow.pipeline.feeds_device)),
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
-    message = _SLOW if is_bound else _FAST if found else _NONE
+    message = _SLOW if is_bound else _FAST if pipelines else _NONE
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
         "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
-        "pipelines": _pipelines(found, classic=classic),
-        "iterators": _iterators(found),
+        "pipelines": _pipelines(pipelines, classic=classic),
+        "iterators": _iterators(pipelines),
     }
     notes = list(run.notes)
-    if not found:
+    if not pipelines:
         notes.append(Note("warning", _NONE))
     notes += [
         Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
              "were looked at: self times are too large. Is the file damaged?", one.host.name)
-        for one in found
+        for one in pipelines
         if one.call.is_cut
     ]  # fmt: skip
     return ToolResult(
@@ -137,8 +137,8 @@ def tf_data(
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
         gviz=lambda: [
-            _graph_json(found, classic=classic),
-            _pipelines(found, classic=classic).to_gviz(),
+            _graph_json(pipelines, classic=classic),
+            _pipelines(pipelines, classic=classic).to_gviz(),
             _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
         ],
     )
@@ -155,7 +155,7 @@ def _calls_in(
 
     def chosen(host: Host, data: TfData) -> Sequence[Pipeline]:
         own = spans.get(host.name, [])
-        found = []
+        pipelines = []
         for pipeline in data.pipelines:
             calls = [
                 call
@@ -163,8 +163,8 @@ def _calls_in(
                 if any(begin <= call.start_ps < end for begin, end in own)
             ]
             if calls:
-                found.append(replace(pipeline, calls=calls))
-        return found
+                pipelines.append(replace(pipeline, calls=calls))
+        return pipelines
 
     return chosen
 
@@ -211,7 +211,7 @@ def _advice(slow: _Slow) -> list[Advice]:
     return [Advice(f"tf-data/{rule}", f"{held.iterator.type}: {text}", evidence)]
 
 
-def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
+def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             _host_name(one.host, classic),
@@ -222,7 +222,7 @@ def _pipelines(found: Sequence[_Slow], *, classic: bool) -> Table:
             len(one.pipeline.calls),
             one.pipeline.n_slow,
         )
-        for one in found
+        for one in pipelines
     ]
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
@@ -233,23 +233,23 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
         iterator, held = one.bottleneck, one.held
         cell, advised = "", ""
         if held is not None:
-            found = held.iterator
-            cell = f"{found.type} ({found.long_name}), {held.share:.1%} of the slow calls"
-            advised = suggestion(found.type, found.long_name)[1]
+            blamed = held.iterator
+            cell = f"{blamed.type} ({blamed.long_name}), {held.share:.1%} of the slow calls"
+            advised = suggestion(blamed.type, blamed.long_name)[1]
         elif iterator is not None:
-            found = one.data.iterators[iterator]
+            blamed = one.data.iterators[iterator]
             times = one.call.times[iterator]
-            cell = f"{found.type} ({found.long_name}), {_micros(times.self_ps):,} µs"
-            advised = suggestion(found.type, found.long_name)[1]
+            cell = f"{blamed.type} ({blamed.long_name}), {_micros(times.self_ps):,} µs"
+            advised = suggestion(blamed.type, blamed.long_name)[1]
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
 
 
-def _iterators(found: Sequence[_Slow]) -> Table:
+def _iterators(pipelines: Sequence[_Slow]) -> Table:
     """The slowest call of each pipeline, iterator by iterator."""
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
+    for one in pipelines:
         order = sorted(one.call.times.items(), key=lambda item: (-item[1].self_ps, item[0]))
         for iterator, times in order:
             known = one.data.iterators.get(iterator)
@@ -291,13 +291,13 @@ def _shown_id(iterator: int, classic: bool) -> str:
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
 
 
-def _graph_json(found: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
+def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
     """What iterators took of every call, with a label for each."""
-    rows = [row for one in found for row in _graph(one, classic=classic)]
+    rows = [row for one in pipelines for row in _graph(one, classic=classic)]
     whole = Table("graph", GRAPH, rows).to_gviz()
     places = [
         (slow, call, iterator)
-        for slow in found
+        for slow in pipelines
         for call in slow.pipeline.calls
         for iterator in sorted(call.times)
     ]

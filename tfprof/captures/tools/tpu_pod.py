@@ -89,7 +89,7 @@ class TpuPod:
         self._cores = [(one, one.core) for one in steps.hosts if one.core is not None]
         self._transfers = run.memo.once("tpu_transfers", lambda: list(map(_transfers, self._cores)))
         replicas = {one.core_id: _replica(one, core.core) for one, core in self._cores}
-        self.replicas = {core: found for core, found in replicas.items() if found is not None}
+        self.replicas = {core: replica for core, replica in replicas.items() if replica is not None}
         self._channels: dict[int, list[Channel]] = {}
         for channel in channels(self._transfers):
             self._channels.setdefault(channel.step, []).append(channel)
@@ -99,7 +99,7 @@ class TpuPod:
 
     def tables(self, places: Sequence[int]) -> dict[str, Table]:
         """Some steps, by name of the table; without those that have no rows."""
-        found = (
+        every = (
             self._core_table(places),
             Table("channels", _CHANNELS, self._channel_rows(places),
                   title="Channels of send and receive"),
@@ -107,7 +107,7 @@ class TpuPod:
                   title="All-reduce and other collective ops"),
             self._topology(),
         )  # fmt: skip
-        return {table.name: table for table in found if len(table)}
+        return {table.name: table for table in every if len(table)}
 
     def channel_db(self, place: int) -> list[dict[str, Any]]:
         """Channels of a step as Cloud TPU wrote them."""
@@ -158,7 +158,7 @@ class TpuPod:
         """Length of each step of each core, and its parts in the order of the columns."""
         tensor = [core for _, core in self._cores if not core.core.is_sparse]
         compute, sync = all_reduce_parts(tensor)
-        found = []
+        parts = []
         for _, core in self._cores:
             nothing = np.zeros(len(core.span_ps))
             place = tensor.index(core) if not core.core.is_sparse else -1
@@ -177,8 +177,8 @@ class TpuPod:
             ]
             left = np.maximum(core.span_ps - np.sum(known, axis=0), 0)
             columns = [core.span_ps, known[0], left, *known[1:]]
-            found.append((np.stack(columns, axis=1) / _PS_PER_US).tolist())
-        return found
+            parts.append((np.stack(columns, axis=1) / _PS_PER_US).tolist())
+        return parts
 
     def _channel_rows(self, places: Sequence[int]) -> list[tuple[Cell, ...]]:
         return [self._channel_row(one) for place in places for one in self._channels.get(place, ())]

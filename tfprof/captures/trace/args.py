@@ -103,7 +103,7 @@ class _PlaneStats:
         table = self._plane.event_metadata.stats
         by_key = self._plane.stat_metadata.by_key
         bounds = np.concatenate([[0], own.ends])
-        found = []
+        columns = []
         for place, (row, text) in enumerate(
             zip(rows.tolist(), stat_texts(own, classic=self._classic), strict=True)
         ):
@@ -114,8 +114,8 @@ class _PlaneStats:
             shared = stat_texts(
                 self._stats(table, kept, np.array([len(kept)])), classic=self._classic
             )
-            found += joined([shared, [text]], 1)
-        return found
+            columns += joined([shared, [text]], 1)
+        return columns
 
 
 class EventArgs:
@@ -138,11 +138,11 @@ class EventArgs:
 
     def of(self, events: Int64Array) -> tuple[list[Texts], OwnStats | None]:
         """Arguments of some events of one thread."""
-        found = [self._names(events)]
+        columns = [self._names(events)]
         if not self._groups.are_given:
-            found += self._derived(events)
+            columns += self._derived(events)
         shared, own = self._stats(events)
-        return [*found, *shared], own
+        return [*columns, *shared], own
 
     def step(self, group: int) -> str:
         """What tells the step of an event."""
@@ -155,7 +155,7 @@ class EventArgs:
 
     def _derived(self, events: Int64Array) -> list[Texts]:
         """What tools work out: step, whether it ran eagerly, arrows."""
-        found = [
+        columns = [
             Texts(self._step_numbers[events], self._steps),
             Texts(self._eager[events], self._eager_texts),
         ]
@@ -163,11 +163,11 @@ class EventArgs:
             at = np.searchsorted(self._begins, events).clip(max=len(self._begins) - 1)
             is_begin = self._begins[at] == events
             if is_begin.any():
-                found.append(Texts(np.where(is_begin, at, -1).astype(np.int32), self._step_names))
+                columns.append(Texts(np.where(is_begin, at, -1).astype(np.int32), self._step_names))
         if self._classic:
             flows = self._flows[events].tolist()
-            found.append(each([f'"flow":"{flow}"' if flow else "" for flow in flows]))
-        return found
+            columns.append(each([f'"flow":"{flow}"' if flow else "" for flow in flows]))
+        return columns
 
     @cached_property
     def _begins(self) -> Int64Array:

@@ -163,17 +163,17 @@ def stat_texts(stats: OwnStats, *, classic: bool) -> list[str]:
 
 def stat_text(kind: int, value: int, data: Buffer, *, classic: bool) -> str:
     """The value of a stat that is no reference."""
-    found: StatValue = value
+    shown: StatValue = value
     if kind in (StatKind.STR, StatKind.BYTES):
         octets = text_at(data, value)
-        found = octets if kind == StatKind.BYTES else str(octets, "utf-8", "replace")
+        shown = octets if kind == StatKind.BYTES else str(octets, "utf-8", "replace")
     elif kind == StatKind.DOUBLE:
-        found = float(np.array(value).view(np.float64))
+        shown = float(np.array(value).view(np.float64))
     elif kind == StatKind.UINT64:
-        found = value % (1 << 64)
+        shown = value % (1 << 64)
     elif kind == StatKind.NONE:
-        found = None
-    return value_text(found, classic=classic)
+        shown = None
+    return value_text(shown, classic=classic)
 
 
 def value_text(value: StatValue, *, classic: bool) -> str:
@@ -194,13 +194,13 @@ def joined(columns: Sequence[Sequence[str]], n_events: int) -> list[str]:
     kept = [column for column in columns if any(column)]
     if not kept:
         return [""] * n_events
-    found = list(kept[0])
+    lines = list(kept[0])
     for column in kept[1:]:
-        found = [
+        lines = [
             f"{text},{more}" if text and more else text or more
-            for text, more in zip(found, column, strict=True)
+            for text, more in zip(lines, column, strict=True)
         ]
-    return found
+    return lines
 
 
 def micros(ps: int) -> str:

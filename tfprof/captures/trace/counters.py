@@ -40,8 +40,8 @@ class Shown(NamedTuple):
             return None
         first, last = self.window
         is_instant = (starts_ps == ends_ps) & (starts_ps >= first) & (starts_ps <= last)
-        found: BoolArray = (starts_ps < last) & (ends_ps > first) | is_instant
-        return found
+        is_within: BoolArray = (starts_ps < last) & (ends_ps > first) | is_instant
+        return is_within
 
     def only(self, events: Int64Array) -> Int64Array:
         """Those of some events of the timeline that are in the window."""

@@ -173,13 +173,13 @@ class HostTrace:
 
     def _more(self, line: DerivedLine) -> list[str]:
         """Stats of the events of a derived line; nothing if none has any."""
-        found = ["" for _ in range(len(line))] if line.stats else []
+        texts = ["" for _ in range(len(line))] if line.stats else []
         for row, stats in line.stats.items():
-            found[row] = ",".join(
+            texts[row] = ",".join(
                 f"{quoted(name)}:{value_text(value, classic=self._classic)}"
                 for name, value in stats.items()
             )
-        return found
+        return texts
 
 
 def _at(track: Track) -> str:

@@ -118,14 +118,14 @@ def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
         known = known_programs(host).instruction(key)
         if known is None:
             return None
-        found = known.instruction
-        file, line = known.program.module().source(found)
+        instruction = known.instruction
+        file, line = known.program.module().source(instruction)
         if classic:
             return HloSource(
-                f"{found.op_name}:{found.op_type}",
+                f"{instruction.op_name}:{instruction.op_type}",
                 f"{file.rpartition('/')[2]}:{line}" if file else "",
             )
-        return HloSource(found.tf_op, f"{file}:{line}" if file else "")
+        return HloSource(instruction.tf_op, f"{file}:{line}" if file else "")
 
     def make() -> DerivedLines:
         return derive_lines(host.timeline, host.groups(classic=classic), hlo, classic=classic)
@@ -138,7 +138,7 @@ def _pids(
 ) -> dict[int, int]:
     """The process of each plane that is shown."""
     busy = {line.plane for line in timeline.lines} | {line.plane for line in derived.lines}
-    found: dict[int, int] = {}
+    pids: dict[int, int] = {}
     base = 0 if place is None else _PIDS_PER_HOST * (place + 1)
     taken: set[int] = set()
     for number, plane in enumerate(timeline.space.planes):
@@ -153,8 +153,8 @@ def _pids(
         while pid in taken and (pid >= base + _HOST_PID or not classic):
             pid += 1
         taken.add(pid)
-        found[number] = pid
-    return found
+        pids[number] = pid
+    return pids
 
 
 def _recorded(
@@ -174,16 +174,16 @@ def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
     The reference keeps the lower 32 bits of an id. Two threads with equal ones get one row there;
     here the second gets a number of its own.
     """
-    found = []
+    numbered = []
     taken: set[tuple[int, int]] = set()
     for place, track in enumerate(_by_origin(tracks)):
         tid = track.tid % (1 << _TID_BITS)
         while not classic and (track.pid, tid) in taken:
             tid = (tid + 1) % (1 << _TID_BITS)
         taken.add((track.pid, tid))
-        found.append(track._replace(tid=tid, order=tid if classic else place))
+        numbered.append(track._replace(tid=tid, order=tid if classic else place))
     ranks = {id(track): rank for rank, track in enumerate(_by_origin(tracks))}
-    return [found[ranks[id(track)]] for track in tracks]
+    return [numbered[ranks[id(track)]] for track in tracks]
 
 
 def _by_origin(tracks: list[Track]) -> list[Track]:
@@ -202,5 +202,5 @@ def _by_origin(tracks: list[Track]) -> list[Track]:
 def events_of(tracks: Tracks, track: Track) -> Int64Array:
     """The events of a recorded line that are shown, ascending."""
     events = tracks.timeline.events_of(track.line)
-    found: Int64Array = np.flatnonzero(~tracks.is_hidden[events]) + events.start
-    return found
+    shown: Int64Array = np.flatnonzero(~tracks.is_hidden[events]) + events.start
+    return shown

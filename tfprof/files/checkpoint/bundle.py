@@ -200,10 +200,10 @@ def _lengths(data: bytes, count: int, where: str) -> tuple[list[int], int]:
     return [], 0
 
 
-def _compare(what: str, found: int, expected: int) -> None:
-    if found != expected:
+def _compare(what: str, computed: int, expected: int) -> None:
+    if computed != expected:
         raise MalformedProfileError(
-            f"{what} are damaged: their checksum is {found:#010x}, not {expected:#010x} as was "
+            f"{what} are damaged: their checksum is {computed:#010x}, not {expected:#010x} as was "
             "written. Copy the file again, or use another checkpoint"
         )
 

@@ -114,9 +114,9 @@ class Checkpoint:
         """
         plain = name.removesuffix(":0")
         for known in (name, plain, plain + VALUE_SUFFIX):
-            found = self._by_name.get(known)
-            if found is not None:
-                return found
+            variable = self._by_name.get(known)
+            if variable is not None:
+                return variable
         return None
 
     def read(self, name: str, verify: bool = True) -> Array:
@@ -135,10 +135,10 @@ class Checkpoint:
             InputError: A file is missing, or the values are resources or variants.
             MalformedProfileError: They are damaged: a checksum differs, or something is cut off.
         """
-        found = self.find(name)
-        if found is None:
+        variable = self.find(name)
+        if variable is None:
             raise UsageError(f"{self.path}: there is no variable {name!r} in this checkpoint")
-        return self._store.read(found.name, verify=verify)
+        return self._store.read(variable.name, verify=verify)
 
     @cached_property
     def _by_name(self) -> dict[str, CheckpointVariable]:

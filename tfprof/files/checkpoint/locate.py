@@ -41,13 +41,13 @@ def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"a checkpoint must be given as a path; got {type(path).__name__}")
-    found = Path(path)
+    place = Path(path)
     try:
-        if found.is_dir():
-            found = _in_folder(found)
-        elif found.name == _STATE_NAME and found.is_file() and not is_table(File(found)):
-            found = _of_state(found)
-        return _open(found)
+        if place.is_dir():
+            place = _in_folder(place)
+        elif place.name == _STATE_NAME and place.is_file() and not is_table(File(place)):
+            place = _of_state(place)
+        return _open(place)
     except (OSError, ValueError) as error:
         if isinstance(error, UsageError):
             raise

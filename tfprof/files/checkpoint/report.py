@@ -97,16 +97,18 @@ class VariableTable:
         return self.glyphs.missing if row.n_bytes is None else human_memory(row.n_bytes)
 
     def _statistics(self) -> Iterator[Column]:
-        found = [row.statistics for row in self.rows]
+        statistics = [row.statistics for row in self.rows]
         for header, attribute, leave_out in (
             ("min", "minimum", 0), ("max", "maximum", 0), ("mean", "mean", 0),
             ("std dev", "standard_deviation", 10),
         ):  # fmt: skip
-            numbers = [getattr(each, attribute) if each is not None else None for each in found]
+            numbers = [
+                getattr(each, attribute) if each is not None else None for each in statistics
+            ]
             cells = [self._number(number) for number in numbers]
             yield Column(header, "number", cells, header_style=BLUE, leave_out=leave_out)
         for header, attribute in (("zeros", "n_zeros"), ("NaN", "n_nan"), ("Inf", "n_infinite")):
-            counts = [getattr(each, attribute) if each is not None else None for each in found]
+            counts = [getattr(each, attribute) if each is not None else None for each in statistics]
             if header == "zeros" or any(counts):
                 cells = [self.glyphs.missing if n is None else f"{n:,}" for n in counts]
                 yield Column(header, "number", cells, leave_out=40 if header == "zeros" else 0)

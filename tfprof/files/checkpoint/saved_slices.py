@@ -70,9 +70,9 @@ class SavedSlices:
             self._add(Table(path))
         self.tensors: Mapping[str, StoredTensor] = {
             name: StoredTensor(
-                name, found.type_number, found.shape, _size(found.type_number, found.shape)
+                name, stored.type_number, stored.shape, _size(stored.type_number, stored.shape)
             )
-            for name, found in self._found.items()
+            for name, stored in self._found.items()
         }
 
     def missing_files(self) -> tuple[Path, ...]:
@@ -90,12 +90,12 @@ class SavedSlices:
             InputError: A file can not be read, or the values are none that NumPy could hold.
             MalformedProfileError: They are damaged.
         """
-        found = self._found[name]
-        where = f"{found.path}: variable {name}"
+        stored = self._found[name]
+        where = f"{stored.path}: variable {name}"
         kind = readable_type(self.tensors[name], where)
-        places = [part.place(found.shape) for part, _ in found.parts]
+        places = [part.place(stored.shape) for part, _ in stored.parts]
         known = [place for place in places if place is not None]
-        if len(known) < len(found.parts) or not may_cover(found.shape, known):
+        if len(known) < len(stored.parts) or not may_cover(stored.shape, known):
             if self._missing:
                 raise InputError(
                     f"{where}: its values cannot be read: some are in {self._missing[0]}, which "
@@ -103,16 +103,16 @@ class SavedSlices:
                 )
             raise _damaged(where, "its parts are not all there, or do not fit")
         read = []
-        for (part, table), place in zip(found.parts, known, strict=True):
+        for (part, table), place in zip(stored.parts, known, strict=True):
             data = table.get(part.key(name), verify=verify)
             if data is None:
                 raise _damaged(where, f"one of its parts is missing in {table.file.path}")
             message = parse(pb.SavedTensorSlices, data, source=where).data.data
-            values = _values(message, found.type_number, kind)
+            values = _values(message, stored.type_number, kind)
             if values is None or values.size != n_elements(place):
                 raise _damaged(where, "it has not as many values as its shape tells")
             read.append((place, values))
-        whole = assembled(found.shape, read)
+        whole = assembled(stored.shape, read)
         if whole is None:
             raise _damaged(where, "its parts overlap")
         return whole
@@ -126,10 +126,10 @@ class SavedSlices:
             where = f"{path}: variable {tensor.name}"
             shape = plain_shape(tensor.shape, where)
             fresh = _Found(table.file.path, tensor.type, shape)
-            found = self._found.setdefault(tensor.name, fresh)
-            if (found.type_number, found.shape) != (tensor.type, shape):
+            stored = self._found.setdefault(tensor.name, fresh)
+            if (stored.type_number, stored.shape) != (tensor.type, shape):
                 raise _damaged(where, "another file tells another shape or type of it")
-            found.parts += [(Slice.of(part), table) for part in tensor.slice]
+            stored.parts += [(Slice.of(part), table) for part in tensor.slice]
 
 
 def _size(type_number: int, shape: tuple[int, ...]) -> int | None:

@@ -183,10 +183,10 @@ class Table:
         compression = int(data[handle.size])
         if verify:
             expected = int.from_bytes(data[handle.size + 1 :].tobytes(), "little")
-            found = masked(crc32c(data.data[: handle.size + 1]))
-            if expected != found:
+            computed = masked(crc32c(data.data[: handle.size + 1]))
+            if expected != computed:
                 raise self._damaged(
-                    f"the block at byte {handle.offset} has the checksum {found:#010x}, not "
+                    f"the block at byte {handle.offset} has the checksum {computed:#010x}, not "
                     f"{expected:#010x} as was written"
                 )
         block = data[: handle.size].tobytes()

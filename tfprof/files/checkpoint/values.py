@@ -26,12 +26,14 @@ class CheckpointValues:
         Raises:
             InputError: It can not be read.
         """
-        found = self.checkpoint.find(name)
-        if found is None:
+        variable = self.checkpoint.find(name)
+        if variable is None:
             return None
-        number = found.type_number
-        values = self.checkpoint.read(found.name) if is_readable(number) else None
-        return VariableValue(found.name, found.dtype, number, values, str(self.checkpoint.path))
+        number = variable.type_number
+        values = self.checkpoint.read(variable.name) if is_readable(number) else None
+        return VariableValue(
+            variable.name, variable.dtype, number, values, str(self.checkpoint.path)
+        )
 
     def names(self) -> list[str]:
         """Names that ops of these variables may have: keys, and names in programs."""

@@ -43,8 +43,8 @@ def derive_lines(
     display_ids: dict[int, int] = {}
     for number, plane in enumerate(timeline.space.planes):
         if plane.name.startswith(GPU_PREFIX):
-            found, own_ids = gpu_lines(timeline, groups, number, hlo, classic=classic)
-            lines += found
+            made, own_ids = gpu_lines(timeline, groups, number, hlo, classic=classic)
+            lines += made
             display_ids |= own_ids
         elif TENSOR_CORE.fullmatch(plane.name):
             lines += tpu_lines(timeline, groups, number)

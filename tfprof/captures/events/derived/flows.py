@@ -31,20 +31,20 @@ def flow_numbers(timeline: Timeline) -> UInt64Array:
 
     One that is led to counts for what leads to it.
     """
-    found = np.zeros(len(timeline), np.uint64)
+    numbers = np.zeros(len(timeline), np.uint64)
     for kinds, ids, direction in (("_pt", "_p", OUT_OF), ("_ct", "_c", INTO)):
-        _put_told(timeline, found, (kinds, ids), direction)
+        _put_told(timeline, numbers, (kinds, ids), direction)
     correlation = timeline.stat("correlation_id")
     whole = correlation.only(correlation.is_integer())
     for chosen, direction in ((timeline.on_host, OUT_OF), (timeline.on_device, INTO)):
         own = whole.only(chosen[whole.events])
-        found[own.events] = _packed(_mixed([own.values]), _LAUNCH, direction)
-    _put_legacy(timeline, found)
-    return found
+        numbers[own.events] = _packed(_mixed([own.values]), _LAUNCH, direction)
+    _put_legacy(timeline, numbers)
+    return numbers
 
 
 def _put_told(
-    timeline: Timeline, found: UInt64Array, names: tuple[str, str], direction: int
+    timeline: Timeline, numbers: UInt64Array, names: tuple[str, str], direction: int
 ) -> None:
     """Arrows of events that tell what they produce or consume."""
     kinds, ids = (timeline.stat(name) for name in names)
@@ -53,28 +53,28 @@ def _put_told(
     own = ids.only(ids.is_integer() & has_kind[ids.events])
     category = kinds.dense(len(timeline))[own.events]
     number = _mixed([category, own.values])
-    found[own.events] = _packed(number, category, direction)
+    numbers[own.events] = _packed(number, category, direction)
 
 
-def _put_legacy(timeline: Timeline, found: UInt64Array) -> None:
+def _put_legacy(timeline: Timeline, numbers: UInt64Array) -> None:
     """Arrows of runtimes of TPUs, which are told by stats of their own."""
     names = set(timeline.names)
     if "TpuExecuteOp" in names or EXECUTOR in names:
         stats = [timeline.stat(name) for name in ("id", "iter_num")]
-        _put(timeline, found, (stats, EXECUTOR, _EXECUTOR), OUT_OF)
-        _put(timeline, found, (stats, "TpuExecuteOp", _EXECUTOR), INTO)
+        _put(timeline, numbers, (stats, EXECUTOR, _EXECUTOR), OUT_OF)
+        _put(timeline, numbers, (stats, "TpuExecuteOp", _EXECUTOR), INTO)
     if "EnqueueRequestLocked" in names:
         stats = [timeline.stat(name) for name in ("request_id", "queue_addr")]
-        _put(timeline, found, (stats, "EnqueueRequestLocked", _TPU_STREAM), OUT_OF)
-    _put_programs(timeline, found)
+        _put(timeline, numbers, (stats, "EnqueueRequestLocked", _TPU_STREAM), OUT_OF)
+    _put_programs(timeline, numbers)
 
 
-def _put_programs(timeline: Timeline, found: UInt64Array) -> None:
+def _put_programs(timeline: Timeline, numbers: UInt64Array) -> None:
     """Arrows from the host's order to run a program to the runs on TPUs."""
     is_order = timeline.named("DoEnqueueProgram".__eq__)
     is_run = timeline.of_lines(lambda line: line.is_device and line.name == "XLA Modules")
     runs = timeline.stat("run_id")
-    chosen = (is_order | is_run)[runs.events] & (found[runs.events] == 0)
+    chosen = (is_order | is_run)[runs.events] & (numbers[runs.events] == 0)
     whole = runs.only(runs.is_integer() & chosen)
     device, queue, core = (
         timeline.stat(name).dense(len(timeline))[whole.events]
@@ -86,7 +86,7 @@ def _put_programs(timeline: Timeline, found: UInt64Array) -> None:
     run = whole.values & (1 << _RUN_ID_BITS) - 1
     number = _mixed([device, queue, run, core])
     direction = np.where(is_run[whole.events], INTO, OUT_OF)
-    found[whole.events] = _packed(number, _TPU_LAUNCH, direction)
+    numbers[whole.events] = _packed(number, _TPU_LAUNCH, direction)
 
 
 def _ordinal(plane_name: str) -> int:
@@ -96,30 +96,30 @@ def _ordinal(plane_name: str) -> int:
 
 def _put(
     timeline: Timeline,
-    found: UInt64Array,
+    numbers: UInt64Array,
     what: tuple[Sequence[SparseStat], str, int],
     direction: int,
 ) -> None:
     """Arrows of events of a name that have none yet, and all of some stats."""
     stats, name, category = what
-    chosen: BoolArray = timeline.named(name.__eq__) & (found == 0)
+    chosen: BoolArray = timeline.named(name.__eq__) & (numbers == 0)
     for stat in stats:
         has_stat = np.zeros(len(timeline), np.bool_)
         has_stat[stat.events[stat.is_integer()]] = True
         chosen &= has_stat
     number = _mixed([stat.dense(len(timeline))[chosen] for stat in stats])
-    found[chosen] = _packed(number, category, direction)
+    numbers[chosen] = _packed(number, category, direction)
 
 
 def _mixed(columns: Sequence[Int64Array]) -> UInt64Array:
     """One number of several, equal for equal ones and in all likelihood for no others."""
-    found = np.ones(len(columns[0]), np.uint64)
+    hashes = np.ones(len(columns[0]), np.uint64)
     for column in columns:
-        found = (found + column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        found ^= found >> np.uint64(29)
-        found *= np.uint64(0xBF58476D1CE4E5B9)
-        found ^= found >> np.uint64(32)
-    return found
+        hashes = (hashes + column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+        hashes *= np.uint64(0xBF58476D1CE4E5B9)
+        hashes ^= hashes >> np.uint64(32)
+    return hashes
 
 
 def _packed(

@@ -47,14 +47,14 @@ def gpu_lines(
     streams = _streams(timeline, number)
     display = {line: 1 + place * _DISPLAYED_PER_STREAM for place, line in enumerate(streams)}
     is_kernel = _kernels(timeline)
-    found = [_steps(timeline, groups, number)]
+    lines = [_steps(timeline, groups, number)]
     for place, line in enumerate(streams):
         events = timeline.events_of(line)
         chosen = np.flatnonzero(is_kernel[events]) + events.start
         if len(chosen):
-            found += _lines_of(timeline, groups, chosen, (line, place), hlo, classic=classic)
-    found.append(_launches(timeline, groups, number))
-    return [line for line in found if len(line)], display
+            lines += _lines_of(timeline, groups, chosen, (line, place), hlo, classic=classic)
+    lines.append(_launches(timeline, groups, number))
+    return [line for line in lines if len(line)], display
 
 
 def _streams(timeline: Timeline, number: int) -> list[int]:
@@ -69,10 +69,10 @@ def _streams(timeline: Timeline, number: int) -> list[int]:
 
 
 def _kernels(timeline: Timeline) -> BoolArray:
-    found = np.zeros(len(timeline), np.bool_)
+    is_kernel = np.zeros(len(timeline), np.bool_)
     for name in ("kernel_details", "cuda_graph_id"):
-        found[timeline.stat(name).events] = True
-    return found
+        is_kernel[timeline.stat(name).events] = True
+    return is_kernel
 
 
 def _steps(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:

@@ -36,7 +36,7 @@ def host_lines(timeline: Timeline, groups: Groups, hlo: HloLookup) -> list[Deriv
     """
     has_op = np.zeros(len(timeline), np.bool_)
     has_op[timeline.stat("hlo_op").events] = True
-    found: list[DerivedLine] = []
+    lines: list[DerivedLine] = []
     threads = [place for place, line in enumerate(timeline.lines) if line.is_host]
     threads = [place for place in threads if has_op[timeline.events_of(place)].any()]
     is_launch = np.zeros(len(timeline), np.bool_)
@@ -45,8 +45,8 @@ def host_lines(timeline: Timeline, groups: Groups, hlo: HloLookup) -> list[Deriv
         chosen = timeline.events_of(place)
         events = np.flatnonzero((has_op & ~is_launch)[chosen]) + chosen.start
         if len(events):
-            found += _lines_of(timeline, groups, events, (place, count), hlo)
-    return [line for line in found if len(line)]
+            lines += _lines_of(timeline, groups, events, (place, count), hlo)
+    return [line for line in lines if len(line)]
 
 
 def _lines_of(

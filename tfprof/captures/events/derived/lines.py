@@ -100,10 +100,10 @@ class Names:
 
     def number(self, name: str, shown: str = "") -> int:
         """The number of a name."""
-        found = self._numbers.setdefault(name, len(self._numbers))
-        if found == len(self.shown):
+        place = self._numbers.setdefault(name, len(self._numbers))
+        if place == len(self.shown):
             self.shown.append(shown)
-        return found
+        return place
 
     @property
     def all(self) -> list[str]:
@@ -135,10 +135,10 @@ def line_of_spans(key: LineKey, spans: Spans, names: Names) -> DerivedLine:
 def table_of(paths: Iterable[Sequence[int]]) -> Int64Array:
     """Paths of different lengths as a table, -1 behind the end of each."""
     rows = list(paths)
-    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
+    table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
     for row, path in enumerate(rows):
-        found[row, : len(path)] = path
-    return found
+        table[row, : len(path)] = path
+    return table
 
 
 class FrameworkLines:

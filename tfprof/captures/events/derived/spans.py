@@ -86,7 +86,7 @@ def covering_spans(
     lengths = (paths >= 0).sum(axis=1)
     around = np.zeros(n_items, np.int64) if breaks is None else breaks
     outer_starts = outer_ends = np.zeros(0, np.int64)
-    found: list[tuple[Int64Array, ...]] = []
+    spans_of_levels: list[tuple[Int64Array, ...]] = []
     for level in range(paths.shape[1]):
         rows = np.flatnonzero(lengths > level)
         if not len(rows):
@@ -112,23 +112,23 @@ def covering_spans(
                 shown[len(shown) - is_open :] = ends[len(ends) - is_open :]
             ends = shown
         levels = np.full(len(begin), level, np.int64)
-        found.append((starts, ends, names[begin], groups[begin], rows[begin], levels))
+        spans_of_levels.append((starts, ends, names[begin], groups[begin], rows[begin], levels))
         outer_starts, outer_ends = starts, ends
         around = np.full(n_items, -1, np.int64)
         around[rows] = np.cumsum(is_new) - 1
-    if not found:
+    if not spans_of_levels:
         nothing = np.zeros(0, np.int64)
         return Spans(*[nothing] * 6)
-    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    columns = [np.concatenate(parts) for parts in zip(*spans_of_levels, strict=True)]
     order = np.lexsort((columns[5], columns[4]))
     return Spans(*(column[order] for column in columns))
 
 
 def _differs(values: Int64Array) -> BoolArray:
     """Whether each value is another one than that before it."""
-    found = np.ones(len(values), np.bool_)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    differs = np.ones(len(values), np.bool_)
+    differs[1:] = values[1:] != values[:-1]
+    return differs
 
 
 def _split_at_gaps(
@@ -141,14 +141,14 @@ def _split_at_gaps(
     asked = np.flatnonzero(~is_new & (groups < 0))
     if not len(asked) or not (starts_ps[asked] > ends_ps[asked - 1]).any():
         return is_new
-    found = is_new.copy()
+    begins = is_new.copy()
     start = end = 0
     rows = zip(starts_ps.tolist(), ends_ps.tolist(), groups.tolist(), strict=True)
     for row, (own_start, own_end, group) in enumerate(rows):
-        if not found[row] and group < 0 and own_start - end > _MOST_GAP * (end - start):
-            found[row] = True
-        if found[row]:
+        if not begins[row] and group < 0 and own_start - end > _MOST_GAP * (end - start):
+            begins[row] = True
+        if begins[row]:
             start, end = own_start, own_end
         else:
             end = max(end, own_end)
-    return found
+    return begins

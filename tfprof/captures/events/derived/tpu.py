@@ -51,8 +51,8 @@ def tpu_lines(timeline: Timeline, groups: Groups, number: int) -> list[DerivedLi
     )
     if place is None:
         return []
-    found = [*_framework_lines(timeline, groups, place), *_offload_lines(timeline, place)]
-    return [line for line in found if len(line)]
+    lines = [*_framework_lines(timeline, groups, place), *_offload_lines(timeline, place)]
+    return [line for line in lines if len(line)]
 
 
 def _synchronous(timeline: Timeline, events: slice) -> BoolArray:

@@ -167,14 +167,14 @@ class DeviceOps:
 
 def merged(parts: Iterable[DeviceOps]) -> DeviceOps:
     """Ops of several devices together."""
-    found: dict[OpKey, DeviceOp] = {}
+    by_key: dict[OpKey, DeviceOp] = {}
     total = idle = 0
     for part in parts:
         total, idle = total + part.total_ps, idle + part.idle_ps
         for op in part.ops:
-            known = found.get(op.key)
-            found[op.key] = op if known is None else known.plus(op)
-    return DeviceOps(tuple(found.values()), total, idle)
+            known = by_key.get(op.key)
+            by_key[op.key] = op if known is None else known.plus(op)
+    return DeviceOps(tuple(by_key.values()), total, idle)
 
 
 def of_runs(op: DeviceOp, runs: int, time_ps: int, self_ps: int, *, is_eager: bool) -> DeviceOp:

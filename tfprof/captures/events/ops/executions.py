@@ -92,14 +92,14 @@ def launching_runs(forest: Forest) -> Int64Array:
         Its place in the timeline, -1 if the capture does not tell, shape (n events,).
     """
     timeline, links = forest.timeline, forest.links
-    found = np.full(len(timeline), _NO_OP, np.int64)
+    run_of = np.full(len(timeline), _NO_OP, np.int64)
     told = timeline.stat("tf_op")
     on_device = timeline.on_device[links.targets] & timeline.on_threads[links.sources]
     launches, launched = links.sources[on_device], links.targets[on_device]
     text = told.text_ids(len(timeline))[launched]
     launches, launched, text = (column[text >= 0] for column in (launches, launched, text))
     if not len(launched):
-        return found
+        return run_of
     names = {told.texts[number] for number in np.unique(text).tolist()}
     eager_types = [_EAGER.fullmatch(name) for name in timeline.names]
     is_run = timeline.kind_mask(
@@ -123,8 +123,8 @@ def launching_runs(forest: Forest) -> Int64Array:
         same_type = type_ is not None and type_[1] == parse_op_name(op).type
         fits.append(timeline.names[kind] == op or same_type)
     kept = np.array(fits or [False], np.bool_)[place.reshape(-1)]
-    found[launched[kept]] = around[kept]
-    return found
+    run_of[launched[kept]] = around[kept]
+    return run_of
 
 
 def count_runs(of: Int64Array, launched_by: Int64Array, size: int) -> tuple[Int64Array, Int64Array]:
@@ -183,8 +183,8 @@ def host_executions(
     compiled = instructions.events[instructions.is_text()].astype(np.int64)
     keys, place = hlo_keys(timeline, compiled)
     by_key = [_NO_OP if key is None else _of_key(key, op_of, numbers) for key in keys]
-    found = np.array(by_key or [_NO_OP], np.int64)[place] if len(place) else place
-    op[compiled] = np.where(found >= 0, found, op[compiled])
+    op_of_place = np.array(by_key or [_NO_OP], np.int64)[place] if len(place) else place
+    op[compiled] = np.where(op_of_place >= 0, op_of_place, op[compiled])
     op[timeline.stat("correlation_id").events] = _NO_OP
     by_name = _by_name(timeline, numbers)
     named = np.flatnonzero(timeline.kind_mask(by_name >= 0))
@@ -204,19 +204,19 @@ def _number(numbers: dict[ExecutedOp, int], op: ExecutedOp) -> int:
 def _of_text(
     texts: list[str], numbers: dict[ExecutedOp, int], unless: Sequence[str] = ("", UNKNOWN_MODULE)
 ) -> Int64Array:
-    found = [
+    op_of_text = [
         _NO_OP if text in unless else _number(numbers, ExecutedOp(*parse_op_name(text)))
         for text in texts
     ]
-    return np.array(found or [_NO_OP], np.int64)
+    return np.array(op_of_text or [_NO_OP], np.int64)
 
 
 def _by_name(timeline: Timeline, numbers: dict[ExecutedOp, int]) -> Int64Array:
-    found = [
+    op_of_name = [
         _NO_OP if op.kind is OpKind.UNKNOWN else _number(numbers, ExecutedOp(*op))
         for op in timeline.ops
     ]
-    return np.array(found, np.int64)
+    return np.array(op_of_name, np.int64)
 
 
 def _of_key(key: HloKey, op_of: OpOfInstruction | None, numbers: dict[ExecutedOp, int]) -> int:
@@ -248,12 +248,12 @@ def _add_eager(
 ) -> None:
     """Ops that Python ran one by one."""
     types = [_EAGER.fullmatch(name) for name in timeline.names]
-    events = np.flatnonzero(timeline.kind_mask([found is not None for found in types]) & eager)
+    events = np.flatnonzero(timeline.kind_mask([op_type is not None for op_type in types]) & eager)
     of_kind = np.full(len(types), _NO_OP, np.int64)
     for kind in np.unique(timeline.kinds[events]).tolist():
-        found = types[kind]
-        assert found is not None
-        made = ExecutedOp(OpKind.TENSORFLOW, found[1], found[1], is_eager=True)
+        op_type = types[kind]
+        assert op_type is not None
+        made = ExecutedOp(OpKind.TENSORFLOW, op_type[1], op_type[1], is_eager=True)
         of_kind[kind] = _number(numbers, made)
     op[events] = of_kind[timeline.kinds[events]]
 

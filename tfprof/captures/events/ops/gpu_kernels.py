@@ -12,7 +12,7 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import Int64Array
 
 _NS = 1000
 """Picoseconds of a nanosecond."""
@@ -109,7 +109,7 @@ def gpu_kernels(
     distinct, place = np.unique(columns, axis=0, return_inverse=True)
     duration_ns = timeline.durations_ps[events] // _NS
     sums = _Sums(place.reshape(-1), duration_ns, len(distinct))
-    found: dict[Kernel, KernelTimes] = {}
+    by_kernel: dict[Kernel, KernelTimes] = {}
     for row, (kind, text, op, equation, known, vendor) in enumerate(distinct.tolist()):
         kernel, occupancy = _kernel(
             timeline.names[kind],
@@ -121,8 +121,8 @@ def gpu_kernels(
             classic=classic,
         )
         times = KernelTimes(kernel, occupancy, *sums.of(row))
-        found[kernel] = _added(found[kernel], times) if kernel in found else times
-    return sorted_kernels(found.values())
+        by_kernel[kernel] = _added(by_kernel[kernel], times) if kernel in by_kernel else times
+    return sorted_kernels(by_kernel.values())
 
 
 def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Array]:
@@ -146,8 +146,8 @@ def _with_hlo(
             continue
         numbers.append(len(told))
         told.append(name)
-    found = np.array(numbers, np.int64)[place]
-    return np.where(found >= 0, found, ops)
+    kernel_of = np.array(numbers, np.int64)[place]
+    return np.where(kernel_of >= 0, kernel_of, ops)
 
 
 def sorted_kernels(kernels: Iterable[KernelTimes]) -> list[KernelTimes]:
@@ -157,12 +157,12 @@ def sorted_kernels(kernels: Iterable[KernelTimes]) -> list[KernelTimes]:
 
 def merged_kernels(reports: Iterable[Iterable[KernelTimes]]) -> list[KernelTimes]:
     """Kernels of several hosts together; equal ones add up."""
-    found: dict[Kernel, KernelTimes] = {}
+    by_kernel: dict[Kernel, KernelTimes] = {}
     for report in reports:
         for times in report:
-            known = found.get(times.kernel)
-            found[times.kernel] = times if known is None else _added(known, times)
-    return sorted_kernels(found.values())
+            known = by_kernel.get(times.kernel)
+            by_kernel[times.kernel] = times if known is None else _added(known, times)
+    return sorted_kernels(by_kernel.values())
 
 
 def _added(one: KernelTimes, other: KernelTimes) -> KernelTimes:
@@ -317,15 +317,9 @@ def is_eligible(op_name: str, equation: str = "", *, classic: bool = False) -> b
 
 def tensor_core_share(kernels: Iterable[KernelTimes]) -> dict[str, tuple[int, int]]:
     """Time on tensor cores, and all kernel time, of each op, in ns."""
-    found: dict[str, tuple[int, int]] = {}
+    by_op: dict[str, tuple[int, int]] = {}
     for times in kernels:
-        on_cores, total = found.get(times.kernel.op_name, (0, 0))
+        on_cores, total = by_op.get(times.kernel.op_name, (0, 0))
         more = times.total_ns if times.kernel.uses_tensor_cores else 0
-        found[times.kernel.op_name] = (on_cores + more, total + times.total_ns)
-    return found
-
-
-def is_gpu_event(timeline: Timeline) -> BoolArray:
-    """Whether each event is one of a GPU's streams, shape (n events,)."""
-    gpus = [plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes]
-    return timeline.of_lines(lambda line: gpus[line.plane] and not line.is_derived)
+        by_op[times.kernel.op_name] = (on_cores + more, total + times.total_ns)
+    return by_op

@@ -72,16 +72,16 @@ def _ops_of_plane(
     classic = launched_by is None
     described = _instructions(timeline, events, describe)
     durations = timeline.durations_ps[events]
-    found = _runs_of_instructions(timeline, events, described, durations, eager, classic)
+    ops = _runs_of_instructions(timeline, events, described, durations, eager, classic)
     unknown = described.place < 0
     has_op = _has_text(timeline, "tf_op", events, {"", *(() if classic else (UNKNOWN_MODULE,))})
-    found += _framework_ops(timeline, events, unknown & has_op, durations, eager, launched_by)
+    ops += _framework_ops(timeline, events, unknown & has_op, durations, eager, launched_by)
     if not classic:
-        found += _other_kernels(timeline, events, unknown & ~has_op, durations, eager)
-    busy = sum(op.self_ps for op in found)
+        ops += _other_kernels(timeline, events, unknown & ~has_op, durations, eager)
+    busy = sum(op.self_ps for op in ops)
     span = int(timeline.ends_of(events).max() - timeline.starts_ps[events].min())
     total = max(span, busy)  # streams run side by side
-    return DeviceOps(tuple(found), total, total - busy)
+    return DeviceOps(tuple(ops), total, total - busy)
 
 
 class _Described(NamedTuple):
@@ -162,7 +162,7 @@ def _framework_ops(
         runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
     times = _sums(place, durations[rows], size)
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
-    found: dict[OpKey, DeviceOp] = {}
+    by_key: dict[OpKey, DeviceOp] = {}
     for number in np.argsort(first).tolist():
         text, kind = distinct[number].tolist()
         provenance = told.texts[text]
@@ -174,8 +174,8 @@ def _framework_ops(
             normalized_ps=times[number],
             is_eager=bool(ran_eagerly[number]),
         )  # fmt: skip
-        found[key] = found[key].plus(op) if key in found else op
-    return list(found.values())
+        by_key[key] = by_key[key].plus(op) if key in by_key else op
+    return list(by_key.values())
 
 
 def _runs_of_ops(
@@ -194,8 +194,8 @@ def _runs_of_ops(
     runs, _ = count_runs(of_part[part], launched_by, len(ops))
     others = np.zeros(len(ops), np.int64)
     np.maximum.at(others, of_part, unknown)
-    found: Int64Array = (runs + others)[of_part]
-    return found
+    run_of: Int64Array = (runs + others)[of_part]
+    return run_of
 
 
 def _has_text(
@@ -204,8 +204,8 @@ def _has_text(
     """Whether a stat of each event has a text that says something."""
     stat = timeline.stat(name)
     says = np.array([*(text not in unless for text in stat.texts), False], np.bool_)
-    found: BoolArray = says[stat.text_ids(len(timeline))[events]]
-    return found
+    has_text: BoolArray = says[stat.text_ids(len(timeline))[events]]
+    return has_text
 
 
 def _other_kernels(
@@ -229,7 +229,7 @@ def _other_kernels(
     counts = np.bincount(of_row, minlength=size).tolist()
     times = _sums(of_row, durations[rows], size)
     ran_eagerly = np.bincount(of_row, eager[events[rows]], minlength=size) > 0
-    found: dict[OpKey, DeviceOp] = {}
+    by_key: dict[OpKey, DeviceOp] = {}
     for number, (of_key, kind) in enumerate(distinct.tolist()):
         key, kernel = keys[of_key], timeline.names[kind]
         unknown = DeviceOp(
@@ -238,13 +238,13 @@ def _other_kernels(
         )  # fmt: skip
         time, is_eager = times[number], bool(ran_eagerly[number])
         op = of_runs(unknown, counts[number], time, time, is_eager=is_eager)
-        known = found.get(op.key)
+        known = by_key.get(op.key)
         if known is None:
-            found[op.key] = op
+            by_key[op.key] = op
         else:  # the kernel that ran most tells how often an instruction did
             runs = max(known.occurrences, op.occurrences)
-            found[op.key] = replace(known.plus(op), occurrences=runs)
-    return list(found.values())
+            by_key[op.key] = replace(known.plus(op), occurrences=runs)
+    return list(by_key.values())
 
 
 def _sums(place: Int64Array, values: Int64Array, size: int) -> list[int]:

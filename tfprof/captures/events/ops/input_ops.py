@@ -97,10 +97,10 @@ def input_ops(hosts: Sequence[OpTimes], *, classic: bool = False) -> list[InputO
             known = sums.setdefault((op.name, work), [0, 0, 0])
             for place, value in enumerate(values):
                 known[place] += value
-    found = [
+    of_input = [
         InputOp(name, work, count, time, own) for (name, work), (count, time, own) in sums.items()
     ]
-    return sorted(found, key=lambda op: (-op.self_ps, op.name))
+    return sorted(of_input, key=lambda op: (-op.self_ps, op.name))
 
 
 class InputBreakdown(NamedTuple):

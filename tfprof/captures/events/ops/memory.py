@@ -140,12 +140,12 @@ def memory_events(
         dtype=columns.dtypes(),
         texts=texts,
     )
-    found = {}
+    by_allocator = {}
     for name in sorted(names):
         own = whole.take(allocator == names[name])
         in_time = own.take(np.argsort(own.time_ps, kind="stable"))
-        found[name] = _named_as_allocated(_with_steps(in_time))
-    return found
+        by_allocator[name] = _named_as_allocated(_with_steps(in_time))
+    return by_allocator
 
 
 class _Columns:
@@ -210,7 +210,7 @@ class _Columns:
     def allocators(self) -> tuple[Int64Array, dict[str, int]]:
         """The allocator of each event, by name, or by the number of its device; -1 without one."""
         numbers: dict[str, int] = {}
-        found = np.full(len(self._events), -1, np.int64)
+        allocator_of = np.full(len(self._events), -1, np.int64)
         for name in ("device_ordinal", "index_on_host", "allocator_name"):
             rows, place, stat = self._found(name)
             values = stat.values[place]
@@ -220,9 +220,9 @@ class _Columns:
                     values.tolist(), stat.is_text()[place].tolist(), strict=True
                 )
             ]
-            found[rows] = [numbers.setdefault(text, len(numbers)) for text in texts]
-        used = set(found.tolist())
-        return found, {name: number for name, number in numbers.items() if number in used}
+            allocator_of[rows] = [numbers.setdefault(text, len(numbers)) for text in texts]
+        used = set(allocator_of.tolist())
+        return allocator_of, {name: number for name, number in numbers.items() if number in used}
 
 
 def _shown(name: str, text: str) -> str:

@@ -81,8 +81,8 @@ def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
 
 
 def _integers(timeline: Timeline, stat: str, events: Int64Array) -> Int64Array:
-    found: Int64Array = timeline.stat(stat).dense(len(timeline))[events]
-    return found
+    integers: Int64Array = timeline.stat(stat).dense(len(timeline))[events]
+    return integers
 
 
 def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tuple[str, ...]]:

@@ -84,20 +84,20 @@ def host_op_runs(
         eager: Whether each event ran eagerly, shape (n events,); without, Python ran no op.
         op_of: What the framework calls an instruction.
     """
-    found = host_executions(timeline, eager, op_of)
+    executions = host_executions(timeline, eager, op_of)
     names = _Names()
     numbers = np.array(
         [
             names.number(op.name, op.type)
             if op.part or op.kind in (OpKind.TENSORFLOW, OpKind.JAX)
             else NO_OP
-            for op in found.names
+            for op in executions.names
         ]
         or [NO_OP],
         np.int64,
     )
-    ops = numbers[found.ops]
-    return _runs(timeline, found.events[ops >= 0], ops[ops >= 0], names)
+    ops = numbers[executions.ops]
+    return _runs(timeline, executions.events[ops >= 0], ops[ops >= 0], names)
 
 
 def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRuns:
@@ -128,8 +128,8 @@ def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRun
 
 def _of_keys(names: _Names, ops: Sequence[ExecutedOp | None], place: Int64Array) -> Int64Array:
     numbers = [NO_OP if op is None else names.number(op.name, op.type) for op in ops]
-    found: Int64Array = np.array([*numbers, NO_OP], np.int64)[place]
-    return found
+    op_of_key: Int64Array = np.array([*numbers, NO_OP], np.int64)[place]
+    return op_of_key
 
 
 def _kernels(timeline: Timeline, events: Int64Array, names: _Names) -> Int64Array:
@@ -137,8 +137,8 @@ def _kernels(timeline: Timeline, events: Int64Array, names: _Names) -> Int64Arra
     of_kind = np.full(len(timeline.names) + 1, NO_OP, np.int64)
     for kind in np.unique(timeline.kinds[events]).tolist():
         title = timeline.names[kind]
-        found = _KERNEL.match(title)
-        name = found["name"].replace("::", ".").replace(":", "") if found else "unnamed"
+        match = _KERNEL.match(title)
+        name = match["name"].replace("::", ".").replace(":", "") if match else "unnamed"
         if not copy_name(title):
             of_kind[kind] = names.number(f"{WITHOUT_OP}/{name}", "")
     return of_kind
@@ -191,8 +191,8 @@ def devices(timeline: Timeline) -> list[int]:
 
 def copy_name(event_name: str) -> str:
     """What TensorFlow 1 called a copy: ``MEMCPYHtoD``; empty for what is none."""
-    found = _DIRECTION.match(event_name)
-    return f"MEMCPY{found[1].upper()}to{found[2].upper()}" if found else ""
+    direction = _DIRECTION.match(event_name)
+    return f"MEMCPY{direction[1].upper()}to{direction[2].upper()}" if direction else ""
 
 
 class _Names:
@@ -224,10 +224,10 @@ def _runs(timeline: Timeline, events: Int64Array, ops: Int64Array, names: _Names
 
 def first_runs(parts: Iterable[OpRuns]) -> dict[str, int]:
     """The first event of each op by its name; of several parts, of the first that has it."""
-    found: dict[str, int] = {}
+    first_ps: dict[str, int] = {}
     for runs in parts:
         known = np.flatnonzero(runs.ops >= 0)
         ops, first = np.unique(runs.ops[known], return_index=True)
         for op, place in zip(ops.tolist(), known[first].tolist(), strict=True):
-            found.setdefault(runs.names[op].name, int(runs.events[place]))
-    return found
+            first_ps.setdefault(runs.names[op].name, int(runs.events[place]))
+    return first_ps

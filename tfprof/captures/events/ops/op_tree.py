@@ -58,11 +58,11 @@ class OpNode:
 
     def child(self, name: str) -> OpNode:
         """The child of a name, made if it is not there."""
-        found = self.by_name.get(name)
-        if found is None:
-            found = self.by_name[name] = OpNode(name)
-            self.children.append(found)
-        return found
+        child = self.by_name.get(name)
+        if child is None:
+            child = self.by_name[name] = OpNode(name)
+            self.children.append(child)
+        return child
 
     def add(self, op: DeviceOp, time_ps: int, *, count: bool) -> None:
         """Add what an op took and cost."""

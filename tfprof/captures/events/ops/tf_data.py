@@ -199,13 +199,13 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
     events = np.flatnonzero(is_iterator)
     if not len(events):
         return TfData({}, ())
-    found = _Found(
+    seen = _Found(
         events,
         _unsigned(timeline.stat("id").among(events), classic),
         _unsigned(timeline.stat("parent_id").among(events), classic),
     )
-    told, ids = found.ids.events, found.ids.values.view(np.uint64)
-    parents = found.parents.at(told).view(np.uint64)
+    told, ids = seen.ids.events, seen.ids.values.view(np.uint64)
+    parents = seen.parents.at(told).view(np.uint64)
     kinds = timeline.kinds[told]
     iterators = {
         int(ids[row]): _iterator(
@@ -217,7 +217,7 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
     is_second = np.array([name == _SECOND_STAGE for name in names], np.bool_)[kinds]
     is_root = np.array([name.count("::") == 1 for name in names], np.bool_)[kinds]
     to_device = set(parents[is_second].tolist())
-    walker = _Walker(forest, found)
+    walker = _Walker(forest, seen)
     pipelines = []
     counts = {True: 0, False: 0}
     for root, events_of_root in _by_first(ids[is_root], told[is_root]):
@@ -273,20 +273,20 @@ class _Walker:
     in Python, in the order of the events.
     """
 
-    def __init__(self, forest: Forest, found: _Found) -> None:
-        self._events = events = found.events
+    def __init__(self, forest: Forest, seen: _Found) -> None:
+        self._events = events = seen.events
         timeline = forest.timeline
         starts = timeline.starts_ps[events]
         self._starts, self._ends = starts.tolist(), timeline.ends_of(events).tolist()
         self._ids: list[int | None] = [None] * len(events)
-        ids = found.ids.values.view(np.uint64).tolist()
-        for place, number in zip(self._places(found.ids.events).tolist(), ids, strict=True):
+        ids = seen.ids.values.view(np.uint64).tolist()
+        for place, number in zip(self._places(seen.ids.events).tolist(), ids, strict=True):
             self._ids[place] = number
         around = forest.nesting.parents[events]
         pairs = [
             (around, events),
             (forest.links.sources, forest.links.targets),
-            _asynchronous(forest, found),
+            _asynchronous(forest, seen),
         ]
         sources, targets = (
             np.concatenate([self._places(pair[side]) for pair in pairs]) for side in (0, 1)
@@ -300,28 +300,28 @@ class _Walker:
     def _places(self, events: IntArray) -> Int64Array:
         """Places of events among those of iterators, -1 for others."""
         place = np.searchsorted(self._events, events).clip(max=len(self._events) - 1)
-        found: Int64Array = np.where(self._events[place] == events, place, -1)
-        return found
+        places_or_none: Int64Array = np.where(self._events[place] == events, place, -1)
+        return places_or_none
 
     def taken(self, event: int) -> Taken:
         """Take a call apart."""
         starts, ends, ids = self._starts, self._ends, self._ids
         children, first_child = self._children, self._first_child
-        found: dict[int, IteratorTimes] = {}
+        times_of: dict[int, IteratorTimes] = {}
         waiting = [(int(np.searchsorted(self._events, event)), True, 0)]
         visits = 0
         while waiting:
             if visits == _MOST_VISITS:
-                return Taken(found, is_cut=True)
+                return Taken(times_of, is_cut=True)
             visits += 1
             place, is_blocking, level = waiting.pop()
             number = ids[place]
             if number is None or level > _MOST_LEVELS:
                 continue
             begin, end = starts[place], ends[place]
-            times = found.get(number)
+            times = times_of.get(number)
             if times is None:
-                times = found[number] = IteratorTimes(begin)
+                times = times_of[number] = IteratorTimes(begin)
             own = end - begin
             for child in reversed(children[first_child[place] : first_child[place + 1]]):
                 overlap = max(0, min(end, ends[child]) - max(begin, starts[child]))
@@ -331,10 +331,10 @@ class _Walker:
             times.self_ps += own
             times.is_blocking |= is_blocking
             times.n_calls += 1
-        return Taken(found, is_cut=False)
+        return Taken(times_of, is_cut=False)
 
 
-def _asynchronous(forest: Forest, found: _Found) -> tuple[Int64Array, Int64Array]:
+def _asynchronous(forest: Forest, seen: _Found) -> tuple[Int64Array, Int64Array]:
     """From iterators that consume an element to those that produced it on another thread.
 
     Both know the number of the element; who produced it tells the consumer's id as its parent's.
@@ -345,15 +345,15 @@ def _asynchronous(forest: Forest, found: _Found) -> tuple[Int64Array, Int64Array
         np.flatnonzero(timeline.on_host & timeline.named(CONSUME.__contains__))
     )
     consumers = around[consumed.events]
-    known = found.ids.has(consumers)
-    keys = [found.ids.at(consumers[known]), consumed.values[known]]
+    known = seen.ids.has(consumers)
+    keys = [seen.ids.at(consumers[known]), consumed.values[known]]
     consuming = consumed.events[known], keys
     produced = elements.among(
         np.flatnonzero(timeline.on_host & timeline.named(PRODUCE.__contains__))
     )
-    producers = _first_inside(forest, found.events, produced.events)
-    known = found.parents.has(producers)
-    keys = [found.parents.at(producers[known]), produced.values[known]]
+    producers = _first_inside(forest, seen.events, produced.events)
+    known = seen.parents.has(producers)
+    keys = [seen.parents.at(producers[known]), produced.values[known]]
     producing = producers[known], keys
     marks, targets = all_matches(consuming, producing)
     order = np.argsort(marks, kind="stable")

@@ -100,7 +100,7 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
     normalized = _sums(place, np.rint(durations * scale).astype(np.int64), len(distinct))
     kinds_before = first_kind(timeline, number)
     described = OpMetadata(plane)
-    found: dict[OpKey, DeviceOp] = {}
+    by_key: dict[OpKey, DeviceOp] = {}
     for row, kind in enumerate(distinct.tolist()):
         op = described.op(kind - kinds_before - 1)
         if op is None:
@@ -110,10 +110,10 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
         if op.category == _CUSTOM_CALL:
             whole = _with_own_cost(timeline, spans.events[place == row], whole)
         whole = _with_normalized(whole, int(normalized[row]))
-        found[op.key] = found[op.key].plus(whole) if op.key in found else whole
+        by_key[op.key] = by_key[op.key].plus(whole) if op.key in by_key else whole
     total = _span(timeline, number, spans)
-    busy = sum(op.self_ps for op in found.values())
-    return DeviceOps(tuple(found.values()), total, max(0, total - busy))
+    busy = sum(op.self_ps for op in by_key.values())
+    return DeviceOps(tuple(by_key.values()), total, max(0, total - busy))
 
 
 def _sums(place: Int64Array, values: Int64Array, size: int) -> Int64Array:

@@ -72,12 +72,12 @@ def code_times(
     # Of annotations the outermost count, whole; of functions what they do themselves.
     own[~of_frame] = amount[~of_frame]
     counts = ~in_annotation & (own > 0)
-    found: dict[tuple[str, bool], list[int]] = {}
+    sums: dict[tuple[str, bool], list[int]] = {}
     for place in np.flatnonzero(counts).tolist():
         key = (timeline.name(int(code[place])), not of_frame[place])
-        found.setdefault(key, []).append(place)
+        sums.setdefault(key, []).append(place)
     times = []
-    for (name, is_annotation), places in found.items():
+    for (name, is_annotation), places in sums.items():
         longest = max(places, key=lambda place: int(own[place]))
         above = int(around[longest])
         is_called = not is_annotation and above >= 0 and bool(of_frame[above])
@@ -111,12 +111,12 @@ def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Arr
             return np.zeros(len(moments), np.int64)
         place = np.searchsorted(starts, moments, side="right") - 1
         inside = np.minimum(moments, ends[np.maximum(place, 0)]) - starts[np.maximum(place, 0)]
-        found: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
-        return found
+        covered_ps: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
+        return covered_ps
 
     def alone(begin: Int64Array, end: Int64Array) -> Int64Array:
-        found: Int64Array = (end - begin) - (covered(end) - covered(begin))
-        return found
+        alone_ps: Int64Array = (end - begin) - (covered(end) - covered(begin))
+        return alone_ps
 
     return alone
 
@@ -127,14 +127,16 @@ def _around(forest: Forest, code: Int64Array) -> Int64Array:
     places[code] = np.arange(len(code))
     parents = forest.nesting.parents[code]
     nearest = forest.nesting.nearest(places)
-    found: Int64Array = np.where(parents >= 0, nearest[np.maximum(parents, 0)], -1).astype(np.int64)
-    return found
+    nearest_around: Int64Array = np.where(parents >= 0, nearest[np.maximum(parents, 0)], -1).astype(
+        np.int64
+    )
+    return nearest_around
 
 
 def _inside(around: Int64Array, wanted: BoolArray) -> BoolArray:
     """Whether one that is wanted encloses each; events come after what encloses them."""
-    found = np.zeros(len(around), np.bool_)
+    is_inside = np.zeros(len(around), np.bool_)
     for place, above in enumerate(around.tolist()):
         if above >= 0:
-            found[place] = found[above] or wanted[above]
-    return found
+            is_inside[place] = is_inside[above] or wanted[above]
+    return is_inside

@@ -53,24 +53,24 @@ def cut_steps(
     """
     if not len(times):
         return {}
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     is_marked = np.isin(times.groups, marked)
     if is_marked.any():
-        found |= at_the_ends(times.groups, is_marked, UNMARKED)
+        reasons |= at_the_ends(times.groups, is_marked, UNMARKED)
     began = _began_ps(timeline)
     if began is not None:
         is_late = np.logical_or.accumulate(times.start_ps > began)
-        found |= at_the_ends(times.groups, is_late, BEGAN_EARLIER)
+        reasons |= at_the_ends(times.groups, is_late, BEGAN_EARLIER)
     last = int(times.groups[-1])
     if times.duration_ps[-1] == 0:
-        found.setdefault(last, NO_END)
-        return found
+        reasons.setdefault(last, NO_END)
+        return reasons
     calls, root = _Calls(timeline, groups.of_event), groups.roots.get(last, -1)
     if calls.lack_kernels_of(times.groups):
-        found.setdefault(last, NO_KERNELS)
+        reasons.setdefault(last, NO_KERNELS)
     elif root >= 0 and calls.come_after(last, int(timeline.ends_of(root))):
-        found.setdefault(last, MORE_KERNELS)
-    return found
+        reasons.setdefault(last, MORE_KERNELS)
+    return reasons
 
 
 def at_the_ends(groups: Int64Array, is_whole: BoolArray, reason: str) -> dict[int, str]:

@@ -19,14 +19,14 @@ def ran_eagerly(forest: Forest) -> BoolArray:
     executes = np.flatnonzero(timeline.named(EAGER_EXECUTE.__eq__))
     own = np.full(len(timeline), -1, np.int8)
     own[executes] = timeline.stat("is_func").at(executes) == 0
-    found = nesting.nearest(own)
+    is_eager = nesting.nearest(own)
     while len(executes):
-        is_new = (found[links.targets] < 0) & (found[links.sources] >= 0)
+        is_new = (is_eager[links.targets] < 0) & (is_eager[links.sources] >= 0)
         if not is_new.any():
             break
         # Of several that lead to an event the first one counts: it is written last.
         rows = np.flatnonzero(is_new)[::-1]
-        found[links.targets[rows]] = found[links.sources[rows]]
-        found = nesting.nearest(found)
-    result: BoolArray = found > 0
+        is_eager[links.targets[rows]] = is_eager[links.sources[rows]]
+        is_eager = nesting.nearest(is_eager)
+    result: BoolArray = is_eager > 0
     return result

@@ -53,8 +53,8 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
 
     Annotations are looked for on the threads on which steps begin.
     """
-    found = timeline.named(is_frame)
-    found &= timeline.on_threads
+    is_own = timeline.named(is_frame)
+    is_own &= timeline.on_threads
     maybe = np.array(
         [
             op.kind is OpKind.UNKNOWN and not op.type and bool(name) and not _is_of_runtime(name)
@@ -70,8 +70,8 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
     for line in np.unique(timeline.lines_of(roots)).tolist():
         on_line[timeline.events_of(line)] = True
     is_annotation &= on_line
-    found |= is_annotation
-    return found
+    is_own |= is_annotation
+    return is_own
 
 
 def _is_of_runtime(name: str) -> bool:

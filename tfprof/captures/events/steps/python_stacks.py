@@ -31,9 +31,9 @@ def python_stacks(forest: Forest, events: Mapping[str, int]) -> tuple[StackTable
         for kind, name in enumerate(forest.timeline.names)
         if name.startswith("$") and (frame := _frame(name)) is not None
     }
-    stacks, found = StackTable(), dict[str, int]()
+    stacks, stack_ids = StackTable(), dict[str, int]()
     if not frames:
-        return stacks, found
+        return stacks, stack_ids
     kinds = forest.timeline.kinds
 
     def is_call(event: int) -> bool:
@@ -46,8 +46,8 @@ def python_stacks(forest: Forest, events: Mapping[str, int]) -> tuple[StackTable
             continue
         if innermost not in stack_of:
             stack_of[innermost] = stacks.intern(_calls(forest, innermost, frames))
-        found[name] = stack_of[innermost]
-    return stacks, found
+        stack_ids[name] = stack_of[innermost]
+    return stacks, stack_ids
 
 
 def _calls(forest: Forest, event: int, frames: Mapping[int, Frame]) -> list[Frame]:
@@ -63,8 +63,8 @@ def _calls(forest: Forest, event: int, frames: Mapping[int, Frame]) -> list[Fram
 
 
 def _frame(name: str) -> Frame | None:
-    found = _CALL.fullmatch(name)
-    if found is None:
+    call = _CALL.fullmatch(name)
+    if call is None:
         return None
-    line = whole_number(found["line"])
-    return Frame(found["file"], found["function"], line, function_start_line=line)
+    line = whole_number(call["line"])
+    return Frame(call["file"], call["function"], line, function_start_line=line)

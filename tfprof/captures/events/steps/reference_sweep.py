@@ -40,7 +40,7 @@ def _pieces(
     order = np.lexsort((-kinds, is_start, times))
     is_open = dict.fromkeys(np.unique(spent).tolist(), 0)
     current = int(Spent.UNKNOWN)
-    found = []
+    pieces = []
     for begins, kind in zip(is_start[order].tolist(), kinds[order].tolist(), strict=True):
         is_open[kind] += 1 if begins else -1
         if begins:
@@ -48,8 +48,8 @@ def _pieces(
         elif kind == current and not is_open[kind]:
             below = (k for k, count in is_open.items() if k < kind and count > 0)
             current = max(below, default=int(Spent.UNKNOWN))
-        found.append(current)
+        pieces.append(current)
     at = times[order]
-    values = np.array(found[:-1], np.int64)
+    values = np.array(pieces[:-1], np.int64)
     rows = np.flatnonzero((values != int(Spent.UNKNOWN)) & (at[1:] > at[:-1]))
     return values[rows], at[:-1][rows], at[1:][rows]

@@ -92,10 +92,13 @@ def served_requests(forest: Forest) -> Requests:
     events = [_tpu_events(timeline, groups)]
     if any(plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes):
         events.append(gpu_step_events(timeline, groups, classic=False)[0])
-    found = _of_requests(_joined(events), chosen, pairs)
-    start, end = spans[found.group, 0], spans[found.group, 1]
+    requests = _of_requests(_joined(events), chosen, pairs)
+    start, end = spans[requests.group, 0], spans[requests.group, 1]
     clipped = StepEvents(
-        found.group, found.spent, np.maximum(found.start_ps, start), np.minimum(found.end_ps, end)
+        requests.group,
+        requests.spent,
+        np.maximum(requests.start_ps, start),
+        np.minimum(requests.end_ps, end),
     )
     kept = spans[:, 1] > spans[:, 0]
     return _measured(clipped.only(clipped.end_ps > clipped.start_ps), spans, kept)
@@ -124,9 +127,9 @@ def reference_requests(forest: Forest, groups: Groups) -> Requests:
         if is_first and place < len(chosen) and chosen[place] == above:
             spans[place, 1] = max(spans[place, 1], end_of_batch[below])
             followed.add(above)
-    found = _of_requests(_tpu_events(timeline, groups), chosen, pairs)
+    requests = _of_requests(_tpu_events(timeline, groups), chosen, pairs)
     kept = (spans[:, 1] > spans[:, 0]) & _has_model(timeline, groups, calls, chosen, pairs)
-    return _measured(found, spans, kept)
+    return _measured(requests, spans, kept)
 
 
 def _none() -> Requests:
@@ -152,8 +155,8 @@ def _named_by_users(timeline: Timeline) -> Int64Array:
     told = timeline.stat("_r")
     is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[told.events]
     marks = (told.values == -1) | ((told.values == 1) & is_named)
-    found: Int64Array = told.events[told.is_integer() & marks]
-    return found
+    named: Int64Array = told.events[told.is_integer() & marks]
+    return named
 
 
 def _leading(forest: Forest, groups: Groups) -> Int64Array:
@@ -170,8 +173,8 @@ def _leading(forest: Forest, groups: Groups) -> Int64Array:
     pairs = np.stack([group[sources], group[targets]], axis=1).astype(np.int64)
     kept = (pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
     kept &= on_threads[sources] & on_threads[targets]
-    found: Int64Array = np.unique(pairs[kept], axis=0)
-    return found
+    leading: Int64Array = np.unique(pairs[kept], axis=0)
+    return leading
 
 
 def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> Int64Array:
@@ -194,8 +197,8 @@ def _has_model(
     with_model = told.events[~told.is_text() | says[np.where(told.is_text(), told.values, 0)]]
     known = np.unique(groups.of_event[with_model])
     below = pairs[np.isin(pairs[:, 1], known), 0]
-    found = np.isin(chosen, known) | np.isin(chosen, below)
-    return found if found.any() else np.ones(len(chosen), np.bool_)
+    has_model = np.isin(chosen, known) | np.isin(chosen, below)
+    return has_model if has_model.any() else np.ones(len(chosen), np.bool_)
 
 
 def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
@@ -213,7 +216,7 @@ def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
         (_on_threads(timeline, group, _TO_DEVICE), Spent.HOST_TO_DEVICE),
         (_on_threads(timeline, group, _FROM_DEVICE), Spent.DEVICE_TO_HOST),
     ]
-    found = [
+    events_of_cores = [
         StepEvents(
             group[events].astype(np.int64), np.full(len(events), int(spent)),
             timeline.starts_ps[events], timeline.ends_of(events),
@@ -222,11 +225,11 @@ def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
     ]  # fmt: skip
     for way, spent in (("To", Spent.HOST_TO_DEVICE), ("From", Spent.DEVICE_TO_HOST)):
         first, last = _transfers(timeline, group, _BEGUN.format(way))
-        found.append(StepEvents(
+        events_of_cores.append(StepEvents(
             group[first].astype(np.int64), np.full(len(first), int(spent)),
             timeline.starts_ps[first], timeline.ends_of(last),
         ))  # fmt: skip
-    return _joined(found)
+    return _joined(events_of_cores)
 
 
 def _on_threads(timeline: Timeline, group: Int64Array, names: frozenset[str]) -> Int64Array:
@@ -275,8 +278,8 @@ def _measured(events: StepEvents, spans: Int64Array, kept: BoolArray) -> Request
 
     def of(kinds: tuple[Spent, ...]) -> Int64Array:
         nothing = np.zeros(len(spans), np.int64)
-        found: Int64Array = np.sum([by_kind.get(kind, nothing) for kind in kinds], axis=0)
-        return found
+        sums: Int64Array = np.sum([by_kind.get(kind, nothing) for kind in kinds], axis=0)
+        return sums
 
     columns = (spans[:, 1] - spans[:, 0], of(_COMPUTATION), of(_COPIES))
     return together([Requests(*(column[kept] for column in columns))])

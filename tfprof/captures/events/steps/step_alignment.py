@@ -83,8 +83,8 @@ def align_by_number(numbers: Sequence[Int64Array]) -> Alignment | None:
         return None
     chief = min(with_steps, key=lambda host: len(numbers[host]))
     offsets = {host: int(numbers[host][0] - numbers[chief][0]) for host in with_steps}
-    found = _common(offsets, [len(own) for own in numbers], chief, without)
-    return found if found.n_steps else None
+    alignment = _common(offsets, [len(own) for own in numbers], chief, without)
+    return alignment if alignment.n_steps else None
 
 
 def _common(

@@ -132,11 +132,11 @@ def host_step_events(
     )  # fmt: skip
     events = np.flatnonzero((spent >= 0) & ~_is_inside_its_like(forest, spent, of_event))
     starts = timeline.starts_ps[events]
-    found = StepEvents(
+    step_events = StepEvents(
         of_event[events].astype(np.int64), spent[events].astype(np.int64), starts,
         starts + timeline.durations_ps[events],
     )  # fmt: skip
-    return found, markers
+    return step_events, markers
 
 
 def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
@@ -147,15 +147,15 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
     capture has cut (``build_forest``), as such a start takes no time itself.
     """
     timeline = forest.timeline
-    found = np.empty(len(spent), np.bool_)
+    is_inside = np.empty(len(spent), np.bool_)
     for block in blocks(0, len(spent)):
         parents = forest.nesting.parents[block]
         around = np.maximum(parents, 0)
         is_alike = (spent[around] == spent[block]) & (of_event[around] == of_event[block])
         is_alike &= timeline.durations_ps[block] > 0
         is_alike &= timeline.ends_of(around) >= timeline.ends_of(block)
-        np.logical_and(parents >= 0, is_alike, out=found[block])
-    return found
+        np.logical_and(parents >= 0, is_alike, out=is_inside[block])
+    return is_inside
 
 
 _MARKER_NAMES = ("train", "test", "TraceContext")
@@ -247,11 +247,11 @@ def gpu_step_events(
         events = events[launched[events] & (groups.of_event[events] >= 0)]
         spent = spent_of_kind[timeline.kinds[events]]
         spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
-        found = StepEvents(
+        step_events = StepEvents(
             groups.of_event[events].astype(np.int64), spent,
             timeline.starts_ps[events], timeline.ends_of(events),
         )  # fmt: skip
-        parts.append((found, markers))
+        parts.append((step_events, markers))
     return joined(parts)
 
 

@@ -147,19 +147,19 @@ def called(forest: Forest, roots: list[int]) -> Calls:
     if outermost.count(usual) == 1:
         usual = ""
     of_functions = frozenset(timeline.stat("tf_function_call").events.tolist())
-    found: dict[str, list[int]] = {}
+    calls_of: dict[str, list[int]] = {}
     for chain in around:
         functions = [event for event in chain if event in of_functions]
         same = [event for event in chain if timeline.name(event) == usual]
         call = (same or functions or chain)[-1]
         name = timeline.name(functions[-1]) if functions else ""
-        found.setdefault(name, []).append(call)
+        calls_of.setdefault(name, []).append(call)
     took = {
-        name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in found.items()
+        name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in calls_of.items()
     }
-    main = max(sorted(found), key=took.__getitem__)
-    calls = sorted(found.pop(main), key=lambda event: int(timeline.starts_ps[event]))
-    return Calls(main, calls, {name: len(others) for name, others in sorted(found.items())})
+    main = max(sorted(calls_of), key=took.__getitem__)
+    calls = sorted(calls_of.pop(main), key=lambda event: int(timeline.starts_ps[event]))
+    return Calls(main, calls, {name: len(others) for name, others in sorted(calls_of.items())})
 
 
 def _around(forest: Forest, root: int, roots: Int64Array) -> list[int]:

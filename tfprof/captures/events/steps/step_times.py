@@ -48,8 +48,8 @@ class StepTimes:
     def of(self, *kinds: Spent) -> Int64Array:
         """Time of each step that was spent on some kinds together, shape (n,)."""
         columns = [SPENT_COLUMN[kind] for kind in kinds]
-        found: Int64Array = self.spent_ps[:, columns].sum(axis=1)
-        return found
+        sums_ps: Int64Array = self.spent_ps[:, columns].sum(axis=1)
+        return sums_ps
 
 
 def step_times(
@@ -114,12 +114,12 @@ def _spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
     of_host, of_device = longest
     if not has_device:
         return of_host
-    found = {}
+    spans = {}
     for group, (start, end) in of_device.items():
         host = of_host.get(group)
         is_inside = host is not None and host[0] <= start and end <= host[1]
-        found[group] = host if is_inside and host is not None else (start, end)
-    return found
+        spans[group] = host if is_inside and host is not None else (start, end)
+    return spans
 
 
 def _covered(
@@ -130,13 +130,13 @@ def _covered(
     What the kinds from one upwards cover together, less what those above it cover.
     """
     above = np.zeros(len(spans), np.int64)
-    found: dict[int, Int64Array] = {}
+    covered: dict[int, Int64Array] = {}
     for kind in sorted(set(spent.tolist()), reverse=True):
         chosen = spent >= kind
         together = union_lengths(row[chosen], start[chosen], end[chosen], spans)
-        found[kind] = together - above
+        covered[kind] = together - above
         above = together
-    return found
+    return covered
 
 
 def union_lengths(

@@ -73,7 +73,7 @@ def _devices(timeline: Timeline) -> list[_Device]:
     for number, line in enumerate(timeline.lines):
         if line.is_device and not line.is_derived:
             planes.setdefault(line.plane, []).append(number)
-    found = []
+    devices = []
     for numbers in planes.values():
         steps = modules = nothing
         for number in numbers:
@@ -83,8 +83,8 @@ def _devices(timeline: Timeline) -> list[_Device]:
                 modules = timeline.events_of(number)
         if steps != nothing or modules != nothing:
             lines = tuple(timeline.events_of(number) for number in numbers)
-            found.append(_Device(steps, modules, lines))
-    return found
+            devices.append(_Device(steps, modules, lines))
+    return devices
 
 
 def _by_modules(
@@ -153,13 +153,13 @@ def _spread(
     starts, ends = timeline.starts_ps[line], timeline.ends_of(line)
     first = timeline.starts_ps[leading]
     last = np.maximum.accumulate(timeline.ends_of(leading))
-    found = _overlapping(starts, ends, first, last, touching=True)
+    place = _overlapping(starts, ends, first, last, touching=True)
     if not classic:
         inside = _overlapping(starts, ends, first, last, touching=False)
-        found = np.where(inside >= 0, inside, found)
-    known: BoolArray = found >= 0
-    known[known] = groups[found[known]] >= 0
-    of_event[np.arange(line.start, line.stop)[known]] = groups[found[known]]
+        place = np.where(inside >= 0, inside, place)
+    known: BoolArray = place >= 0
+    known[known] = groups[place[known]] >= 0
+    of_event[np.arange(line.start, line.stop)[known]] = groups[place[known]]
 
 
 def _overlapping(

@@ -68,10 +68,10 @@ def _kinds(
     plane: Plane, rows: slice | Int64Array, before: int, kind_type: type[np.signedinteger[Any]]
 ) -> IntArray:
     """The kind of each of some events: behind those of other planes, and one that is unknown."""
-    found = plane.event_metadata.by_key.rows(plane.events.metadata_ids[rows])
-    found = found.astype(kind_type, copy=False)
-    found += kind_type(before + 1)
-    return found
+    kinds = plane.event_metadata.by_key.rows(plane.events.metadata_ids[rows])
+    kinds = kinds.astype(kind_type, copy=False)
+    kinds += kind_type(before + 1)
+    return kinds
 
 
 def _append_run(
@@ -159,10 +159,10 @@ def _merged_lines(space: XSpace) -> tuple[list[Line], list[list[tuple[int, int]]
 
 
 def _free_id(places: dict[tuple[str, int], int]) -> int:
-    found = _NEW_NVTX_ID
-    while (HOST_PLANE, found) in places:
-        found += 1
-    return found
+    free_id = _NEW_NVTX_ID
+    while (HOST_PLANE, free_id) in places:
+        free_id += 1
+    return free_id
 
 
 def _line(plane: Plane, number: int, line: int, line_id: int, *, is_host: bool) -> Line:

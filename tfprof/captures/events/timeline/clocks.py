@@ -53,7 +53,7 @@ class TimeAxis:
     @cached_property
     def n_impossible(self) -> int:
         """Events whose times cannot be."""
-        return sum(int(found.sum()) for found in self._impossible if found is not None)
+        return sum(int(is_far.sum()) for is_far in self._impossible if is_far is not None)
 
     @cached_property
     def far_lines(self) -> list[str]:
@@ -67,10 +67,10 @@ class TimeAxis:
     def _is_far(self, plane: Plane) -> BoolArray:
         stamps = plane.lines.timestamps_ns
         lowest, highest = -(1 << 63), (1 << 63) - 1
-        found: BoolArray = (stamps < self.base_ns) | (
+        is_far: BoolArray = (stamps < self.base_ns) | (
             stamps > min(max(self.base_ns + MOST_NS, lowest), highest)
         )
-        return found
+        return is_far
 
     @cached_property
     def _impossible(self) -> list[BoolArray | None]:
@@ -80,17 +80,17 @@ class TimeAxis:
         most = MOST_PS
         if together > _MOST_TOGETHER_PS:  # then the longest are not real
             most = _MOST_TOGETHER_PS // max(1, sum(len(durations) for _, durations in columns))
-        found: list[BoolArray | None] = []
+        flags: list[BoolArray | None] = []
         for offsets, durations in columns:
             if not len(offsets) or (
                 durations.min() >= 0 and durations.max() <= most
                 and offsets.min() >= -MOST_PS and offsets.max() <= MOST_PS
             ):  # fmt: skip
-                found.append(None)
+                flags.append(None)
                 continue
             is_wrong = (durations < 0) | (durations > most)
-            found.append(is_wrong | (offsets < -MOST_PS) | (offsets > MOST_PS))
-        return found
+            flags.append(is_wrong | (offsets < -MOST_PS) | (offsets > MOST_PS))
+        return flags
 
 
 def time_axis(space: XSpace) -> TimeAxis:

@@ -66,8 +66,8 @@ def function_calls(timeline: Timeline) -> list[FunctionCalls]:
     return [
         FunctionCalls(
             name, calls[name], times[name],
-            "mixed" if len(found) > 1 else next(iter(found), ""), counts[name],
+            "mixed" if len(used) > 1 else next(iter(used), ""), counts[name],
         )
         for name in sorted(calls)
-        for found in (compilers.get(name, set()),)
+        for used in (compilers.get(name, set()),)
     ]  # fmt: skip

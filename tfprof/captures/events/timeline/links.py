@@ -134,10 +134,10 @@ def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
     ordinals = ordinal.dense(n_events, missing=-1)
     for number, line in enumerate(timeline.lines):
         name = timeline.space.planes[line.plane].name
-        found = _ORDINAL.match(name)
-        if line.name == "XLA Modules" and found is not None:
+        match = _ORDINAL.match(name)
+        if line.name == "XLA Modules" and match is not None:
             modules[timeline.events_of(number)] = True
-            ordinals[timeline.events_of(number)] = whole_number(found[1])
+            ordinals[timeline.events_of(number)] = whole_number(match[1])
     stats = (timeline.stat("queue_id"), timeline.stat("run_id"))
 
     def runs(chosen: BoolArray) -> Keyed:
@@ -220,9 +220,9 @@ def _ranks(values: Int64Array) -> tuple[IntArray, int]:
     is_new = np.zeros(len(values), np.bool_)
     np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
     ranks = np.cumsum(is_new, dtype=narrow)
-    found = np.empty(len(values), narrow)
-    found[order] = ranks
-    return found, int(ranks[-1]) + 1
+    rank_of = np.empty(len(values), narrow)
+    rank_of[order] = ranks
+    return rank_of, int(ranks[-1]) + 1
 
 
 def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
@@ -231,8 +231,8 @@ def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]
     size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
     last = np.full(size, -1, np.int64)
     last[above] = parents[0]  # the last one stays
-    found = last[below]
-    return found[found >= 0], children[0][found >= 0]
+    matches = last[below]
+    return matches[matches >= 0], children[0][matches >= 0]
 
 
 def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Array, Int64Array]:

@@ -48,18 +48,18 @@ class Nesting:
 
         Negative if there is none at all.
         """
-        found = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
+        filled = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
         if is_native() and _native is not None:
-            _native.fill_from_parents(self.parents, found)
-            return found
-        around = np.where(found < 0, self.parents, -1)
+            _native.fill_from_parents(self.parents, filled)
+            return filled
+        around = np.where(filled < 0, self.parents, -1)
         while True:
             open_ = np.flatnonzero(around >= 0)
             if not len(open_):
-                return found
+                return filled
             above = around[open_]
-            found[open_] = found[above]
-            still = found[open_] < 0
+            filled[open_] = filled[above]
+            still = filled[open_] < 0
             around[open_] = np.where(still, around[above], -1)
 
 

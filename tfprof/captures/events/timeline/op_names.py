@@ -69,9 +69,9 @@ def parse_op_name(text: str) -> OpName:
     if _OP_NAME.fullmatch(first) and _OP_TYPE.fullmatch(second):
         return OpName(OpKind.TENSORFLOW, first, second)
     type_ = second or _type_of_name(first)
-    found = _JAX_TYPE.fullmatch(type_)
-    if found is not None:
-        return OpName(OpKind.JAX, first, found[1])
+    jax_type = _JAX_TYPE.fullmatch(type_)
+    if jax_type is not None:
+        return OpName(OpKind.JAX, first, jax_type[1])
     if not second:
         return OpName(OpKind.TENSORFLOW, first, type_)
     return OpName(OpKind.UNKNOWN, text, "")

@@ -100,42 +100,42 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
 
 
 def _texts_at(ids: IntArray, events: Int64Array) -> Int64Array:
-    found: Int64Array = ids[events].astype(np.int64)
-    return found
+    text_ids: Int64Array = ids[events].astype(np.int64)
+    return text_ids
 
 
 def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
     """The run of a program around each event on its device: its kind, -1 for none."""
-    found = np.full(len(events), -1, np.int64)
+    module_of = np.full(len(events), -1, np.int64)
     planes = np.array([line.plane for line in timeline.lines], np.int64)[timeline.lines_of(events)]
     starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
     for number, line in enumerate(timeline.lines):
         runs = timeline.events_of(number)
         if line.name != MODULES or runs.start == runs.stop:
             continue
-        own = np.flatnonzero((planes == line.plane) & (found < 0))
+        own = np.flatnonzero((planes == line.plane) & (module_of < 0))
         run = np.searchsorted(timeline.starts_ps[runs], starts[own], side="right") - 1
         run = np.where(run >= 0, run + runs.start, -1)
         is_around = (run >= 0) & (timeline.ends_of(run) >= ends[own])
-        found[own[is_around]] = timeline.kinds[run[is_around]]
-    return found
+        module_of[own[is_around]] = timeline.kinds[run[is_around]]
+    return module_of
 
 
 def told_modules(timeline: Timeline) -> dict[int, str]:
     """Names of programs by id, as events and runs of programs tell them."""
-    found: dict[int, str] = {}
+    modules: dict[int, str] = {}
     for number, line in enumerate(timeline.lines):
         if line.name == MODULES:
             for kind in np.unique(timeline.kinds[timeline.events_of(number)]).tolist():
                 name, program_id = split_title(timeline.names[kind])
                 if program_id is not None:
-                    found[program_id] = name
+                    modules[program_id] = name
     with_module = timeline.stat("hlo_module").events.astype(np.int64)
     keys, _ = hlo_keys(timeline, with_module)
     for key in keys:
         if key is not None and key.program_id is not None and key.module:
-            found[key.program_id] = key.module
-    return found
+            modules[key.program_id] = key.module
+    return modules
 
 
 class KnownPrograms:
@@ -154,17 +154,17 @@ class KnownPrograms:
 
     def instruction(self, key: HloKey) -> KnownInstruction | None:
         """The instruction of an event; None if the capture does not hold it."""
-        found = [
+        known = [
             KnownInstruction(program, instruction)
             for program in self._candidates(key)
             if (instruction := program.module().find(key.name)) is not None
         ]
-        return found[0] if len(found) == 1 else None
+        return known[0] if len(known) == 1 else None
 
     def program(self, program_id: int | None, module: str = "") -> HloProgram | None:
         """The program of an id, of a name, or of both; None if there is none, or several."""
-        found = self._candidates(HloKey(program_id, module, ""))
-        return found[0] if len(found) == 1 else None
+        candidates = self._candidates(HloKey(program_id, module, ""))
+        return candidates[0] if len(candidates) == 1 else None
 
     def _candidates(self, key: HloKey) -> list[HloProgram]:
         named = self._by_name.get(key.module, [])

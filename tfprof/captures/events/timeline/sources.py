@@ -56,13 +56,13 @@ class Sources:
     def of(self, events: IntArray) -> Int64Array:
         """The number of some events of the timeline, -1 for what is not in the space."""
         before = np.searchsorted(self.added, events)
-        found = events - before
+        source = events - before
         if self.order is not None and len(self.order):
-            found = self.order[np.minimum(found, len(self.order) - 1)].astype(np.int64)
+            source = self.order[np.minimum(source, len(self.order) - 1)].astype(np.int64)
         if len(self.added):
             is_added = self.added[np.minimum(before, len(self.added) - 1)] == events
-            found = np.where(is_added, -1, found)
-        return found
+            source = np.where(is_added, -1, source)
+        return source
 
     @cached_property
     def places(self) -> IntArray | None:
@@ -71,13 +71,13 @@ class Sources:
             return None
         is_added = np.zeros(self.n_events, np.bool_)
         is_added[self.added] = True
-        found: IntArray = np.full(self.n_sources, -1, place_type(self.n_events))
+        places: IntArray = np.full(self.n_sources, -1, place_type(self.n_events))
         end = 0
         for block in blocks(0, self.n_events):
             own = np.flatnonzero(~is_added[block]) + block.start
             begin, end = end, end + len(own)
-            found[slice(begin, end) if self.order is None else self.order[begin:end]] = own
-        return found
+            places[slice(begin, end) if self.order is None else self.order[begin:end]] = own
+        return places
 
 
 def place_type(n_events: int) -> type[np.signedinteger[Any]]:

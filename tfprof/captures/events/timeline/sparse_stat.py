@@ -36,29 +36,29 @@ class SparseStat(NamedTuple):
 
     def is_integer(self) -> BoolArray:
         """Whether each value is an integer, signed or not."""
-        found: BoolArray = (self.kinds == StatKind.INT64) | (self.kinds == StatKind.UINT64)
-        return found
+        is_integer: BoolArray = (self.kinds == StatKind.INT64) | (self.kinds == StatKind.UINT64)
+        return is_integer
 
     def is_text(self) -> BoolArray:
         """Whether each value is a text."""
-        found: BoolArray = self.kinds >= StatKind.STR
-        return found
+        is_text: BoolArray = self.kinds >= StatKind.STR
+        return is_text
 
     def dense(self, n_events: int, missing: int = 0) -> Int64Array:
         """The integers of all events, shape (n_events,)."""
-        found = np.full(n_events, missing, np.int64)
+        column = np.full(n_events, missing, np.int64)
         whole = self.only(self.is_integer())
-        found[whole.events] = whole.values
-        return found
+        column[whole.events] = whole.values
+        return column
 
     def at(self, events: IntArray, missing: int = 0) -> Int64Array:
         """The integers of some events, shape of ``events``: cheaper than those of all."""
-        found = np.full(len(events), missing, np.int64)
+        values_at = np.full(len(events), missing, np.int64)
         rows = self.rows_of(events)
         is_integer = rows >= 0
         is_integer[is_integer] = self.is_integer()[rows[is_integer]]
-        found[is_integer] = self.values[rows[is_integer]]
-        return found
+        values_at[is_integer] = self.values[rows[is_integer]]
+        return values_at
 
     def has(self, events: IntArray) -> BoolArray:
         """Whether some events have it, shape of ``events``."""
@@ -79,17 +79,17 @@ class SparseStat(NamedTuple):
 
     def text_ids(self, n_events: int) -> IntArray:
         """The number of each event's text, -1 without one, shape (n_events,)."""
-        found = np.full(n_events, -1, np.int32)
+        ids = np.full(n_events, -1, np.int32)
         chosen = self.is_text()
-        found[self.events[chosen]] = self.values[chosen]
-        return found
+        ids[self.events[chosen]] = self.values[chosen]
+        return ids
 
     def floats(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """The numbers as doubles, shape (n,); NaN for texts."""
-        found = np.full(len(self), np.nan)
+        numbers = np.full(len(self), np.nan)
         is_double = self.kinds == StatKind.DOUBLE
-        found[is_double] = self.values[is_double].view(np.float64)
+        numbers[is_double] = self.values[is_double].view(np.float64)
         is_signed, is_unsigned = self.kinds == StatKind.INT64, self.kinds == StatKind.UINT64
-        found[is_signed] = self.values[is_signed]
-        found[is_unsigned] = self.values[is_unsigned].view(np.uint64)
-        return found
+        numbers[is_signed] = self.values[is_signed]
+        numbers[is_unsigned] = self.values[is_unsigned].view(np.uint64)
+        return numbers

@@ -89,8 +89,8 @@ class Timeline:
 
     def ends_of(self, events: Any) -> Int64Array:
         """When some events ended."""
-        found: Int64Array = self.starts_ps[events] + self.durations_ps[events]
-        return found
+        ends_ps: Int64Array = self.starts_ps[events] + self.durations_ps[events]
+        return ends_ps
 
     @cached_property
     def line_of(self) -> IntArray:
@@ -99,8 +99,8 @@ class Timeline:
 
     def lines_of(self, events: Any) -> Int64Array:
         """The line of some events: cheaper than ``line_of`` of all."""
-        found: Int64Array = np.searchsorted(self.first, events, side="right") - 1
-        return found
+        lines: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        return lines
 
     @cached_property
     def ops(self) -> list[OpName]:
@@ -128,11 +128,11 @@ class Timeline:
 
     def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
         """Whether the line of each event is wanted, shape (n,)."""
-        found = np.zeros(len(self), np.bool_)
+        is_of_lines = np.zeros(len(self), np.bool_)
         for number, line in enumerate(self.lines):
             if wanted(line):
-                found[self.events_of(number)] = True
-        return found
+                is_of_lines[self.events_of(number)] = True
+        return is_of_lines
 
     def named(self, wanted: Callable[[str], bool]) -> BoolArray:
         """Whether the name of each event is wanted, shape (n,)."""
@@ -144,10 +144,10 @@ class Timeline:
         kinds = np.flatnonzero(is_chosen).tolist()
         if len(kinds) > _FEW_KINDS:
             return is_chosen[self.kinds]
-        found = np.zeros(len(self), np.bool_)
+        mask = np.zeros(len(self), np.bool_)
         for kind in kinds:
-            found |= self.kinds == kind
-        return found
+            mask |= self.kinds == kind
+        return mask
 
     def only(self, kept: BoolArray) -> Timeline:
         """The same with some of the events, shape (n,)."""
@@ -176,23 +176,23 @@ class Timeline:
             name: Of the stat.
             keep: Keep it for those who ask again; not worth its memory for what is asked once.
         """
-        found = self._stats.get(name)
-        if found is None:
-            found = _sparse_stat(self, name)
+        column = self._stats.get(name)
+        if column is None:
+            column = _sparse_stat(self, name)
             if keep:
-                self._stats[name] = found
-        return found
+                self._stats[name] = column
+        return column
 
     def offsets_ps(self, events: Int64Array) -> Int64Array:
         """When events began, since the timestamps of their lines as written, shape (n,)."""
-        found = np.zeros(len(events), np.int64)
+        shifts_ps = np.zeros(len(events), np.int64)
         sources = self.sources.of(events)
         planes = np.searchsorted(self._first_source, sources, side="right") - 1
         for plane in np.unique(planes).tolist():
             chosen = (planes == plane) & (sources >= 0)
             offsets = self.space.planes[plane].events.offsets_ps
-            found[chosen] = offsets[sources[chosen] - self._first_source[plane]]
-        return found
+            shifts_ps[chosen] = offsets[sources[chosen] - self._first_source[plane]]
+        return shifts_ps
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
         """All stats of one event by name."""

@@ -86,7 +86,7 @@ def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
     compute = (span - infeed - outfeed - transfer - idle - wait - all_reduce).min(axis=0)
     sparse = np.argmax(wait, axis=0)
     transform = _stacked(core.sparse_transform_ps for core in cores)[sparse, steps]
-    found = TpuBreakdown(
+    parts = TpuBreakdown(
         compute=compute,
         sparse_compute=transform,
         sparse_infeed=wait[sparse, steps],
@@ -100,15 +100,15 @@ def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
         active=_stacked(core.active_ps for core in cores).mean(axis=0),
         infeed_share=_shares(infeed + wait, span),
     )
-    found.idle[:] = np.maximum(span.min(axis=0) - found.total, 0.0)
-    return found
+    parts.idle[:] = np.maximum(span.min(axis=0) - parts.total, 0.0)
+    return parts
 
 
 def _stacked(columns: Iterable[Int64Array]) -> Float64Array:
     """Columns as rows of a matrix; a row without steps for no columns."""
     rows = list(columns) or [np.zeros(0, np.int64)]
-    found: Float64Array = np.stack(rows).astype(np.float64)
-    return found
+    stacked: Float64Array = np.stack(rows).astype(np.float64)
+    return stacked
 
 
 def _shares(waiting: Float64Array, span: Float64Array) -> Float64Array:

@@ -48,7 +48,7 @@ class Core(NamedTuple):
 
 def tpu_cores(timeline: Timeline) -> list[Core]:
     """The cores of a host, TensorCores first, in the order of their planes."""
-    found = []
+    cores = []
     for number, plane in enumerate(timeline.space.planes):
         match = _PLANE.fullmatch(plane.name)
         if match is None:
@@ -64,12 +64,12 @@ def tpu_cores(timeline: Timeline) -> list[Core]:
             whole_number(match[3]) if is_sparse else told.get(_CORE, 0),
             told.get(_CHIP, whole_number(match[1])),
         )
-        found.append(core)
-    if len({core.id for core in found}) < len(found):  # no recorder wrote them: all are 0
-        found = [
-            core._replace(id=core.plane + FIRST_SPARSE_CORE * core.is_sparse) for core in found
+        cores.append(core)
+    if len({core.id for core in cores}) < len(cores):  # no recorder wrote them: all are 0
+        cores = [
+            core._replace(id=core.plane + FIRST_SPARSE_CORE * core.is_sparse) for core in cores
         ]
-    return sorted(found, key=lambda core: core.is_sparse)
+    return sorted(cores, key=lambda core: core.is_sparse)
 
 
 def _details(data: object) -> tuple[dict[int, int], str]:

@@ -42,10 +42,10 @@ def duty_cycle(timeline: Timeline) -> DutyCycle:
     chips: dict[int, list[Core]] = {}
     for core in tpu_cores(timeline):
         chips.setdefault(core.chip, []).append(core)
-    found = DutyCycle()
+    duty = DutyCycle()
     for cores in chips.values():
-        found = found.plus(_of_chip(timeline, cores))
-    return found
+        duty = duty.plus(_of_chip(timeline, cores))
+    return duty
 
 
 def _of_chip(timeline: Timeline, cores: list[Core]) -> DutyCycle:
@@ -66,5 +66,5 @@ def _of_chip(timeline: Timeline, cores: list[Core]) -> DutyCycle:
 def _off_duty(timeline: Timeline, events: Int64Array) -> BoolArray:
     stat = timeline.stat("hlo_category")
     off = np.array([*(text in OFF_DUTY for text in stat.texts), False], np.bool_)
-    found: BoolArray = off[stat.text_ids(len(timeline))[events]]
-    return found
+    is_off: BoolArray = off[stat.text_ids(len(timeline))[events]]
+    return is_off

@@ -50,11 +50,11 @@ class CoreSteps:
 
     def of(self, categories: Iterable[str]) -> Int64Array:
         """Time of some categories together, shape (n,)."""
-        found = np.zeros(len(self.span_ps), np.int64)
+        sums_ps = np.zeros(len(self.span_ps), np.int64)
         for category in categories:
             if category in self.category_ps:
-                found += self.category_ps[category]
-        return found
+                sums_ps += self.category_ps[category]
+        return sums_ps
 
     @property
     def infeed_ps(self) -> Int64Array:
@@ -64,8 +64,8 @@ class CoreSteps:
     @property
     def uncovered_ps(self) -> Int64Array:
         """What no instruction covers, shape (n,)."""
-        found: Int64Array = np.maximum(self.span_ps - self.of(self.category_ps), 0)
-        return found
+        left_ps: Int64Array = np.maximum(self.span_ps - self.of(self.category_ps), 0)
+        return left_ps
 
     @property
     def idle_ps(self) -> Int64Array:
@@ -75,8 +75,8 @@ class CoreSteps:
     @property
     def sparse_transform_ps(self) -> Int64Array:
         """What a SparseCoreV0 computes, shape (n,)."""
-        found: Int64Array = np.minimum(self.of((SPARSE_INFEED,)), self.of((SPARSE_OUTFEED,)))
-        return found
+        least_ps: Int64Array = np.minimum(self.of((SPARSE_INFEED,)), self.of((SPARSE_OUTFEED,)))
+        return least_ps
 
     @property
     def sparse_wait_ps(self) -> Int64Array:
@@ -171,20 +171,21 @@ def tpu_steps(
     cores = tpu_cores(timeline)
     markers = {core: _marked(timeline, groups, core, STEP_LINES) for core in cores}
     program = ""
-    if not classic and not any(len(found.group) for found in markers.values()):
+    if not classic and not any(len(steps_of_cores.group) for steps_of_cores in markers.values()):
         program = _longest_program(timeline, cores)
         markers = {core: _marked(timeline, groups, core, MODULE_LINES, program) for core in cores}
     known, start, span = _longest(list(markers.values()))
-    found = [_steps_of(timeline, groups, core, known, span) for core in cores]
-    if not any(steps.of(INFEED).any() for steps in found):
+    steps_of_cores = [_steps_of(timeline, groups, core, known, span) for core in cores]
+    if not any(steps.of(INFEED).any() for steps in steps_of_cores):
         waited = np.array([host_input_ps.get(group, 0) for group in known.tolist()], np.int64)
-        found = [
-            replace(steps, host_input_ps=np.minimum(steps.uncovered_ps, waited)) for steps in found
+        steps_of_cores = [
+            replace(steps, host_input_ps=np.minimum(steps.uncovered_ps, waited))
+            for steps in steps_of_cores
         ]
     names = _names(timeline, groups, known, program, classic=classic)
-    found.sort(key=lambda steps: steps.core.id)
+    steps_of_cores.sort(key=lambda steps: steps.core.id)
     cut = _cut(known, [own.group for core, own in markers.items() if not core.is_sparse])
-    return TpuSteps(known, start, names, found, program, cut)
+    return TpuSteps(known, start, names, steps_of_cores, program, cut)
 
 
 def _cut(known: Int64Array, of_cores: Sequence[Int64Array]) -> dict[int, str]:

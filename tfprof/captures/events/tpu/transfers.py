@@ -44,8 +44,8 @@ class Instruction(NamedTuple):
     @property
     def replica_groups(self) -> str:
         """Which replicas take part together, as written; empty if it does not tell."""
-        found = _GROUPS.search(self.text)
-        return "" if found is None else found[1]
+        match = _GROUPS.search(self.text)
+        return "" if match is None else match[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +166,13 @@ def core_transfers(
 
 def _instruction(text: str, shown: str, category: str) -> Instruction:
     head, _, rest = text.partition(" = ")
-    found = _CHANNEL.search(text)
+    channel_text = _CHANNEL.search(text)
     sizes = [_n_bytes(*match.groups()) for match in _SHAPE.finditer(_result(rest))]
     size = sum(sizes) if category != _SEND else next(iter(sizes), 0)
     name = shown or head.lstrip("%")
-    return Instruction(name, text, category, whole_number(found[1]) if found else -1, size)
+    return Instruction(
+        name, text, category, whole_number(channel_text[1]) if channel_text else -1, size
+    )
 
 
 def _result(text: str) -> str:
@@ -185,10 +187,10 @@ def _result(text: str) -> str:
 
 def _n_bytes(element: str, dimensions: str) -> int:
     """Size of an array; 0 if its element has none, or if it is more than any memory."""
-    found = _ELEMENT.search(element)
-    if found is None:
+    element_text = _ELEMENT.search(element)
+    if element_text is None:
         return 0
-    n_bits = 8 if found[1] == "pred" else whole_number(found[2])
+    n_bits = 8 if element_text[1] == "pred" else whole_number(element_text[2])
     for size in dimensions.split(","):
         n_bits = n_bits * whole_number(size, 1)
         if n_bits > LARGEST:
@@ -210,7 +212,7 @@ def channels(parts: Sequence[CoreTransfers]) -> list[Channel]:
     sent what to whom, and the channel is left out.
     """
     sent, received = _runs(parts, _SEND), _runs(parts, _RECEIVED)
-    found = []
+    merged_channels = []
     theirs = _by_key(received)
     for (step, channel), sending in _by_key(sent).items():
         receiving = theirs.get((step, channel))
@@ -223,14 +225,14 @@ def channels(parts: Sequence[CoreTransfers]) -> list[Channel]:
         begin, wait, end = sending[:n_pairs, 3], receiving[:n_pairs, 3], receiving[:n_pairs, 4]
         one = sent.instructions[int(sending[0, 5])]
         other = received.instructions[int(receiving[0, 5])]
-        found.append(
+        merged_channels.append(
             Channel(
                 step, channel, int(sources[0]), int(targets[0]), one.n_bytes,
                 float((end - begin).mean()), float(np.maximum(begin - wait, 0).mean()), n_pairs,
                 (one.name, other.name),
             )
         )  # fmt: skip
-    return found
+    return merged_channels
 
 
 def _runs(parts: Sequence[CoreTransfers], category: str) -> _Runs:
@@ -279,11 +281,13 @@ def collectives(parts: Sequence[CoreTransfers]) -> list[Collective]:
                 continue
             entry = (one, float(own[row]), int(begin[row]), int(end[row]), int(count[row]))
             known.setdefault((number // n_kinds, one.name), []).append(entry)
-    found = [
+    merged_collectives = [
         Collective(
             step, entries[0][0], sum(e[1] for e in entries) / sum(e[4] for e in entries),
             min(e[2] for e in entries), max(e[3] for e in entries), sum(e[4] for e in entries),
         )
         for (step, _), entries in known.items()
     ]  # fmt: skip
-    return sorted(found, key=lambda one: (one.step, one.start_ps, one.instruction.name))
+    return sorted(
+        merged_collectives, key=lambda one: (one.step, one.start_ps, one.instruction.name)
+    )

@@ -1,0 +1,103 @@
+"""What the overview tells of a run, worked out once for all of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tfprof.captures.events.ops.host_ops import IDLE
+from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.facts.environment import Environment, environment
+from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.tpu_use import TpuUse, tpu_use
+from tfprof.captures.facts.training import is_backward, programs_train
+from tfprof.captures.practices.evidence import host_functions, part
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.tools.input_pipeline_analyzer import InputAnalysis, analyze_input
+from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops
+
+
+class Shares(NamedTuple):
+    """What the overview says of ops, as fractions.
+
+    Attributes:
+        host_ops: Of all runs of ops, those on the host.
+        host_eager: Of the time of ops on the host, that of eager ones.
+        device_eager: The same on devices.
+        narrow: Of the computation of devices, that with 16 bits.
+        wide: That with 32 bits.
+    """
+
+    host_ops: float
+    device_ops: float
+    host_eager: float
+    device_eager: float
+    narrow: float
+    wide: float
+
+
+class Collected(NamedTuple):
+    """The facts of a run."""
+
+    run: Run
+    hosts: Sequence[Host]
+    input: InputAnalysis
+    environment: Environment
+    on_host: list[Op]
+    on_device: list[Op]
+    shares: Shares
+    functions: list[FunctionCalls]
+    classic: bool
+    tpu: TpuUse
+
+    @property
+    def trains(self) -> bool:
+        """Whether a program computes gradients; in the reference only compiled ones tell."""
+        ops = () if self.classic else (*self.on_host, *self.on_device)
+        return any(is_backward(op.name, op.type) for op in ops) or programs_train(self.run.hosts)
+
+
+def collected(run: Run, hosts: Sequence[Host], classic: bool) -> Collected:
+    """Look at a run, and at the ops of some hosts."""
+    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
+    on_device, _ = all_device_ops(hosts, classic=classic)
+    analysis = analyze_input(run, hosts, classic=classic)
+    return Collected(
+        run,
+        hosts,
+        analysis,
+        environment(run, classic=classic),
+        on_host,
+        on_device,
+        _shares(on_host, on_device, run, classic),
+        _functions(hosts),
+        classic,
+        tpu_use(hosts, classic=classic),
+    )
+
+
+def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> Shares:
+    runs_on_host = sum(op.occurrences for op in on_host)
+    runs_on_device = sum(op.occurrences for op in on_device)
+    steps = run_steps(run, classic=classic).hosts
+    wide, narrow = (sum(one.times.compute_ps[place] for one in steps) for place in (0, 1))
+    return Shares(
+        part(runs_on_host, runs_on_host + runs_on_device),
+        part(runs_on_device, runs_on_host + runs_on_device),
+        _eager(on_host),
+        _eager(on_device),
+        part(narrow, narrow + wide),
+        part(wide, narrow + wide),
+    )
+
+
+def _eager(ops: list[Op]) -> float:
+    running = [op for op in ops if op.type != IDLE]
+    return part(sum(op.self_ps for op in running if op.is_eager), sum(op.self_ps for op in running))
+
+
+def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
+    """Calls of functions of all hosts, those whose tracing costs the most first."""
+    calls = [call for host in hosts for call in host_functions(host)]
+    return sorted(calls, key=lambda call: (-call.expensive_share, call.name))
