@@ -33,7 +33,7 @@ class InputError(TfprofError):
 
 
 class UnknownFormatError(InputError):
-    """The bytes are of another format than the one asked for, or of none that tfprof knows."""
+    """The bytes have another format than the expected one, or one that tfprof does not know."""
 
 
 class MalformedProfileError(InputError):
@@ -41,7 +41,7 @@ class MalformedProfileError(InputError):
 
 
 class EmptyProfileError(InputError):
-    """The input is readable but holds nothing that could answer the question."""
+    """The input is readable but holds nothing to show."""
 
     exit_code = 4
 
@@ -53,4 +53,4 @@ class MissingDependencyError(TfprofError, ImportError):
 
 
 class TfprofWarning(UserWarning):
-    """What tfprof lets pass, or what failed beside a program that goes on; a caller should know."""
+    """A problem that does not stop the program, but that the caller should know about."""

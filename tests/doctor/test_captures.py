@@ -94,7 +94,7 @@ def test_what_the_profiler_said():
     )
     assert found["recorded errors"].status == "error"
     assert found["recorded errors"].message == (
-        "the profiler said: CUPTI could not be loaded or symbol could not be found."
+        "the profiler recorded: CUPTI could not be loaded or symbol could not be found."
     )
     assert "tfprof doctor" in found["recorded errors"].remedy
     assert (found["recorded warnings"].status, found["recorded warnings"].remedy) == ("warning", "")

@@ -38,7 +38,7 @@ def test_the_remedy_of_the_guide(gpu, facts):
     gpu.libcupti(TOOLKIT)
     (check,) = cupti.check_cupti(facts())
     assert check.status == "error"
-    assert check.message.startswith(f"libcupti.so.12 is in {TOOLKIT}, where the loader does not")
+    assert check.message.startswith(f"libcupti.so.12 is in {TOOLKIT}, which the loader does not")
     assert check.command == f"export LD_LIBRARY_PATH={TOOLKIT}"
     gpu.variables["LD_LIBRARY_PATH"] = "/opt/lib"
     (check,) = cupti.check_cupti(facts())
@@ -50,7 +50,7 @@ def test_the_remedy_works(gpu, facts):
     gpu.variables["LD_LIBRARY_PATH"] = TOOLKIT
     (check,) = cupti.check_cupti(facts())
     assert check.status == "ok"
-    assert check.message == f"{TOOLKIT}/libcupti.so.12 (LD_LIBRARY_PATH), of TensorFlow's CUDA 12"
+    assert check.message == f"{TOOLKIT}/libcupti.so.12 (LD_LIBRARY_PATH), fits TensorFlow's CUDA 12"
 
 
 def test_a_toolkit_where_cuda_home_points(gpu, facts):
@@ -124,7 +124,7 @@ def test_folders_that_are_not_there(gpu, facts):
     gpu.variables["LD_LIBRARY_PATH"] = "/gone::relative:/gone"
     (check,) = cupti.check_library_path(facts())
     assert check.status == "note"
-    assert check.message == "LD_LIBRARY_PATH names /gone, which is not there"
+    assert check.message == "LD_LIBRARY_PATH names /gone, which does not exist"
 
 
 def test_other_systems(gpu, facts):

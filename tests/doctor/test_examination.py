@@ -60,7 +60,7 @@ def test_files_and_servers(machine, tmp_path):
 
 
 def test_a_wrong_address_is_said_before_anything_is_done(machine):
-    with pytest.raises(UsageError, match="'nowhere' is no address"):
+    with pytest.raises(UsageError, match="'nowhere' is not an address"):
         tfprof.doctor.examine(servers=["localhost:1", "nowhere"])
 
 

@@ -114,8 +114,8 @@ def test_damaged_archives(write, compress):
         ("a.zip", b"PK\x03\x04" + bytes(30), "warning", "It looks like a zip file; unpack it"),
         ("trace.json", b'{"traceEvents": []}', "warning", "It looks like a Chrome trace; open it"),
         ("page", b"<!DOCTYPE html><html>", "warning", "It looks like an HTML page; if it"),
-        ("notes", b"hello, world", "error", "nothing that tfprof knows (12 bytes, text file)"),
-        ("noise", b"\xff\xfe\xfd" * 9, "error", "nothing that tfprof knows (27 bytes, unknown"),
+        ("notes", b"hello, world", "error", "no format that tfprof knows (12 bytes, text file)"),
+        ("noise", b"\xff\xfe\xfd" * 9, "error", "no format that tfprof knows (27 bytes, unknown"),
     ],
 )
 def test_other_files(write, name, data, status, words):
@@ -144,7 +144,7 @@ def test_a_large_folder(write, tmp_path, monkeypatch):
     for place in range(3):
         write(f"run_meta_{place}.pb", RUN)
     last = list(check_paths([tmp_path]))[-1].checks[0]
-    assert (last.status, last.message) == ("note", "only the first 2 of 3 files were looked at")
+    assert (last.status, last.message) == ("note", "only the first 2 of 3 files were checked")
 
 
 def test_a_saved_model_folder(write, tmp_path):
@@ -187,7 +187,7 @@ def test_a_checkpoint(tmp_path):
     (area,) = check_paths([tmp_path])
     assert [(check.status, check.message) for check in area.checks] == [
         ("ok", said),
-        ("error", f"1 file not there: {shard.name}; some values can not be read"),
+        ("error", f"1 file missing: {shard.name}; some values can not be read"),
     ]
     (tmp_path / "m-1.index").write_bytes(bytes(100))
     assert only(tmp_path / "m-1").status == "error"

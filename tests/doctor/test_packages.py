@@ -120,7 +120,7 @@ def test_tensorflow_without_its_module(machine, facts):
     machine.package("tensorflow", "2.21.0")
     (check,) = packages.check_tensorflow(facts())
     assert check.status == "warning"
-    assert "its module is not there" in check.message
+    assert "its module is missing" in check.message
 
 
 def test_tensorflow_without_metadata(machine, facts):

@@ -31,7 +31,7 @@ def test_new_cuda_traces_for_everybody(machine, facts):
     machine.tensorflow()
     check = all_of(facts())["profiling privileges"]
     assert check.status == "note"
-    assert check.message.endswith("kernels are recorded nevertheless, hardware counters are not")
+    assert check.message.endswith("kernels are recorded, but hardware counters are not")
     assert "NVreg_RestrictProfilingToAdminUsers=0" in check.command
     assert check.command.endswith("\nsudo reboot")
 
@@ -94,7 +94,7 @@ def test_device_files_that_are_missing(machine, facts):
     machine.gpu(nodes=False)
     check = all_of(facts())["device files"]
     assert check.status == "warning"
-    assert check.message.startswith("/dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl: not there")
+    assert check.message.startswith("/dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl: missing")
     assert check.command == "sudo nvidia-modprobe -u -c 0"
     machine.file("/.dockerenv")
     assert all_of(facts())["device files"].command == "docker run --gpus all IMAGE"

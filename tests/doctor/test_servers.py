@@ -110,7 +110,7 @@ def test_a_server_that_says_nothing():
     with answering(keep_open=True) as port:
         (check,) = check_server(f"127.0.0.1:{port}", SHORT)
     assert check.status == "error"
-    assert check.message.endswith("takes the connection but says nothing within 0.3 s")
+    assert check.message.endswith("accepts the connection but says nothing within 0.3 s")
 
 
 def test_http2_without_an_answer_to_the_call():
@@ -132,14 +132,14 @@ def test_a_web_server():
         server.server_close()
         thread.join()
     assert check.status == "error"
-    assert "something else listens there" in check.message
+    assert "another kind of server listens there" in check.message
     assert "<!DOCTYPE HTML" in check.message
 
 
 def test_what_it_says_is_shown_escaped():
     with answering(b"\x1b[31mred\n") as port:
         (check,) = check_server(f"127.0.0.1:{port}", SHORT)
-    assert r'it says "\x1b[31mred\n"' in check.message
+    assert r'it sends "\x1b[31mred\n"' in check.message
 
 
 def test_tls_is_named():

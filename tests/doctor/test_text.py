@@ -70,7 +70,7 @@ def test_ascii():
 
 @pytest.mark.parametrize("status", ["ok", "note", "unknown", "not_applicable"])
 def test_all_is_well(status):
-    limit = ", as far as could be found out" if status == "unknown" else ""
+    limit = ", as far as could be checked" if status == "unknown" else ""
     text = text_of(Report((Area("A", (Check("a", status, "m"),)),)))
     assert text.endswith(f"\n\nAll is well{limit}.\n")
 

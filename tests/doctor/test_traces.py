@@ -51,7 +51,7 @@ def test_open_shapes():
     )
     check = by_name(traces.check_graph(message.SerializeToString()))["open shapes"]
     assert check.status == "note"
-    assert check.message.startswith("4 inputs of open shape (a, b, c and 1 more)")
+    assert check.message.startswith("4 inputs of unknown shape (a, b, c and 1 more)")
     assert "--batch" in check.remedy
 
 

@@ -14,7 +14,7 @@ __all__ = ["DemoFiles", "demo_files"]
 
 @dataclasses.dataclass(frozen=True)
 class DemoFiles:
-    """Where the three parts of the recorded step lie, each a gzipped binary proto."""
+    """Paths of the three files of the recorded step, each a gzipped binary proto."""
 
     graph: Path
     """``GraphDef`` with output shapes."""
@@ -25,7 +25,7 @@ class DemoFiles:
 
 
 def demo_files() -> DemoFiles:
-    """Find the recorded step in the installed package (not inside a zip archive)."""
+    """Paths of the recorded step in the installed package (which must not be a zip archive)."""
     folder = Path(str(importlib.resources.files(__name__)))
     return DemoFiles(
         graph=folder / "graph.pb.gz",

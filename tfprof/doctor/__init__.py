@@ -1,4 +1,4 @@
-"""Why does nothing work, or show: the machine, profiler servers and files, each with a remedy.
+"""Examine the machine, profiler servers and files, and name a remedy for each problem.
 
 >>> import tfprof.doctor
 >>> report = tfprof.doctor.examine()

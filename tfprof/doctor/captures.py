@@ -1,4 +1,4 @@
-"""Checks of what the TensorFlow 2 profiler captures: XSpace files."""
+"""Checks of XSpace files, which the TensorFlow 2 profiler writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.text.wording import plural
 _HOST = "/host:CPU"
 _DEVICE = re.compile(r"/device:(?:GPU|TPU|CUSTOM)")
 _STEP_STATS = {"step_num", "group_id", "step_name"}
-"""Names of the numbers that steps are told by, raw and after TensorBoard's converters."""
+"""Stats that mark steps, as captured and after TensorBoard's converters."""
 
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
 _DROPPED = "dropped_traces"
@@ -26,14 +26,14 @@ _ON_THAT_MACHINE = "Run tfprof doctor on the machine that was profiled; it says 
 
 
 def check_capture(data: bytes) -> Iterator[Check]:
-    """What one host has captured; of a damaged file, as much as can be read."""
+    """Check the capture of one host; a damaged file as far as it can be read."""
     space = read_xspace(data)
     for notice in space.notices:
         yield Check("damage", "error", notice.text)
-    yield from _said(space)
+    yield from _check_messages(space)
     events = {plane.name: len(plane.events) for plane in space.planes}
     if not any(events.values()):
-        yield _nothing(space)
+        yield _no_events(space)
         return
     devices = [name for name in events if _DEVICE.match(name)]
     busy = [name for name in devices if events[name]]
@@ -45,7 +45,7 @@ def check_capture(data: bytes) -> Iterator[Check]:
         yield Check(
             "host",
             "warning",
-            "the host has no events: there is no telling which op launched what",
+            "the host has no events, so it is unknown which op launched which kernel",
             "Capture with host_tracer_level=2.",
         )
     yield from _check_devices(space, devices, busy)
@@ -60,42 +60,42 @@ def check_capture(data: bytes) -> Iterator[Check]:
     yield from _check_dropped(space)
 
 
-def _said(space: XSpace) -> Iterator[Check]:
-    """What the profiler itself complained about."""
+def _check_messages(space: XSpace) -> Iterator[Check]:
+    """The errors and warnings that the profiler itself recorded."""
     for name, texts in (("errors", space.errors), ("warnings", space.warnings)):
         for text in dict.fromkeys(texts):
             is_error = name == "errors"
             yield Check(
                 f"recorded {name}",
                 "error" if is_error else "warning",
-                f"the profiler said: {' '.join(text.split())}",
+                f"the profiler recorded: {' '.join(text.split())}",
                 _ON_THAT_MACHINE if "cupti" in text.lower() else "",
             )
 
 
-def _nothing(space: XSpace) -> Check:
+def _no_events(space: XSpace) -> Check:
     if not space.planes:
-        found = "XSpace without planes: nothing was captured"
+        problem = "XSpace without planes: nothing was captured"
     elif not any(len(plane.lines) for plane in space.planes):
-        found = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
+        problem = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
     else:
-        found = "XSpace without a single event"
-    return Check("capture", "error", found, _LONGER)
+        problem = "XSpace without a single event"
+    return Check("capture", "error", problem, _LONGER)
 
 
 def _check_devices(space: XSpace, devices: Sequence[str], busy: Sequence[str]) -> Iterator[Check]:
     if busy:
         return
     if devices:
-        found = f"{', '.join(devices[:3])}: no events, although the device was there"
+        problem = f"{', '.join(devices[:3])}: no events, although the device was there"
     elif _launches_kernels(space):
-        found = "the host launched kernels, but no GPU is in the capture"
+        problem = "the host launched kernels, but no GPU is in the capture"
     else:
         return
     yield Check(
         "devices",
         "warning",
-        f"{found}; CUPTI was missing or not permitted, or nothing ran on it",
+        f"{problem}; CUPTI was missing or not permitted, or nothing ran on it",
         _ON_THAT_MACHINE,
     )
 
@@ -122,12 +122,12 @@ def _has_steps(space: XSpace) -> bool:
 def _check_dropped(space: XSpace) -> Iterator[Check]:
     dropped = 0
     for plane in space.planes:
-        found = plane.own_stats().get(_DROPPED)
-        dropped += found if isinstance(found, int) else 0
+        count = plane.own_stats().get(_DROPPED)
+        dropped += count if isinstance(count, int) else 0
     if dropped:
         yield Check(
             "dropped events",
             "warning",
-            f"{human_count(dropped)} events were dropped, because more came than were taken",
-            "Capture fewer steps, or with the Python tracer off.",
+            f"{human_count(dropped)} events were dropped, because the profiler could not keep up",
+            "Capture fewer steps, or turn the Python tracer off.",
         )

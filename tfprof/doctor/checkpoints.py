@@ -1,6 +1,7 @@
-"""Checks of checkpoints: is there all of it?
+"""Checks of checkpoints: are all files there?
 
-Values are not read, which may take long: ``tfprof checkpoint`` does, and verifies their checksums.
+Values are not read, as that may take long. ``tfprof checkpoint`` reads them and verifies their
+checksums.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from tfprof.text.wording import plural
 
 
 def check_checkpoint(path: Path) -> Iterator[Check]:
-    """A checkpoint: its prefix, one of its files or its folder."""
+    """Check a checkpoint, given as its prefix, one of its files or its folder."""
     try:
         checkpoint = open_checkpoint(path)
         variables = checkpoint.variables
-    except UsageError as error:  # several are in the folder
+    except UsageError as error:  # the folder holds several
         yield Check("checkpoint", "note", str(error).removeprefix(f"{path}: "))
         return
     except InputError as error:
         yield Check("checkpoint", "error", str(error).removeprefix(f"{path}: "))
         return
-    found = f"TensorFlow checkpoint {checkpoint.path.name}: {plural(len(variables), 'variable')}"
+    summary = f"TensorFlow checkpoint {checkpoint.path.name}: {plural(len(variables), 'variable')}"
     if not variables:
-        yield Check("checkpoint", "note", found)
+        yield Check("checkpoint", "note", summary)
         return
     size = human_memory(sum(variable.n_bytes or 0 for variable in variables))
-    yield Check("checkpoint", "ok", f"{found}, {size}")
+    yield Check("checkpoint", "ok", f"{summary}, {size}")
     missing = checkpoint.missing_files
     if missing:
         names = ", ".join(file.name for file in missing[:3]) + (", …" if len(missing) > 3 else "")
         yield Check(
             "checkpoint files",
             "error",
-            f"{plural(len(missing), 'file')} not there: {names}; some values can not be read",
+            f"{plural(len(missing), 'file')} missing: {names}; some values can not be read",
             "Copy all files whose names begin with the checkpoint's.",
         )

@@ -1,8 +1,8 @@
-"""Checks of libcupti, through which TensorFlow sees what a GPU does.
+"""Checks of libcupti, the library with which TensorFlow records GPU activity.
 
-TensorFlow opens ``libcupti.so.<major of its CUDA>``. The loader looks into the folders of
-``LD_LIBRARY_PATH``, then where TensorFlow's own library says (NVIDIA's wheels beside it), then
-into the cache that ``ldconfig`` has made.
+TensorFlow opens ``libcupti.so.<major of its CUDA>``. The loader searches the folders of
+``LD_LIBRARY_PATH``, then those that TensorFlow's own library names (NVIDIA's wheels beside it),
+then the cache of ``ldconfig``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _NO_TRACE = "TensorFlow records no GPU activity without it"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A libcupti.
+    """A file of libcupti.
 
     Attributes:
-        path: Its file.
-        major: Of the CUDA that it belongs to.
+        path: Path of the file.
+        major: Major version of the CUDA that it belongs to.
         origin: Where it was found: a variable, the loader's cache, a wheel.
     """
 
@@ -44,23 +44,23 @@ class Library:
 
     @property
     def folder(self) -> str:
-        """The folder that it lies in."""
+        """Folder of the file."""
         return self.path.rpartition("/")[0]
 
 
 def loadable(facts: Facts) -> list[Library]:
-    """Every libcupti that TensorFlow can come upon, in the loader's order."""
+    """Every libcupti that the loader can find, in its order of search."""
     environment = facts.environment
-    found = []
+    libraries = []
     for folder in _library_path(environment):
-        found += _in_folder(environment.path(folder), folder, "LD_LIBRARY_PATH")
+        libraries += _in_folder(environment.path(folder), folder, "LD_LIBRARY_PATH")
     if _looks_into_wheels(facts):
-        found += _in_wheels(environment)
-    return [*found, *_cached(environment)]
+        libraries += _in_wheels(environment)
+    return [*libraries, *_cached(environment)]
 
 
 def installed(facts: Facts) -> list[Library]:
-    """Every libcupti of NVIDIA's, whether the loader finds it or not."""
+    """Every libcupti in NVIDIA's usual folders, whether the loader finds it or not."""
     environment = facts.environment
     homes = [environment.variables.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
     homes += environment.names("/usr/local", "cuda*")
@@ -69,21 +69,23 @@ def installed(facts: Facts) -> list[Library]:
         for home in dict.fromkeys(filter(None, homes))
         for name in _TOOLKIT_FOLDERS
     ]
-    found = _in_wheels(environment)
+    libraries = _in_wheels(environment)
     for folder in folders:
-        found += _in_folder(environment.path(folder), folder, "CUDA toolkit")
-    return found
+        libraries += _in_folder(environment.path(folder), folder, "CUDA toolkit")
+    return libraries
 
 
 def check_cupti(facts: Facts) -> Iterator[Check]:
-    """Which libcupti would be loaded, and whether it is TensorFlow's."""
+    """Which libcupti would be loaded, and whether it fits TensorFlow's CUDA."""
     tensorflow, system = facts.tensorflow, facts.environment.system
     if not facts.gpus.driver or (tensorflow and tensorflow.is_cuda_build is False):
         return
     if system != "Linux":
         where = system or "another system"
         yield Check(
-            "libcupti", "unknown", f"not looked for: this knows Linux's loader, not that of {where}"
+            "libcupti",
+            "unknown",
+            f"not checked: tfprof knows the loader of Linux, not that of {where}",
         )
         return
     wanted = major_of(tensorflow.cuda_version) if tensorflow else None
@@ -91,22 +93,22 @@ def check_cupti(facts: Facts) -> Iterator[Check]:
     fitting = [library for library in reachable if wanted in (None, library.major)]
     if fitting:
         first = fitting[0]
-        belongs = f", of TensorFlow's CUDA {wanted}" if wanted else ""
-        yield Check("libcupti", "ok", f"{first.path} ({first.origin}){belongs}")
+        fits = f", fits TensorFlow's CUDA {wanted}" if wanted else ""
+        yield Check("libcupti", "ok", f"{first.path} ({first.origin}){fits}")
         yield from _rivals(first, reachable)
     else:
         yield _unreachable(facts, wanted, reachable)
 
 
 def check_library_path(facts: Facts) -> Iterator[Check]:
-    """Folders of ``LD_LIBRARY_PATH`` that are not there."""
+    """Folders of ``LD_LIBRARY_PATH`` that do not exist."""
     if not facts.gpus.driver:
         return
     environment = facts.environment
     for folder in _library_path(environment):
         if not environment.exists(folder):
             yield Check(
-                "LD_LIBRARY_PATH", "note", f"LD_LIBRARY_PATH names {folder}, which is not there"
+                "LD_LIBRARY_PATH", "note", f"LD_LIBRARY_PATH names {folder}, which does not exist"
             )
 
 
@@ -117,12 +119,12 @@ def _rivals(first: Library, reachable: list[Library]) -> Iterator[Check]:
         yield Check(
             "other libcupti",
             "note",
-            f"{names} can be loaded, too; two of them in one process disturb each other",
+            f"{names} can be loaded, too; two versions in one process disturb each other",
         )
 
 
 def _unreachable(facts: Facts, wanted: int | None, reachable: list[Library]) -> Check:
-    """No libcupti that fits can be loaded: say what to do, with the folder if there is one."""
+    """What to do if no fitting libcupti can be loaded; names its folder if there is one."""
     name = f"libcupti.so.{wanted}" if wanted else "libcupti"
     status: Status = "error" if facts.tensorflow else "note"
     hidden = [library for library in installed(facts) if wanted in (None, library.major)]
@@ -132,17 +134,17 @@ def _unreachable(facts: Facts, wanted: int | None, reachable: list[Library]) -> 
         return Check(
             "libcupti",
             status,
-            f"{name} is in {folder}, where the loader does not look; {_NO_TRACE}",
+            f"{name} is in {folder}, which the loader does not search; {_NO_TRACE}",
             "Put the folder on the loader's path.",
             f"export LD_LIBRARY_PATH={shlex.quote(folder)}{rest}",
         )
-    found = f"{name} is not on this machine"
+    problem = f"{name} is not on this machine"
     if reachable:
-        found = f"TensorFlow needs {name}, but the loader finds {reachable[0].path}"
+        problem = f"TensorFlow needs {name}, but the loader finds {reachable[0].path}"
     return Check(
         "libcupti",
         status,
-        f"{found}; {_NO_TRACE}",
+        f"{problem}; {_NO_TRACE}",
         "Install the package that holds it.",
         f"pip install {_wheel(wanted)}",
     )
@@ -174,30 +176,30 @@ def _in_wheels(environment: Environment) -> list[Library]:
 
 
 def _in_folder(folder: Path, shown: str, origin: str) -> list[Library]:
-    """The libraries in a folder, the newest first; broken links are none."""
+    """The libraries in a folder, newest first; broken links do not count."""
     try:
         files = sorted(path for path in folder.glob("libcupti.so.*") if path.is_file())
     except OSError:
         return []
-    found: dict[int, Library] = {}
+    by_major: dict[int, Library] = {}
     for path in files:
         name = _LIBRARY.fullmatch(path.name)
         if name:
             major = int(name["major"])
-            found.setdefault(major, Library(f"{shown.rstrip('/')}/{path.name}", major, origin))
-    return [found[major] for major in sorted(found, reverse=True)]
+            by_major.setdefault(major, Library(f"{shown.rstrip('/')}/{path.name}", major, origin))
+    return [by_major[major] for major in sorted(by_major, reverse=True)]
 
 
 def _cached(environment: Environment) -> list[Library]:
-    """What ``ldconfig`` knows."""
+    """The libraries in the cache of ``ldconfig``."""
     program = next(
         (name for name in ("/sbin/ldconfig", "/usr/sbin/ldconfig") if environment.exists(name)),
         None,
     ) or environment.program("ldconfig")
     listing = environment.run([program, "-p"]) if program else None
-    found = []
+    libraries = []
     for name, path in _CACHED.findall(listing or ""):
         library = _LIBRARY.fullmatch(name)
         if library and environment.exists(path):
-            found.append(Library(path, int(library["major"]), "loader's cache"))
-    return found
+            libraries.append(Library(path, int(library["major"]), "loader's cache"))
+    return libraries

@@ -1,4 +1,4 @@
-"""The machine and the process, as the checks see them: tests hand in others."""
+"""What the checks see of the machine and the process; tests replace it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RUN_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where to look.
+    """A machine and a process.
 
     Attributes:
         root: Folder that stands for ``/``.
@@ -28,9 +28,9 @@ class Environment:
         machine: Type of the processor, ``x86_64``.
         protobuf_implementation: ``upb``, ``cpp`` or ``python``; empty if it can not be imported.
         has_native_reader: Whether tfprof's own compiled reader was built.
-        run: Runs a program; what it prints, or None if it can not be run or fails.
+        run: Runs a program and returns its output; None if it can not be run or fails.
         can_use: Whether this process may read and write a file.
-        import_problem: Imports a module; why that fails, or nothing.
+        import_problem: Imports a module and returns why that fails; empty: it does not.
         timeout_seconds: How long a server may take to answer.
     """
 
@@ -58,7 +58,7 @@ class Environment:
             from google.protobuf.internal import api_implementation
 
             protobuf_implementation = api_implementation.Type()
-        except Exception:  # a check of its own tells of it
+        except Exception:  # check_core reports it
             protobuf_implementation = ""
         return cls(
             root=Path("/"),
@@ -75,11 +75,11 @@ class Environment:
         )
 
     def path(self, name: str) -> Path:
-        """Where a file of the machine is, by its absolute name."""
+        """Path of a file of the machine, given by its absolute name."""
         return self.root / name.lstrip("/")
 
     def text(self, name: str) -> str | None:
-        """Content of a small file of the machine; None if it is not there or not readable."""
+        """Content of a small file of the machine; None if it is missing or not readable."""
         try:
             return self.path(name).read_text("utf-8", errors="replace")
         except (OSError, ValueError):
@@ -88,25 +88,25 @@ class Environment:
     def names(self, folder: str, pattern: str) -> list[str]:
         """Absolute names of the files in a folder, sorted; none if it can not be read."""
         try:
-            found = sorted(path.name for path in self.path(folder).glob(pattern))
+            names = sorted(path.name for path in self.path(folder).glob(pattern))
         except OSError:
             return []
-        return [f"{folder.rstrip('/')}/{name}" for name in found]
+        return [f"{folder.rstrip('/')}/{name}" for name in names]
 
     def exists(self, name: str) -> bool:
-        """Whether a file of the machine is there; one that may not be looked at is not."""
+        """Whether a file of the machine exists; False if the process may not see it."""
         try:
             return self.path(name).exists()
         except (OSError, ValueError):
             return False
 
     def program(self, name: str) -> str | None:
-        """Path of a program."""
+        """Path of a program; None if it is not on ``PATH``."""
         return shutil.which(name, path=self.variables.get("PATH", os.defpath))
 
 
 def _import_problem(module: str) -> str:
-    """Why a module can not be imported: the first line of the error that began it all."""
+    """Why a module can not be imported: the first line of the first error in the chain."""
     try:
         importlib.import_module(module)
     except Exception as error:  # whatever a broken package raises

@@ -11,7 +11,7 @@ from tfprof.text.wording import plural
 
 
 def check_events(data: bytes) -> Iterator[Check]:
-    """An event file of TensorBoard: what of it tfprof reads, and what is wrong with that."""
+    """Check the graph and the traced runs in an event file of TensorBoard."""
     log = read_events(data)
     graph = log.meta_graph if log.graph is None else log.graph
     if graph is None and not log.runs:
@@ -23,8 +23,8 @@ def check_events(data: bytes) -> Iterator[Check]:
         )
     else:
         runs = plural(len(log.runs), "traced run")
-        beside = "without a graph" if graph is None else "and a graph"
-        yield Check("events", "ok", f"TensorFlow events file: {runs} {beside}")
+        graph_words = "without a graph" if graph is None else "and a graph"
+        yield Check("events", "ok", f"TensorFlow events file: {runs} {graph_words}")
     if log.damage:
         yield Check(
             "events",

@@ -1,4 +1,4 @@
-"""The examination: every check there is, in the order of the report."""
+"""Runs every check, in the order of the report."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
     ("CUPTI", (cupti.check_cupti, cupti.check_library_path)),
     ("Privileges", (privileges.check_profiling, privileges.check_device_nodes)),
 )
-"""Checks of the machine by area; an area in which nothing applies is left out."""
+"""Checks of the machine, by area; an area without results is left out of the report."""
 
 SERVERS = "Profiler servers"
 
@@ -50,17 +50,17 @@ def examine(
     servers: Sequence[str] = (),
     environment: Environment | None = None,
 ) -> Report:
-    """Look at this machine, at profiler servers and at files.
+    """Examine this machine, profiler servers and files.
 
-    TensorFlow is not imported, and nothing but the given servers is connected to.
+    TensorFlow is not imported. The only connections made are those to the given servers.
 
     Args:
         paths: Files and folders: graphs, run metadata, op logs, profiles, captures.
         servers: Addresses of profiler servers, ``localhost:6009``.
-        environment: The machine; by default the one that this runs on.
+        environment: The machine to examine; the current one by default.
 
     Raises:
-        UsageError: An address is none.
+        UsageError: An address is not ``HOST:PORT``.
 
     Example:
         >>> import tfprof.doctor
@@ -80,13 +80,13 @@ def _areas(
 ) -> Iterator[Area]:
     facts = gather(environment)
     for title, checks in MACHINE_CHECKS:
-        found = tuple(result for check in checks for result in check(facts))
-        if found:
-            yield Area(title, found)
+        results = tuple(result for check in checks for result in check(facts))
+        if results:
+            yield Area(title, results)
     if servers:
         yield Area(SERVERS, tuple(check_servers(servers, environment.timeout_seconds)))
     else:
-        none = "none asked; tfprof doctor --server localhost:6009 asks one"
+        none = "none checked; tfprof doctor --server localhost:6009 checks one"
         yield Area(SERVERS, (Check("server", "not_applicable", none),))
     if paths:
         from tfprof.doctor.inputs import check_paths

@@ -1,4 +1,4 @@
-"""What several checks want to know: installed packages, TensorFlow's build, the GPUs."""
+"""Facts that several checks need: installed packages, TensorFlow's build, the GPUs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TENSORFLOWS = (
     "tensorflow-macos",
     "tensorflow-intel",
 )
-"""Packages that bring the module ``tensorflow``, the usual one first."""
+"""Packages that contain the module ``tensorflow``, the usual one first."""
 
 _BUILD_INFO = "tensorflow/python/platform/build_info.py"
 _BUILD_FACT = re.compile(r"""['"](\w+)['"],\s*(?:['"]([^'"]*)['"]|(True|False))""")
@@ -32,14 +32,14 @@ _DISPLAY_CLASSES = ("0x0300", "0x0302")  # VGA and 3D controllers, without the i
 
 @dataclass(frozen=True, slots=True)
 class TensorFlow:
-    """The installed TensorFlow, which is not imported.
+    """The installed TensorFlow, found without importing it.
 
     Attributes:
-        packages: Installed packages that bring it.
-        version: Of the first of them.
-        folder: Where the module is; None if it is not there.
-        cuda_version: CUDA that it was built with, ``12.5.1``; empty: built without, or unknown.
-        is_cuda_build: Whether it was built with CUDA; None if it does not say.
+        packages: Installed packages that contain it.
+        version: Version of the first of these packages.
+        folder: Folder of the module; None if there is none.
+        cuda_version: Version of CUDA that it was built with, ``12.5.1``; empty: none or unknown.
+        is_cuda_build: Whether it was built with CUDA; None if unknown.
     """
 
     packages: tuple[str, ...]
@@ -56,8 +56,8 @@ class Gpus:
     Attributes:
         driver: Version of the driver; empty if none is loaded.
         models: Name of each GPU.
-        is_split: Some GPU is split into MIG instances.
-        on_bus: How many the PCI bus has, with or without a driver.
+        is_split: Whether a GPU is split into MIG instances.
+        on_bus: Number of GPUs on the PCI bus, with or without a driver.
     """
 
     driver: str
@@ -68,13 +68,13 @@ class Gpus:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All of it.
+    """All facts.
 
     Attributes:
-        environment: Where else to look.
+        environment: The machine, for checks that need more.
         packages: Version of each installed package, by normalized name.
-        requirements: What tfprof asks for; empty if tfprof itself is not installed.
-        tensorflow: None if it is not installed.
+        requirements: What tfprof requires; empty if tfprof itself is not installed.
+        tensorflow: The installed TensorFlow; None if there is none.
         gpus: The NVIDIA GPUs.
     """
 
@@ -86,7 +86,7 @@ class Facts:
 
 
 def gather(environment: Environment) -> Facts:
-    """Look at the machine."""
+    """Collect the facts of a machine."""
     packages, requirements = _packages(environment)
     return Facts(
         environment,
@@ -98,8 +98,11 @@ def gather(environment: Environment) -> Facts:
 
 
 def _packages(environment: Environment) -> tuple[dict[str, str], tuple[Requirement, ...]]:
-    """Installed packages; of two of one name the first on the path, which is imported."""
-    found: dict[str, str] = {}
+    """Installed packages and tfprof's requirements.
+
+    If two packages have the same name, the first on the path counts: Python imports that one.
+    """
+    versions: dict[str, str] = {}
     requirements: list[Requirement] = []
     for distribution in importlib.metadata.distributions(
         path=[str(folder) for folder in environment.search_path]
@@ -109,11 +112,11 @@ def _packages(environment: Environment) -> tuple[dict[str, str], tuple[Requireme
             lines = distribution.requires or [] if name == "tfprof" else []
         except (OSError, KeyError, TypeError, UnicodeDecodeError):  # a damaged installation
             continue
-        if name in found:
+        if name in versions:
             continue
-        found[name] = str(version)
+        versions[name] = str(version)
         requirements += [wanted for line in lines if (wanted := requirement_of(line))]
-    return found, tuple(requirements)
+    return versions, tuple(requirements)
 
 
 def _tensorflow(environment: Environment, packages: Mapping[str, str]) -> TensorFlow | None:
@@ -140,17 +143,17 @@ def _tensorflow(environment: Environment, packages: Mapping[str, str]) -> Tensor
 
 
 def _build_facts(path: Path) -> dict[str, str]:
-    """What TensorFlow's generated module says of its build, read as text."""
+    """Facts in TensorFlow's generated module about its build, read as text."""
     try:
         text = path.read_text("utf-8", errors="replace")
     except OSError:
         return {}
-    return {found[1]: found[2] or found[3] or "" for found in _BUILD_FACT.finditer(text)}
+    return {fact[1]: fact[2] or fact[3] or "" for fact in _BUILD_FACT.finditer(text)}
 
 
 def _gpus(environment: Environment) -> Gpus:
-    found = _DRIVER.search(environment.text("/proc/driver/nvidia/version") or "")
-    driver = found[1] if found else ""
+    release = _DRIVER.search(environment.text("/proc/driver/nvidia/version") or "")
+    driver = release[1] if release else ""
     models = []
     for folder in environment.names("/proc/driver/nvidia/gpus", "*"):
         model = re.search(r"Model:\s*(.+)", environment.text(f"{folder}/information") or "")
@@ -160,12 +163,12 @@ def _gpus(environment: Environment) -> Gpus:
         for folder in environment.names("/proc/driver/nvidia/capabilities", "gpu*")
     )
     if not driver:  # Windows, WSL
-        driver, models, is_split = _asked_gpus(environment)
+        driver, models, is_split = _gpus_of_nvidia_smi(environment)
     return Gpus(driver, tuple(models), is_split, _on_bus(environment))
 
 
-def _asked_gpus(environment: Environment) -> tuple[str, list[str], bool]:
-    """Driver, models and whether any is split, as ``nvidia-smi`` has it."""
+def _gpus_of_nvidia_smi(environment: Environment) -> tuple[str, list[str], bool]:
+    """Driver, models and whether a GPU is split, from ``nvidia-smi``."""
     program = environment.program("nvidia-smi")
     query = "--query-gpu=driver_version,mig.mode.current,name"
     answer = environment.run([program, query, "--format=csv,noheader"]) if program else None

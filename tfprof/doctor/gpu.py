@@ -18,7 +18,7 @@ _RUNTIME_PACKAGES = ("nvidia-cuda-runtime", "nvidia-cuda-cupti", "nvidia-cudnn")
 
 
 def check_driver(facts: Facts) -> Iterator[Check]:
-    """Whether there is a GPU, and a driver for it."""
+    """Whether there is a GPU with a driver."""
     gpus = facts.gpus
     if gpus.driver:
         names = Counter(gpus.models)
@@ -56,7 +56,7 @@ def check_tensorflow_build(facts: Facts) -> Iterator[Check]:
             "tensorflow build",
             "warning",
             "this TensorFlow was built without CUDA and does not use the GPU",
-            "Install the one that does.",
+            "Install one that was built with CUDA.",
             f"pip uninstall -y {' '.join(tensorflow.packages)}\npip install 'tensorflow[and-cuda]'",
         )
     else:
@@ -78,7 +78,7 @@ def _cuda_of_build(cuda: str, driver: str) -> Iterator[Check]:
 
 
 def check_toolkits(facts: Facts) -> Iterator[Check]:
-    """CUDA toolkits, and the variables that point to them."""
+    """CUDA toolkits and the variables that point to them."""
     environment = facts.environment
     if not facts.gpus.driver:
         return
@@ -88,7 +88,7 @@ def check_toolkits(facts: Facts) -> Iterator[Check]:
             yield Check(
                 variable,
                 "warning",
-                f"{variable} names {folder}, which is not there",
+                f"{variable} names {folder}, which does not exist",
                 command=f"unset {variable}",
             )
     versions = {
@@ -105,14 +105,14 @@ def _toolkit_version(facts: Facts, folder: str) -> str:
         ("version.json", r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"'),
         ("version.txt", r"CUDA Version ([\d.]+)"),
     ):
-        found = re.search(pattern, facts.environment.text(f"{folder}/{name}") or "")
-        if found:
-            return found[1]
+        version = re.search(pattern, facts.environment.text(f"{folder}/{name}") or "")
+        if version:
+            return version[1]
     return ""
 
 
 def check_runtime(facts: Facts) -> Iterator[Check]:
-    """NVIDIA's packages, from which a TensorFlow of pip takes CUDA."""
+    """NVIDIA's pip packages, from which TensorFlow's pip package loads CUDA."""
     if not facts.gpus.driver:
         return
     shown = [
@@ -127,7 +127,7 @@ def check_runtime(facts: Facts) -> Iterator[Check]:
             "nvidia packages",
             "warning",
             "no CUDA was found, neither NVIDIA's packages nor a toolkit in /usr/local or CUDA_HOME",
-            "Install TensorFlow with the CUDA that it was built for, unless it is somewhere else.",
+            "Install TensorFlow with its CUDA packages, unless CUDA is in another folder.",
             "pip install 'tensorflow[and-cuda]'",
         )
 
@@ -140,11 +140,11 @@ def _toolkit_folders(facts: Facts) -> list[str]:
 
 
 def check_mig(facts: Facts) -> Iterator[Check]:
-    """GPUs that are split."""
+    """Whether a GPU is split into MIG instances."""
     if facts.gpus.is_split:
         yield Check(
             "mig",
             "note",
-            "a GPU is split into MIG instances: what is recorded is one instance, with its share "
-            "of cores and memory; hardware counters of shared units are not available",
+            "a GPU is split into MIG instances: a recording covers one instance with its share of "
+            "cores and memory; hardware counters of shared units are not available",
         )

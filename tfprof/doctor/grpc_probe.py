@@ -1,8 +1,8 @@
-"""One gRPC call over a plain socket, to find out who listens at an address.
+"""One gRPC call over a plain socket, to find out which server listens at an address.
 
-The call is ``tensorflow.ProfilerService/Monitor`` with an empty request, which changes nothing:
-TensorFlow's own server refuses it in words of its own, other profiler servers answer it, and a
-server without that service refuses it without those words.
+The call is ``tensorflow.ProfilerService/Monitor`` with an empty request, which changes nothing.
+TensorFlow's server refuses it with a text of its own. Other profiler servers answer it. Servers
+without that service refuse it with another text.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _SHOWN_BYTES = 40
 
 _EMPTY_REQUEST = bytes(5)  # not compressed, 0 bytes long
 _STATUS = re.compile(rb"grpc-status[\x01\x02](\d{1,2})")
-_OWN_WORDS = b"unimplemented."  # what TensorFlow's Monitor says
+_TENSORFLOW_REFUSAL = b"unimplemented."  # the text of TensorFlow's Monitor
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Who listens, and what else there is to say."""
+    """What kind of server listens, with the details for a message."""
 
     kind: Kind
     detail: str = ""
 
 
 def probe(host: str, port: int, timeout_seconds: float) -> Answer:
-    """Ask whoever listens at an address.
+    """Find out which server listens at an address.
 
     Args:
         host: Name or IP address.
         port: TCP port.
-        timeout_seconds: For connecting, and again for the answer.
+        timeout_seconds: Limit for the connection, and again for the answer.
     """
     limit = f"{timeout_seconds:g} s"
     try:
@@ -94,11 +94,11 @@ def _judge(received: bytes, ended: str) -> Answer:
     status = _STATUS.search(headers)
     if status is None:
         return Answer("http2", ended or "no gRPC status")
-    return Answer("profiler" if status[1] == b"0" or _OWN_WORDS in headers else "grpc")
+    return Answer("profiler" if status[1] == b"0" or _TENSORFLOW_REFUSAL in headers else "grpc")
 
 
 def _is_http2(received: bytes) -> bool:
-    """Whether this begins with the settings frame with which every HTTP/2 server begins."""
+    """Whether the bytes begin with a settings frame, as every answer over HTTP/2 does."""
     size, head = int.from_bytes(received[:3], "big"), received[3:_FRAME_HEAD]
     return len(head) == 6 and size % 6 == 0 and head == bytes([_SETTINGS, 0, 0, 0, 0, 0])
 

@@ -1,4 +1,4 @@
-"""Checks of files and folders: what is it, is it whole, and if not, why."""
+"""Checks of files and folders: which format a file has, and whether it is complete."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFF
 _MAX_FILES = 200
 _MOST_NAMED = 5
 _SURE = 0.5
-"""A file that nobody named must fit its format better than some other."""
+"""Least certainty of the format of a file that was found in a folder, not named."""
 _LONGER_WINDOW = "Profile a longer window, while steps are running."
 
 
 @dataclass(slots=True)
-class _Sound:
-    """Paths of what could be read, to see whether they belong together."""
+class _Readable:
+    """Paths of the readable files, to check whether they belong together."""
 
     graphs: list[str] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
@@ -69,30 +69,30 @@ class _Sound:
 
 
 def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
-    """One area for each file, and one for what they are together."""
-    sound = _Sound()
+    """One area for each file, and one for all files together."""
+    readable = _Readable()
     for path in paths:
-        yield from _check_path(Path(path), sound)
-    related = bool(sound.graphs) + bool(sound.runs) + bool(sound.op_logs)
+        yield from _check_path(Path(path), readable)
+    related = bool(readable.graphs) + bool(readable.runs) + bool(readable.op_logs)
     if related > 1:
-        graph = sound.graphs[0] if sound.graphs else None
-        op_log = sound.op_logs[0] if sound.op_logs else None
+        graph = readable.graphs[0] if readable.graphs else None
+        op_log = readable.op_logs[0] if readable.op_logs else None
         try:
-            checks = tuple(check_together(graph, sound.runs, op_log))
+            checks = tuple(check_together(graph, readable.runs, op_log))
         except InputError as error:
             checks = (Check("together", "error", str(error)),)
         if checks:
             yield Area("These files together", checks)
 
 
-def _check_path(path: Path, sound: _Sound) -> Iterator[Area]:
+def _check_path(path: Path, readable: _Readable) -> Iterator[Area]:
     try:
         if path.is_dir():
-            yield from _check_folder(path, sound)
+            yield from _check_folder(path, readable)
         elif _is_checkpoint(path):
             yield Area(str(path), tuple(check_checkpoint(path)))
         else:
-            yield _check_file(path, sound)
+            yield _check_file(path, readable)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or error
         yield Area(
@@ -101,61 +101,61 @@ def _check_path(path: Path, sound: _Sound) -> Iterator[Area]:
 
 
 def _is_checkpoint(path: Path) -> bool:
-    """Whether a path is a checkpoint's prefix, or one of the files that stand for it."""
+    """Whether a path is a checkpoint's prefix or one of its files."""
     if path.is_file():
         return bool(_CHECKPOINT_PART.search(path.name))
     return path.with_name(path.name + _INDEX_SUFFIX).is_file()
 
 
-def _check_file(path: Path, sound: _Sound) -> Area:
+def _check_file(path: Path, readable: _Readable) -> Area:
     try:
         data = decompressed(path.read_bytes(), str(path))
-        checks = list(_check_bytes(data, path, sound))
+        checks = list(_check_bytes(data, path, readable))
     except InputError as error:
-        checks = [Check("file", "error", _own_words(error, path))]
+        checks = [Check("file", "error", _without_name(error, path))]
     return Area(str(path), tuple(checks))
 
 
-def _check_bytes(data: bytes, path: Path, sound: _Sound) -> Iterator[Check]:
-    found = sniff(data, path.name)
-    check = _CHECKS.get(found.format)
+def _check_bytes(data: bytes, path: Path, readable: _Readable) -> Iterator[Check]:
+    guess = sniff(data, path.name)
+    check = _CHECKS.get(guess.format)
     if check is not None:
         problems = list(check(data))
         yield from problems
         if not any(problem.status == "error" for problem in problems):
-            sound.add(found.format, str(path))
-    elif found.format is Format.CHECKPOINT:
+            readable.add(guess.format, str(path))
+    elif guess.format is Format.CHECKPOINT:
         yield from check_checkpoint(path)
-    elif found.format is Format.EMPTY:
+    elif guess.format is Format.EMPTY:
         yield Check(
             "file",
             "error",
             "the file is empty",
             "Record it again; close the file, or wait for the program to end, before copying it.",
         )
-    elif found.format in (Format.UNKNOWN, Format.TEXT):
+    elif guess.format in (Format.UNKNOWN, Format.TEXT):
         yield Check(
             "file",
             "error",
-            f"nothing that tfprof knows ({plural(len(data), 'byte')}, {found.format.value})",
+            f"no format that tfprof knows ({plural(len(data), 'byte')}, {guess.format.value})",
             "Check that it is the right file, and that it was copied in binary mode.",
         )
     else:
-        yield Check("file", "warning", advice(found))
+        yield Check("file", "warning", advice(guess))
 
 
-def _own_words(error: InputError, path: Path) -> str:
-    """A reader's message without the name that the area has already."""
+def _without_name(error: InputError, path: Path) -> str:
+    """A reader's message without the name of the file, which is the title of the area."""
     text = str(error)
     for name in (str(path), "graph", "run_meta", "op_log", "profile", "capture"):
         text = text.removeprefix(f"{name}: ")
     return text
 
 
-def _check_folder(folder: Path, sound: _Sound) -> Iterator[Area]:
+def _check_folder(folder: Path, readable: _Readable) -> Iterator[Area]:
     for name in _SAVED_MODELS:
         if (folder / name).is_file():
-            yield _check_file(folder / name, sound)
+            yield _check_file(folder / name, readable)
             variables = folder / "variables" / "variables"
             if _is_checkpoint(variables):
                 yield Area(str(variables), tuple(check_checkpoint(variables)))
@@ -165,18 +165,18 @@ def _check_folder(folder: Path, sound: _Sound) -> Iterator[Area]:
     homes = _profile_folders(folder)
     if captures:
         for path in captures:
-            yield _check_file(path, sound)
+            yield _check_file(path, readable)
     elif folder.parent.name == "profile" and folder.parent.parent.name == "plugins":
         yield Area(str(folder), (_empty_run(files),))
     elif homes:
         for home in homes:
-            yield from _check_runs(home, sound)
+            yield from _check_runs(home, readable)
     else:
-        yield from _check_files(folder, files, sound)
+        yield from _check_files(folder, files, readable)
 
 
 def _profile_folders(folder: Path) -> list[Path]:
-    """The folders of captured runs below a log folder, or this one if it is such."""
+    """The folders ``plugins/profile`` of a log folder, or this folder if it is one."""
     if folder.name == "profile" and folder.parent.name == "plugins":
         return [folder]
     if folder.name == "plugins" and (folder / "profile").is_dir():
@@ -185,8 +185,8 @@ def _profile_folders(folder: Path) -> list[Path]:
     return [path / _PROFILES for path in candidates if (path / _PROFILES).is_dir()]
 
 
-def _check_runs(home: Path, sound: _Sound) -> Iterator[Area]:
-    """The runs in ``plugins/profile``: the newest in full, of the others whether they are empty."""
+def _check_runs(home: Path, readable: _Readable) -> Iterator[Area]:
+    """The runs in ``plugins/profile``: all checks of the newest; the others only if empty."""
     runs = sorted(path for path in home.iterdir() if path.is_dir())
     full = [run for run in runs if _captures_of(run)]
     if not runs:
@@ -206,7 +206,7 @@ def _check_runs(home: Path, sound: _Sound) -> Iterator[Area]:
             checks.append(replace(empty, status=status, message=f"{run.name}: {empty.message}"))
     yield Area(str(home), tuple(checks))
     for path in _captures_of(full[-1]) if full else []:
-        yield _check_file(path, sound)
+        yield _check_file(path, readable)
 
 
 def _captures_of(run: Path) -> list[Path]:
@@ -218,38 +218,38 @@ def _empty_run(files: Sequence[Path]) -> Check:
         return Check(
             "run",
             "note",
-            f"no capture (*.xplane.pb), only {plural(len(files), 'file')} such as {files[0].name}, "
-            "which were computed from one",
+            f"no capture (*.xplane.pb), only files computed from one, such as {files[0].name} "
+            f"({plural(len(files), 'file')})",
         )
     return Check("run", "error", "the run is empty: nothing was captured", _LONGER_WINDOW)
 
 
-def _check_files(folder: Path, files: Sequence[Path], sound: _Sound) -> Iterator[Area]:
-    """A folder of plain files: those that tfprof reads, or would if they were whole."""
+def _check_files(folder: Path, files: Sequence[Path], readable: _Readable) -> Iterator[Area]:
+    """The files in a folder that tfprof reads, or would read if they were complete."""
     n_checked = 0
     if any(path.name.endswith(_INDEX_SUFFIX) for path in files):
         n_checked += 1
         yield Area(str(folder), tuple(check_checkpoint(folder)))
     for path in files[:_MAX_FILES]:
-        if _is_of_a_run(path):
+        if _is_meant_for_tfprof(path):
             n_checked += 1
-            yield _check_file(path, sound)
+            yield _check_file(path, readable)
     if len(files) > _MAX_FILES:
-        left_out = f"only the first {_MAX_FILES} of {len(files)} files were looked at"
+        left_out = f"only the first {_MAX_FILES} of {len(files)} files were checked"
         yield Area(str(folder), (Check("folder", "note", left_out),))
     elif not n_checked:
         yield Area(str(folder), (_wrong_folder(files),))
 
 
-def _is_of_a_run(path: Path) -> bool:
-    """Whether a file is, or was meant to be, something that tfprof reads."""
+def _is_meant_for_tfprof(path: Path) -> bool:
+    """Whether a file is of a format that tfprof reads, or was meant to be."""
     try:
-        found = look_at(str(path)).found
+        guess = look_at(str(path)).found
     except InputError:
         return True
-    if found.format is Format.EMPTY:
+    if guess.format is Format.EMPTY:
         return path.name.endswith(_MESSAGE_SUFFIXES)
-    return found.format in _CHECKS and found.certainty >= _SURE
+    return guess.format in _CHECKS and guess.certainty >= _SURE
 
 
 def _wrong_folder(files: Sequence[Path]) -> Check:

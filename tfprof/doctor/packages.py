@@ -19,7 +19,7 @@ _CORE = {
     "protobuf": "google.protobuf.message",
     "rich": "rich",
 }
-"""Packages that tfprof can not do without, and a module of each."""
+"""Packages that tfprof requires, and a module of each."""
 
 _SAME_MODULE_ON_WINDOWS = {"tensorflow", "tensorflow-intel"}
 
@@ -33,11 +33,13 @@ class _Optional:
 
 _GRAPHVIZ = _Optional("graphviz", "graphviz", "draws views as pictures")
 _CUPTI = _Optional("cupti-python", "gpu", "records what NVIDIA GPUs do")
-_TENSORFLOW = _Optional("tensorflow", "tf", "runs what is to be recorded; saved files need none")
+_TENSORFLOW = _Optional(
+    "tensorflow", "tf", "runs the programs to record; saved files do not need it"
+)
 
 
 def check_tfprof(facts: Facts) -> Iterator[Check]:
-    """tfprof itself, and what runs it."""
+    """Versions of tfprof and Python."""
     environment = facts.environment
     yield Check("tfprof", "ok", f"tfprof {__version__}")
     yield Check(
@@ -46,7 +48,7 @@ def check_tfprof(facts: Facts) -> Iterator[Check]:
 
 
 def check_core(facts: Facts) -> Iterator[Check]:
-    """The packages that tfprof can not do without."""
+    """The packages that tfprof requires."""
     ranges = {wanted.name: wanted.range for wanted in facts.requirements if not wanted.extra}
     for name in sorted(ranges or _CORE):
         version = facts.packages.get(name)
@@ -86,7 +88,7 @@ def check_protobuf(facts: Facts) -> Iterator[Check]:
         yield Check(
             "protobuf implementation",
             "warning",
-            f"{slow}. PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION asks for it",
+            f"{slow}. PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION demands it",
             command="unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION",
         )
     else:
@@ -94,13 +96,13 @@ def check_protobuf(facts: Facts) -> Iterator[Check]:
             "protobuf implementation",
             "warning",
             slow,
-            "Install the package that was compiled for this Python.",
+            "Install a package that was compiled for this Python.",
             "pip install --force-reinstall --only-binary :all: protobuf",
         )
 
 
 def check_reader(facts: Facts) -> Iterator[Check]:
-    """Whether tfprof reads with compiled code."""
+    """Whether tfprof uses its compiled reader."""
     environment = facts.environment
     slower = "large files take several times as long to read, with the same results"
     if not environment.has_native_reader:
@@ -134,7 +136,7 @@ def check_tensorflow(facts: Facts) -> Iterator[Check]:
         yield Check(
             "tensorflow",
             "warning",
-            f"the package {tensorflow.packages[0]} is installed, but its module is not there",
+            f"the package {tensorflow.packages[0]} is installed, but its module is missing",
             "Install it again.",
             f"pip install --force-reinstall --no-deps {tensorflow.packages[0]}",
         )
@@ -149,7 +151,7 @@ def check_tensorflow(facts: Facts) -> Iterator[Check]:
             yield Check(
                 "tensorflow",
                 "note",
-                f"{named}: its files can be read, but running programs are recorded with "
+                f"{named}: its files can be read, but recording running programs needs "
                 f"TensorFlow {wanted['tensorflow']}",
             )
     rivals = set(tensorflow.packages)
@@ -168,7 +170,7 @@ def check_tensorflow(facts: Facts) -> Iterator[Check]:
 
 
 def check_drawing(facts: Facts) -> Iterator[Check]:
-    """The package that draws, and the program that it calls."""
+    """The package that draws graphs, and the program that it calls."""
     version = facts.packages.get(_GRAPHVIZ.name)
     if version is None:
         yield _missing(_GRAPHVIZ)

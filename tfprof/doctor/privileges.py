@@ -12,7 +12,7 @@ from tfprof.doctor.versions import release_of
 
 _CAP_SYS_ADMIN = 21  # bit of a capability set (linux/capability.h)
 _TRACING_IS_FREE = (10, 2)
-"""First CUDA that records activity for ordinary users; counters are still for admins."""
+"""First CUDA that records activity for ordinary users; hardware counters still need an admin."""
 
 _CGROUPS = (
     ("kubepods", "Kubernetes"),
@@ -30,15 +30,15 @@ _PRIVILEGED = {
     "Podman": "podman run --device nvidia.com/gpu=all --cap-add=SYS_ADMIN IMAGE",
 }
 _HOST_REMEDY = (
-    "Run as root, or let every user profile and restart (on Debian and Ubuntu, run "
-    "update-initramfs -u before).",
+    "Run as root, or allow profiling for every user and restart (on Debian and Ubuntu, first run "
+    "update-initramfs -u).",
     "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | "
     "sudo tee /etc/modprobe.d/nvidia-profiling.conf\nsudo reboot",
 )
 
 
 def container_of(environment: Environment) -> str:
-    """What kind of container this process runs in; empty: none that shows."""
+    """Kind of container that this process runs in; empty: no container was recognized."""
     groups = (environment.text("/proc/1/cgroup") or "") + (
         environment.text("/proc/self/cgroup") or ""
     )
@@ -52,11 +52,11 @@ def container_of(environment: Environment) -> str:
 
 
 def is_admin(environment: Environment) -> bool | None:
-    """Whether the process has CAP_SYS_ADMIN, as root has outside of containers."""
-    found = re.search(
+    """Whether the process has CAP_SYS_ADMIN, as root has outside containers; None: unknown."""
+    capabilities = re.search(
         r"^CapEff:\s*([0-9a-fA-F]+)", environment.text("/proc/self/status") or "", re.M
     )
-    return None if found is None else bool(int(found[1], 16) >> _CAP_SYS_ADMIN & 1)
+    return None if capabilities is None else bool(int(capabilities[1], 16) >> _CAP_SYS_ADMIN & 1)
 
 
 def check_profiling(facts: Facts) -> Iterator[Check]:
@@ -65,15 +65,15 @@ def check_profiling(facts: Facts) -> Iterator[Check]:
     if not facts.gpus.driver:
         return
     params = environment.text("/proc/driver/nvidia/params")
-    found = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", params or "", re.M)
-    if found is None:
-        why = "can not be read" if params is None else "does not say"
+    admin_only = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", params or "", re.M)
+    if admin_only is None:
+        why = "can not be read" if params is None else "has no RmProfilingAdminOnly"
         yield Check(
             "profiling privileges",
             "unknown",
-            f"who may profile is not known: /proc/driver/nvidia/params {why}",
+            f"it is unknown who may profile: /proc/driver/nvidia/params {why}",
         )
-    elif found[1] == "0":
+    elif admin_only[1] == "0":
         yield Check(
             "profiling privileges", "ok", "every user may profile (RmProfilingAdminOnly: 0)"
         )
@@ -81,7 +81,7 @@ def check_profiling(facts: Facts) -> Iterator[Check]:
         yield Check(
             "profiling privileges",
             "ok",
-            "only admins may profile, and this process may (SYS_ADMIN)",
+            "only admins may profile, and this process is one (SYS_ADMIN)",
         )
     else:
         yield _restricted(facts)
@@ -91,15 +91,15 @@ def _restricted(facts: Facts) -> Check:
     cuda = release_of(facts.tensorflow.cuda_version) if facts.tensorflow else ()
     if cuda >= _TRACING_IS_FREE:
         status: Status = "note"
-        loss = "kernels are recorded nevertheless, hardware counters are not"
+        loss = "kernels are recorded, but hardware counters are not"
     else:
         status = "warning"
         loss = (
-            "hardware counters are not recorded, and before CUDA 10.2 nothing of the GPU is "
+            "hardware counters are not recorded, and before CUDA 10.2 no GPU activity at all "
             "(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"
         )
     message = (
-        f"only admins may profile (RmProfilingAdminOnly: 1), which this process is not: {loss}"
+        f"only admins may profile (RmProfilingAdminOnly: 1), and this process is not one: {loss}"
     )
     container = container_of(facts.environment)
     if not container:
@@ -115,7 +115,7 @@ def _restricted(facts: Facts) -> Check:
 
 
 def check_device_nodes(facts: Facts) -> Iterator[Check]:
-    """Whether the device files are there, and may be used."""
+    """Whether the device files exist and this process may use them."""
     environment = facts.environment
     if not facts.gpus.driver or environment.text("/proc/driver/nvidia/version") is None:
         return  # Windows and WSL have none
@@ -138,9 +138,9 @@ def check_device_nodes(facts: Facts) -> Iterator[Check]:
 
 
 def _missing_nodes(missing: Sequence[str], container: str) -> Check:
-    message = f"{', '.join(missing)}: not there, so programs find no GPU"
+    message = f"{', '.join(missing)}: missing, so programs find no GPU"
     if container:
         remedy = f"Start the container ({container}) with its GPUs."
         return Check("device files", "warning", message, remedy, _WITH_GPUS.get(container, ""))
     command = "sudo nvidia-modprobe -u -c 0"
-    return Check("device files", "warning", message, "Let NVIDIA's tool make them.", command)
+    return Check("device files", "warning", message, "Create them with NVIDIA's tool.", command)

@@ -1,4 +1,4 @@
-"""What an examination found, as plain data."""
+"""The results of an examination, as plain data."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Literal
 Status = Literal["ok", "note", "warning", "error", "unknown", "not_applicable"]
 
 SEVERITIES: tuple[Status, ...] = ("error", "warning", "note")
-"""What needs attention, the worst first."""
+"""The statuses that need attention, worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         name: Stable short name, for programs.
         status: ``note``: worth knowing; ``warning``: something will be missing or wrong;
-            ``error``: something can not work; ``unknown``: it could not be found out.
+            ``error``: something can not work; ``unknown``: the check had no answer.
         message: What was found, with the real values.
         remedy: What to do about it, in words.
-        command: What to paste for that, one command a line.
+        command: Shell or Python lines for the remedy, one command a line.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Checks of one subject; ``title`` is the subject, or the path of a file."""
+    """Results of the checks of one subject; ``title`` is its name, or the path of a file."""
 
     title: str
     checks: tuple[Check, ...]
@@ -41,21 +41,21 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that was looked at, area by area."""
+    """All results, area by area."""
 
     areas: tuple[Area, ...]
 
     def count(self, status: Status) -> int:
-        """How many checks ended so."""
+        """Number of checks with this status."""
         return sum(check.status == status for area in self.areas for check in area.checks)
 
     @property
     def worst(self) -> Status:
-        """``error``, ``warning`` or ``note``, whichever is the worst there is, else ``ok``."""
+        """The worst status of any check: ``error``, ``warning``, ``note`` or else ``ok``."""
         return next((status for status in SEVERITIES if self.count(status)), "ok")
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for ``json.dumps``: one row for each check."""
+        """The report for ``json.dumps``: one row for each check."""
         counts = {status: self.count(status) for status in SEVERITIES}
         rows = [
             {"area": area.title, **asdict(check)} for area in self.areas for check in area.checks

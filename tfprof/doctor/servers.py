@@ -1,4 +1,4 @@
-"""Checks of profiler servers: does one answer at this address?"""
+"""Checks of profiler servers: whether one answers at an address."""
 
 from __future__ import annotations
 
@@ -21,18 +21,22 @@ def address_of(text: str) -> tuple[str, int]:
     """Host and port of ``host:6009``, ``[::1]:6009`` or ``grpc://host:6009``.
 
     Raises:
-        UsageError: It is none of these.
+        UsageError: The text is none of these.
     """
-    found = _ADDRESS.fullmatch(text.strip())
-    if found is None or not 0 < int(found["port"]) < 1 << 16:
+    address = _ADDRESS.fullmatch(text.strip())
+    if address is None or not 0 < int(address["port"]) < 1 << 16:
         raise UsageError(
-            f"server {text!r} is no address; write it as HOST:PORT, such as localhost:6009"
+            f"server {text!r} is not an address; write it as HOST:PORT, such as localhost:6009"
         )
-    return found["six"] or found["host"], int(found["port"])
+    return address["six"] or address["host"], int(address["port"])
 
 
 def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[Check]:
-    """Ask servers, all at once, and tell of them in their order. Errors as in asking one."""
+    """Check servers, all at once; results in the order of the addresses.
+
+    Raises:
+        UsageError: An address is not ``HOST:PORT``.
+    """
     with ThreadPoolExecutor(_MOST_AT_ONCE, "tfprof") as pool:
         answers = pool.map(lambda address: list(check_server(address, timeout_seconds)), addresses)
         for checks in answers:
@@ -40,14 +44,14 @@ def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[
 
 
 def check_server(address: str, timeout_seconds: float) -> Iterator[Check]:
-    """Ask one server.
+    """Check one server.
 
     Raises:
-        UsageError: The address is none.
+        UsageError: The address is not ``HOST:PORT``.
     """
     host, port = address_of(address)
     answer = probe(host, port, timeout_seconds)
-    said = _ANSWERS[answer.kind]
+    template = _ANSWERS[answer.kind]
     is_tls = answer.detail.startswith(r"\x15")
     is_local = host in ("localhost", "::1") or host.startswith("127.")
     values = {
@@ -55,8 +59,10 @@ def check_server(address: str, timeout_seconds: float) -> Iterator[Check]:
         "tls": " (TLS, which profiler servers do not speak)" if is_tls else "",
         "where": "" if is_local else f" on {host}",
     }  # fmt: skip
-    texts = (text.format_map(values) for text in (said.message, said.remedy, said.command))
-    yield Check(said.name, said.status, *texts)
+    texts = (
+        text.format_map(values) for text in (template.message, template.remedy, template.command)
+    )
+    yield Check(template.name, template.status, *texts)
 
 
 _ANSWERS: Mapping[Kind, Check] = {
@@ -64,40 +70,39 @@ _ANSWERS: Mapping[Kind, Check] = {
     "grpc": Check(
         "server",
         "warning",
-        "{address}: a gRPC server answers that is no profiler server",
-        "Give the port that the profiled program has passed to "
-        "tf.profiler.experimental.server.start.",
+        "{address}: a gRPC server answers, but it is not a profiler server",
+        "Give the port that the profiled program passes to tf.profiler.experimental.server.start.",
     ),
     "http2": Check(
         "server",
         "warning",
-        "{address}: speaks HTTP/2, as gRPC does, but does not answer a call ({detail})",
-        "A busy program may answer later: try again; else check the port.",
+        "{address}: speaks HTTP/2, as gRPC servers do, but does not answer a call ({detail})",
+        "A busy program may answer later: try again. If it still does not, check the port.",
     ),
     "other": Check(
         "server",
         "error",
-        '{address}: something else listens there; it says "{detail}"{tls}',
-        "Give the profiler server's own port; TensorBoard's is another one.",
+        '{address}: another kind of server listens there; it sends "{detail}"{tls}',
+        "Give the port of the profiler server, not that of TensorBoard.",
     ),
     "silent": Check(
         "server",
         "error",
-        "{address}: takes the connection but {detail}",
-        "Something else listens there, or the program hangs: check the port.",
+        "{address}: accepts the connection but {detail}",
+        "Another kind of server listens there, or the program hangs: check the port.",
     ),
     "refused": Check(
         "server",
         "error",
         "{address}: connection refused, nothing listens there",
-        "In the program that is to be profiled{where}, start the server.",
+        "Start the server in the program to be profiled{where}.",
         "tf.profiler.experimental.server.start({port})",
     ),
     "timeout": Check(
         "server",
         "error",
         "{address}: no connection within the time limit ({detail})",
-        "A firewall may be in between: open the port there, or come through a tunnel and ask "
+        "A firewall may block the port: open it there, or make a tunnel and check "
         "localhost:{port}.",
         "ssh -N -L {port}:localhost:{port} {host}",
     ),
@@ -114,4 +119,4 @@ _ANSWERS: Mapping[Kind, Check] = {
         "Check the network between this machine and the host.",
     ),
 }
-"""What to say of each kind of answer, with places for the values."""
+"""The result for each kind of answer, with placeholders for the values."""

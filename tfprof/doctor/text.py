@@ -1,4 +1,4 @@
-"""The report for people: short where all is well, and a remedy where it is not."""
+"""The report as text: short where all is well, with a remedy where it is not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ASCII_MARKS: dict[Status, str] = {
     **_MARKS, "ok": "+", "error": "x", "not_applicable": "-",
 }  # fmt: skip
 _JOINED = "Packages"
-"""The area whose good news are one line: they are but names and versions."""
+"""The area whose ``ok`` results share one line, as they are only names and versions."""
 
 _TROUBLE: tuple[Status, ...] = ("error", "warning")
 _INDENT = "  "
@@ -41,8 +41,8 @@ class ReportText:
     """A report as a rich renderable.
 
     Attributes:
-        report: What was found.
-        glyphs: What to draw with.
+        report: The results.
+        glyphs: The characters for drawing.
     """
 
     report: Report
@@ -52,7 +52,7 @@ class ReportText:
         width = min(options.max_width, _MAX_WIDTH)
         for area in self.report.areas:
             yield _unbroken(Text(escaped(area.title), style="bold"))
-            good, rest = _parted(area)
+            good, rest = _joined_and_single(area)
             if good:
                 names = [self.glyphs.text(escaped(check.message)) for check in good]
                 yield from self._marked("ok", _filled(names, width - len(_HANGING)))
@@ -62,7 +62,7 @@ class ReportText:
         yield self._verdict()
 
     def _marked(self, status: Status, lines: Iterable[str]) -> Iterator[Text]:
-        """Lines with the status before the first."""
+        """Lines with the mark of the status before the first."""
         mark = (_ASCII_MARKS if self.glyphs.is_ascii else _MARKS)[status]
         style = "dim" if status == "not_applicable" else "default"
         for place, line in enumerate(lines):
@@ -87,11 +87,11 @@ class ReportText:
     def _verdict(self) -> Text:
         worst = self.report.worst
         if worst not in _TROUBLE:
-            limit = ", as far as could be found out" if self.report.count("unknown") else ""
+            limit = ", as far as could be checked" if self.report.count("unknown") else ""
             return Text(f"All is well{limit}.", style=f"bold {GREEN}")
         counts = [(self.report.count(status), status) for status in _TROUBLE]
-        found = listing([plural(count, status) for count, status in counts if count])
-        return Text(f"{found}; see the remedies above.", style=f"bold {_STYLES[worst]}")
+        problems = listing([plural(count, status) for count, status in counts if count])
+        return Text(f"{problems}; see the remedies above.", style=f"bold {_STYLES[worst]}")
 
 
 def _unbroken(line: Text) -> Text:
@@ -99,8 +99,8 @@ def _unbroken(line: Text) -> Text:
     return line
 
 
-def _parted(area: Area) -> tuple[Sequence[Check], Sequence[Check]]:
-    """What is told in one breath, and what by itself."""
+def _joined_and_single(area: Area) -> tuple[Sequence[Check], Sequence[Check]]:
+    """The checks that share one line, and those with lines of their own."""
     if area.title != _JOINED:
         return (), area.checks
     good = [check for check in area.checks if check.status == "ok"]
@@ -108,7 +108,7 @@ def _parted(area: Area) -> tuple[Sequence[Check], Sequence[Check]]:
 
 
 def _filled(names: Sequence[str], room: int) -> list[str]:
-    """Names in lines, each name whole."""
+    """Names in lines, broken only between names."""
     lines = [""]
     for name in names:
         if lines[-1] and cell_len(f"{lines[-1]}, {name},") > max(room, _LEAST_WIDTH):

@@ -1,6 +1,6 @@
-"""Checks of what tfprof reads: graphs, run metadata, op logs, saved profiles, and all together.
+"""Checks of graphs, run metadata, op logs and saved profiles, and whether they fit together.
 
-Each takes the unpacked bytes of one file. What the readers refuse is an error in their words.
+Each takes the unpacked bytes of one file. Errors of the readers are passed on with their messages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tfprof.wire import messages as pb
 _DT_STRING = 7  # types.proto
 _DAY_MICROS = 24 * 3600 * 1_000_000
 _CUPTI_REMEDY = (
-    "CUPTI was not found or not permitted on the machine that ran it: run tfprof doctor there."
+    "CUPTI was missing or not permitted on the machine that was profiled: run tfprof doctor there."
 )
 _FULL_TRACE = (
     "options = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)\n"
@@ -36,7 +36,7 @@ _FULL_TRACE = (
 
 
 def check_graph(data: bytes) -> Iterator[Check]:
-    """A GraphDef, MetaGraphDef or SavedModel."""
+    """Check a GraphDef, MetaGraphDef or SavedModel."""
     opened = open_message(data, GRAPH_FORMATS, argument="graph")
     graphs = _graph_defs(opened.format, opened.message)
     functions = [function.node_def for graph in graphs for function in graph.library.function]
@@ -57,8 +57,8 @@ def check_graph(data: bytes) -> Iterator[Check]:
         yield Check(
             "open shapes",
             "note",
-            f"{plural(len(inputs), 'input')} of open shape ({_some(inputs)}): float operations are "
-            "counted as formulas until a size is given",
+            f"{plural(len(inputs), 'input')} of unknown shape ({_some(inputs)}): float operations "
+            "are formulas until a size is given",
             "Add --batch 32 to tfprof flops, or --input_shape NAME=32,224,224,3 for each.",
         )
 
@@ -81,7 +81,7 @@ def _is_open_input(node: pb.NodeDef) -> bool:
 
 
 def check_run(data: bytes) -> Iterator[Check]:
-    """RunMetadata of one run."""
+    """Check the RunMetadata of one run."""
     message: pb.RunMetadata
     message = open_message(data, (Format.RUN_METADATA,), argument="run_meta").message
     blocks = message.step_stats.dev_stats
@@ -105,16 +105,14 @@ def check_run(data: bytes) -> Iterator[Check]:
 def _untraced(message: pb.RunMetadata) -> Check:
     if message.step_stats.dev_stats:
         devices = _some([block.device for block in message.step_stats.dev_stats])
-        found = f"RunMetadata in which no op ran on any device ({devices})"
+        problem = f"RunMetadata in which no op ran on any device ({devices})"
     elif message.HasField("step_stats"):
-        found = "RunMetadata with step_stats that name no device"
+        problem = "RunMetadata with step_stats that name no device"
     else:
         rest = [field.name for field, _ in message.ListFields()]
-        found = "RunMetadata without step_stats, so the run was not traced"
-        found += f" (there is only {', '.join(rest)})" if rest else " (it is empty)"
-    return Check(
-        "run", "error", found, "Trace the run, and save the metadata after it.", _FULL_TRACE
-    )
+        problem = "RunMetadata without step_stats, so the run was not traced"
+        problem += f" (there is only {', '.join(rest)})" if rest else " (it is empty)"
+    return Check("run", "error", problem, "Trace the run, and save its metadata.", _FULL_TRACE)
 
 
 def _check_streams(names: Sequence[str]) -> Iterator[Check]:
@@ -125,7 +123,7 @@ def _check_streams(names: Sequence[str]) -> Iterator[Check]:
 
 
 def missing_stream() -> Check:
-    """Ops were launched on a GPU, and no kernel was seen."""
+    """Ops were launched on a GPU, but no kernels were recorded."""
     return Check(
         "accelerator stream",
         "warning",
@@ -146,8 +144,8 @@ def _check_times(stats: Sequence[pb.NodeExecStats]) -> Iterator[Check]:
         yield Check(
             "times",
             "warning",
-            f"executions of one run start {days:,.0f} days apart: the clock of a device is wrong, "
-            "so timelines are, too; durations are not",
+            f"executions of one run start {days:,.0f} days apart: the clock of a device is wrong. "
+            "Timelines are wrong, too; durations are right",
         )
     if not any(stat.memory or stat.HasField("memory_stats") for stat in stats):
         yield Check(
@@ -158,7 +156,7 @@ def _check_times(stats: Sequence[pb.NodeExecStats]) -> Iterator[Check]:
 
 
 def check_op_log(data: bytes) -> Iterator[Check]:
-    """An op log."""
+    """Check an op log."""
     log = open_message(data, (Format.OP_LOG,), argument="op_log").message
     entries = log.log_entries
     if not entries:
@@ -181,7 +179,7 @@ _OP_LOG = 'tfprof.write_op_log(graph, "log_folder", add_trace=True)'
 
 
 def check_profile(data: bytes) -> Iterator[Check]:
-    """A saved profile."""
+    """Check a saved profile."""
     try:
         profile = read_profile(data, classic=False)
     except MalformedProfileError as error:
@@ -192,7 +190,7 @@ def check_profile(data: bytes) -> Iterator[Check]:
 
 
 def _recovered(data: bytes, damage: str) -> Iterator[Check]:
-    """What is left of a damaged profile."""
+    """Check a damaged profile: how much can be recovered."""
     profile = read_profile(data, classic=False, recover=True)
     if not len(profile.ops):
         yield Check("profile", "error", f"{damage.rstrip('.')}. Nothing of it can be recovered.")
@@ -237,19 +235,19 @@ def _contents(profile: Profile) -> Iterator[Check]:
 
 
 def notes_of(notices: Sequence[Notice]) -> Iterator[Check]:
-    """What a reader has remarked."""
+    """The remarks of a reader, as notes."""
     for notice in notices:
         times = f" ({notice.count} times)" if notice.count > 1 else ""
         yield Check(notice.code, "note", f"{notice.text}{times}")
 
 
 def check_together(graph: str | None, runs: Sequence[str], op_log: str | None) -> Iterator[Check]:
-    """Whether files belong to each other.
+    """Check whether files belong together.
 
     Args:
-        graph: Path of a sound graph.
-        runs: Paths of sound run metadata.
-        op_log: Path of a sound op log.
+        graph: Path of a readable graph.
+        runs: Paths of readable run metadata.
+        op_log: Path of a readable op log.
     """
     profile = Profile()
     source = GraphSource(profile, graph, op_log)
@@ -258,26 +256,26 @@ def check_together(graph: str | None, runs: Sequence[str], op_log: str | None) -
         yield from _check_op_log_names(profile, op_log)
     for step, run in enumerate(runs):
         source.add_run(step, run)
-    n_strangers = len(profile.ops) - n_ops
+    n_unknown = len(profile.ops) - n_ops
     if graph and runs:
-        yield from _check_coverage(n_ops, n_strangers, profile.coverage * len(profile.ops))
+        yield from _check_coverage(n_ops, n_unknown, profile.coverage * len(profile.ops))
     yield from notes_of(profile.notices.as_tuple())
 
 
-def _check_coverage(n_ops: int, n_strangers: int, n_covered: float) -> Iterator[Check]:
+def _check_coverage(n_ops: int, n_unknown: int, n_covered: float) -> Iterator[Check]:
     n_ran = round(n_covered)
     if not n_ran:
         yield Check(
             "coverage",
             "error",
             f"none of the graph's {plural(n_ops, 'op')} ran: the run metadata name "
-            f"{plural(n_strangers, 'other op')}",
-            "Give the graph that was run: of the same session, saved after it was built.",
+            f"{plural(n_unknown, 'other op')}",
+            "Give the graph that was run: that of the same session, saved after it was built.",
             'tf.io.write_graph(session.graph, "folder", "graph.pb", as_text=False)',
         )
         return
-    status: Status = "warning" if n_strangers > n_ran else "ok"
-    also = f", and {n_strangers} that it does not have" if n_strangers else ""
+    status: Status = "warning" if n_unknown > n_ran else "ok"
+    also = f", and {n_unknown} that it does not have" if n_unknown else ""
     yield Check("coverage", status, f"{n_ran:,} of the graph's {plural(n_ops, 'op')} ran{also}")
 
 
@@ -290,7 +288,7 @@ def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
             "error",
             f"the op log names none of the graph's ops ({_some([log.log_entries[0].name])} is not "
             "in it)",
-            "Write it from the same graph.",
+            "Write the op log from the same graph.",
             _OP_LOG,
         )
 

@@ -1,4 +1,4 @@
-"""Versions and the ranges that packages ask for, as far as tfprof's own metadata need it."""
+"""Versions and version ranges, as far as tfprof's own metadata use them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CLAUSE = re.compile(r"(?P<operator>[<>=!~]=|[<>])\s*(?P<version>\d[\w.*+!-]*)")
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A package that another one asks for.
+    """A package that another package requires.
 
     Attributes:
         name: Its normalized name.
-        range: Versions that will do, ``>=4.25``; empty: any.
-        extra: The extra that asks for it; empty: the package itself.
+        range: Accepted versions, ``>=4.25``; empty: any.
+        extra: The extra that requires it; empty: the package itself.
     """
 
     name: str
@@ -31,18 +31,18 @@ class Requirement:
 
 
 def normalized(name: str) -> str:
-    """A package's name in the one spelling of the index."""
+    """A package's name in the normalized spelling of the package index."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirement_of(line: str) -> Requirement | None:
-    """Read one ``Requires-Dist`` line; None if it is none."""
-    found = _REQUIREMENT.fullmatch(line.strip())
-    if found is None:
+    """Read one ``Requires-Dist`` line; None if it is not valid."""
+    match = _REQUIREMENT.fullmatch(line.strip())
+    if match is None:
         return None
-    extra = _EXTRA.search(found["marker"] or "")
-    range_ = ",".join(part.strip() for part in found["range"].split(",") if part.strip())
-    return Requirement(normalized(found["name"]), range_, extra["extra"] if extra else "")
+    extra = _EXTRA.search(match["marker"] or "")
+    range_ = ",".join(part.strip() for part in match["range"].split(",") if part.strip())
+    return Requirement(normalized(match["name"]), range_, extra["extra"] if extra else "")
 
 
 def release_of(version: str) -> Release:

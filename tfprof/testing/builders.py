@@ -32,7 +32,7 @@ GPU_STREAMS = "/device:GPU:0/stream:all"
 
 
 def options(**changes: Any) -> dict[str, Any]:
-    """Options that show everything and write nothing, changed as given."""
+    """Options that show everything and write nothing, with changes."""
     return ProfileOptionBuilder().with_empty_output().build() | changes
 
 
@@ -73,7 +73,7 @@ def op(
 
 
 def shape_proto(shape: Shape) -> pb.TensorShapeProto:
-    """A shape as message."""
+    """A shape as a message."""
     if shape == "?":
         return pb.TensorShapeProto(unknown_rank=True)
     dims = [pb.TensorShapeProto.Dim(size=int(size)) for size in shape]

@@ -30,10 +30,10 @@ from tfprof.captures.run.run import Run, open_run
 from tfprof.wire import messages as pb
 
 Value = Any
-"""Of a stat: int, float, str, bytes, ``Unsigned``, ``Reference``; None for a stat without."""
+"""Value of a stat: int, float, str, bytes, ``Unsigned``, ``Reference``; None: no value."""
 
 START_NS = 1_700_000_000_000_000_000
-"""When captures begin, unless told otherwise."""
+"""Start of a capture, unless another is given."""
 
 
 class Unsigned(NamedTuple):
@@ -74,15 +74,15 @@ def event(name: str, start: float, duration: float = 1, /, **stats: Value) -> Ev
 
     Args:
         name: Its name.
-        start: Since the beginning of its line, ns.
-        duration: How long it took, ns.
-        stats: By name.
+        start: Start, ns since the beginning of its line.
+        duration: Duration, ns.
+        stats: Its stats, by name.
     """
     return Event(name, start, duration, stats)
 
 
 def aggregated(name: str, count: int, duration: float = 1, /, **stats: Value) -> Event:
-    """An event that stands for so many, and has no start."""
+    """An event that stands for ``count`` executions and has no start."""
     return Event(name, 0, duration, stats, count)
 
 
@@ -90,10 +90,10 @@ def line(*events: Event, id: int = 1, name: str = "", start_ns: int = 0) -> Even
     """A thread or a stream.
 
     Args:
-        events: What ran there.
-        id: Thread or stream.
-        name: What it is called.
-        start_ns: When it begins, since the beginning of the capture.
+        events: Its events.
+        id: Number of the thread or stream.
+        name: Name of the thread or stream.
+        start_ns: Start of the line, since the beginning of the capture.
     """
     return EventLine(events, id, name, start_ns)
 
@@ -111,10 +111,10 @@ def plane(
     Args:
         name: Its name.
         lines: Its lines.
-        stats: Of the plane itself.
-        metadata: Stats that all events of a name share.
-        display: What to show for events of a name.
-        began_ns: When the capture began.
+        stats: Stats of the plane itself.
+        metadata: Stats shared by all events of a name, by event name.
+        display: Display names, by event name.
+        began_ns: Start of the capture.
     """
     made = pb.XPlane(name=name)
     names = _Names(made)
@@ -154,13 +154,13 @@ def xspace(
     errors: Iterable[str] = (),
     warnings: Iterable[str] = (),
 ) -> pb.XSpace:
-    """What one host captured."""
+    """The capture of one host."""
     hostnames = [hostname] if hostname else []
     return pb.XSpace(planes=planes, hostnames=hostnames, errors=errors, warnings=warnings)
 
 
 def opened(*spaces: pb.XSpace) -> Run:
-    """A run of hosts ``host 0``, ``host 1``, …; through bytes, as all captures come."""
+    """A run of hosts ``host 0``, ``host 1``, …, read from the bytes of the captures."""
     return open_run([space.SerializeToString() for space in spaces])
 
 
