@@ -109,18 +109,23 @@ def release(session: nox.Session) -> None:
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"
     session.run("python", ".ci/copy_checkout.py", str(checkout))
+
+    # From a checkout, without a compiler. That install writes the manual pages, which go into what
+    # is built.
+    plain, fresh = (_new_environment(session, work / name) for name in ("plain", "fresh"))
+    pip_install = ("python", "-m", "pip", "install", "--quiet")
+    _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
+    manuals = checkout / "docs" / "man"
+    _run_in(session, plain, "python", str(checkout / "docs" / "man_pages.py"), str(manuals))
     build = ("python", "-m", "build", "--outdir", str(dist))
     session.run(*build, "--sdist", str(checkout), silent=True)
     (sdist,) = dist.iterdir()
     shutil.unpack_archive(sdist, work)
     unpacked = work / sdist.name.removesuffix(".tar.gz")
 
-    # From a checkout, without a compiler; with one, from what the sdist holds, by the README's
-    # first command. The wheel is made of what that has compiled: without an environment of its own,
-    # in which Cython would be newer than the code it has written, and write and compile it again.
-    plain, fresh = (_new_environment(session, work / name) for name in ("plain", "fresh"))
-    pip_install = ("python", "-m", "pip", "install", "--quiet")
-    _run_in(session, plain, *pip_install, str(checkout), env={"CC": "false"})
+    # With a compiler, from what the sdist holds, by the README's first command. The wheel is made of
+    # what that has compiled: without an environment of its own, in which Cython would be newer than
+    # the code it has written, and write and compile it again.
     command = session.run("python", ".ci/readme_command.py", "demo", silent=True, log=False)
     with session.chdir(unpacked):
         activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
@@ -130,7 +135,6 @@ def release(session: nox.Session) -> None:
     session.run("twine", "check", "--strict", str(sdist), str(wheel))
     _check_wheel(session, wheel, checkout)
     _run_in(session, fresh, *pip_install, "--force-reinstall", "--no-deps", str(wheel))
-    _run_in(session, fresh, "python", "docs/man_pages.py", str(dist / "man"))
 
     # An installed package stands alone, in any folder, and compiled readers change no answer.
     shutil.rmtree(checkout)
@@ -180,6 +184,8 @@ def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
     modules = [path.with_suffix("").as_posix() for path in sources if path.suffix == ".pyx"]
     if BUILT:
         missing += sorted(set(modules) - compiled)
+    shared = ("man/man1/tfprof.1", "bash-completion/completions/tfprof")
+    missing += [path for path in shared if not any(n.endswith(f"/share/{path}") for n in names)]
     stray = sorted(name for name in names if not name.startswith(("tfprof/", "tfprof-")))
     if missing or stray:
         session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")
