@@ -123,9 +123,9 @@ def release(session: nox.Session) -> None:
     shutil.unpack_archive(sdist, work)
     unpacked = work / sdist.name.removesuffix(".tar.gz")
 
-    # With a compiler, from what the sdist holds, by the README's first command. The wheel is made of
-    # what that has compiled: without an environment of its own, in which Cython would be newer than
-    # the code it has written, and write and compile it again.
+    # With a compiler, from what the sdist holds, by the README's first command. The wheel is made
+    # of what that has compiled: without an environment of its own, in which Cython would be newer
+    # than the code it has written, and write and compile it again.
     command = session.run("python", ".ci/readme_command.py", "demo", silent=True, log=False)
     with session.chdir(unpacked):
         activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
