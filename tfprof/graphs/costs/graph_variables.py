@@ -17,10 +17,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from tfprof.graphs.model.node_table import Kind, Node
+from tfprof.graphs.model.node_table import Kind, NodeTable
 from tfprof.graphs.model.program import Body, FunctionRef, Variable
 from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, PartialShape, Tensor
-from tfprof.graphs.model.variable_names import VARIABLE_OPS, belongs_to_optimizer
+from tfprof.graphs.model.variable_names import CONSTANT_OPS, VARIABLE_OPS, belongs_to_optimizer
 
 _FORM_OPS = frozenset({
     "Cast", "Dequantize", "Enter", "ExpandDims", "FakeQuantWithMinMaxArgs",
@@ -43,7 +43,6 @@ _WEIGHT_OPS = frozenset({
 })  # fmt: skip
 
 _AFFINE_OPS = frozenset({"Add", "AddV2", "Mul", "Sub"})
-_CONSTANT_OPS = frozenset({"Const", "HostConst"})
 _WEIGHT_TYPES = FLOAT_TYPES | QUANTIZED_TYPES | {6}
 """Float types, and those that quantized weights have (6 is int8)."""
 
@@ -109,9 +108,7 @@ def variables_of_graph(
 def _declared(body: Body) -> Iterator[Variable]:
     """Variables of the graph's nodes; handles of the same shared variable are one."""
     seen = set()
-    for node in body.nodes:
-        if node.kind.op not in VARIABLE_OPS:
-            continue
+    for node in map(body.nodes.__getitem__, body.nodes.of_types(VARIABLE_OPS)):
         attrs = node.kind.attrs
         shape, dtype = _shape(attrs.get("shape")), attrs.get("dtype", 0)
         shared = attrs.get("shared_name")
@@ -130,16 +127,18 @@ def _frozen(body: Body, functions: Functions) -> GraphVariables:
     waiting = [body]
     while waiting:
         for name in _called(waiting.pop()):
-            if name not in bodies and (found := functions(name)) is not None:
-                bodies[name] = found
-                waiting.append(found)
+            if name not in bodies and (function := functions(name)) is not None:
+                bodies[name] = function
+                waiting.append(function)
     uses = _Uses(bodies)
-    variables = [
-        Variable(f"{name}/{node.name}" if name else node.name, value.shape, value.dtype)
-        for name, found in bodies.items()
-        for place, node in enumerate(found.nodes)
-        if node.kind.op in _CONSTANT_OPS and (value := _weight(node, uses.of(name, place)))
-    ]
+    variables = []
+    for name, each in bodies.items():
+        for place in each.nodes.of_types(CONSTANT_OPS):
+            value = _weight(each.nodes.kind(place), uses.of(name, place))
+            if value is not None:
+                own_name = each.nodes.names[place]
+                full_name = f"{name}/{own_name}" if name else own_name
+                variables.append(Variable(full_name, value.shape, value.dtype))
     if not variables:
         return GraphVariables([])
     note = (
@@ -149,9 +148,9 @@ def _frozen(body: Body, functions: Functions) -> GraphVariables:
     return GraphVariables(variables, (note,))
 
 
-def _weight(node: Node, use: int) -> Tensor | None:
+def _weight(kind: Kind, use: int) -> Tensor | None:
     """The value of a constant if it is a weight."""
-    value = node.kind.attrs.get("value")
+    value = kind.attrs.get("value")
     if not isinstance(value, Tensor) or not value.shape or value.dtype not in _WEIGHT_TYPES:
         return None
     long_dims = [dim for dim in value.shape if dim != 1]
@@ -161,8 +160,8 @@ def _weight(node: Node, use: int) -> Tensor | None:
 
 
 def _called(body: Body) -> Iterator[str]:
-    for kind in dict.fromkeys(node.kind for node in body.nodes):
-        yield from _callees(kind)
+    for kind_id in dict.fromkeys(body.nodes.kind_ids.tolist()):
+        yield from _callees(body.nodes.kinds[kind_id])
 
 
 def _callees(kind: Kind) -> Iterator[str]:
@@ -197,24 +196,23 @@ class _Uses:
 
     def _update(self, name: str) -> bool:
         """Look at one body; whether that told something new."""
-        uses = self._uses[name]
+        uses, nodes = self._uses[name], self._bodies[name].nodes
+        ops, (starts, sources) = nodes.ops, nodes.data_sources()
         changed = [
-            place
-            for node in self._bodies[name].nodes
-            if node.kind.op not in _FORM_OPS
-            for slot, (place, _) in enumerate(node.inputs)
-            if place >= 0 and self._mark(uses, place, self._use_as_input(node, slot))
+            source
+            for place, op in enumerate(ops)
+            if op not in _FORM_OPS
+            for slot, source in enumerate(sources[starts[place] : starts[place + 1]])
+            if source >= 0 and self._mark(uses, source, self._use_as_input(nodes, place, slot))
         ]
-        nodes = self._bodies[name].nodes
         any_change = bool(changed)
         while changed:
             place = changed.pop()
-            node = nodes[place]
-            if node.kind.op in _FORM_OPS:
-                inputs = node.inputs if node.kind.op == "IdentityN" else node.inputs[:1]
+            if ops[place] in _FORM_OPS:
+                producers = sources[starts[place] : starts[place + 1]]
                 changed += [
                     source
-                    for source, _ in inputs
+                    for source in (producers if ops[place] == "IdentityN" else producers[:1])
                     if source >= 0 and self._mark(uses, source, uses[place])
                 ]
         return any_change
@@ -225,24 +223,25 @@ class _Uses:
         uses[place] |= use
         return uses[place] != before
 
-    def _use_as_input(self, node: Node, slot: int) -> int:
-        op = node.kind.op
+    def _use_as_input(self, nodes: NodeTable, place: int, slot: int) -> int:
+        op = nodes.ops[place]
         if op in _WEIGHT_OPS:
             return _AS_WEIGHT
         if op in _AFFINE_OPS:
             return _AS_OPERAND
-        if op in _LOOP_OPS and not self._is_invariant(node, slot):
+        kind = nodes.kind(place)
+        if op in _LOOP_OPS and not self._is_invariant(kind, slot):
             return 0
         argument = slot - (op in _CALLED_WITHOUT_FIRST)
         use = 0
-        for callee in self._called_by(node.kind):
+        for callee in self._called_by(kind):
             if 0 <= argument < self._bodies[callee].n_args:
                 use |= self._uses[callee][argument]
         return use
 
-    def _is_invariant(self, node: Node, slot: int) -> bool:
+    def _is_invariant(self, kind: Kind, slot: int) -> bool:
         """Whether the body of a loop hands an argument on as it is; others are its state."""
-        reference = node.kind.attrs.get("body")
+        reference = kind.attrs.get("body")
         body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
         if body is None or slot >= len(body.results):
             return False
@@ -256,8 +255,8 @@ class _Uses:
         return place == slot
 
     def _called_by(self, kind: Kind) -> list[str]:
-        found = self._callees.get(kind)
-        if found is None:
-            found = [name for name in _callees(kind) if name and name in self._bodies]
-            self._callees[kind] = found
-        return found
+        callees = self._callees.get(kind)
+        if callees is None:
+            callees = [name for name in _callees(kind) if name and name in self._bodies]
+            self._callees[kind] = callees
+        return callees

@@ -195,9 +195,9 @@ class Roofline:
         """The ops as dictionaries; ``micros`` and ``flops`` are those of all runs together."""
         return [
             {
-                "name": row.op.node.name,
+                "name": row.op.name,
                 "function": row.op.function,
-                "type": row.op.node.kind.op,
+                "type": row.op.op_type,
                 "runs": row.op.times,
                 "flops": row.op.flops,
                 "bytes": row.bytes,
@@ -244,7 +244,7 @@ def roofline(ops: Iterable[OpRow], device: Device) -> Roofline:
     rows = tuple(
         RooflineRow(
             row,
-            bound_of(row.node.kind.op, row.verdict.cost, row.inputs, row.outputs, device),
+            bound_of(row.op_type, row.verdict.cost, row.inputs, row.outputs, device),
         )
         for row in ops
         if row.phase in STEP and has_work(row.verdict)

@@ -57,14 +57,14 @@ def leaving(
         results: What the body returns; None for whatever nobody takes.
     """
     nodes = analysis.body.nodes
+    ops = nodes.ops
     origins: dict[Edge, Edge] = {}
     common: dict[Edge, str | None] = {}
     for place in analysis.order:
-        node = nodes[place]
-        sources = [origins.get(edge, edge) for edge in node.inputs]
-        if node.kind.op in HANDS_ON and sources:
+        sources = [origins.get(edge, edge) for edge in nodes[place].inputs]
+        if ops[place] in HANDS_ON and sources:
             for slot in range(len(analysis.outputs.get(place, ()))):
-                is_one_to_one = node.kind.op == "IdentityN" and slot < len(sources)
+                is_one_to_one = ops[place] == "IdentityN" and slot < len(sources)
                 origins[place, slot] = sources[slot if is_one_to_one else 0]
             continue
         for source in sources:

@@ -12,7 +12,7 @@ from tfprof.graphs.interpreter.phases import Phase, phase_of
 from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.graphs.model.variable_names import VARIABLE_OPS
+from tfprof.graphs.model.variable_names import CONSTANT_OPS, VARIABLE_OPS
 
 _NO_USES = frozenset({
     "Assign", "AssignVariableOp", "IsVariableInitialized", "NoOp", "RestoreV2", "SaveV2",
@@ -35,7 +35,7 @@ def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str
         variables: The variables.
     """
     shapes = {variable.name: variable.shape for variable in variables}
-    found: dict[str, str] = {}
+    scopes: dict[str, str] = {}
     seen: set[tuple[int, str, Bindings]] = set()
     waiting: list[tuple[Analysis, str, Bindings]] = [(root, "", ())]
     while waiting:
@@ -56,24 +56,27 @@ def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str
                     for call in analysis.calls[place]
                 ]
             else:
-                found.setdefault(name, below(around, node.name.rpartition("/")[0]))
+                scopes.setdefault(name, below(around, node.name.rpartition("/")[0]))
         waiting += reversed(calls)
-    return found
+    return scopes
 
 
 def _held(analysis: Analysis, bindings: Bindings, shapes: Shapes) -> dict[int, str]:
     """Nodes whose output is a variable, its handle or its value, by place."""
-    body = analysis.body
+    body, nodes = analysis.body, analysis.body.nodes
+    ops, (starts, sources) = nodes.ops, nodes.data_sources()
     held = {place: name for place, name in enumerate(bindings) if name is not None}
     for place in analysis.order:
-        node = body.nodes[place]
-        op = node.kind.op
-        if op in VARIABLE_OPS or op in ("Const", "HostConst"):
+        op = ops[place]
+        if op in VARIABLE_OPS or op in CONSTANT_OPS:
+            node = nodes[place]
             name = _variable(f"{body.name}/{node.name}" if body.name else node.name, node, shapes)
             if name is not None:
                 held[place] = name
-        elif op in HANDS_ON and node.inputs and node.inputs[0][0] in held:
-            held[place] = held[node.inputs[0][0]]
+        elif op in HANDS_ON and starts[place] < starts[place + 1]:
+            source = sources[starts[place]]
+            if source in held:
+                held[place] = held[source]
     return held
 
 
@@ -92,12 +95,14 @@ def _variable(name: str, node: Node, shapes: Shapes) -> str | None:
 
 def _uses(analysis: Analysis, held: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     """Forward ops that take a variable."""
+    nodes = analysis.body.nodes
+    ops, (starts, sources) = nodes.ops, nodes.data_sources()
     for place in analysis.order:
-        node = analysis.body.nodes[place]
-        if node.kind.op in _NO_USES or place in held:
+        if ops[place] in _NO_USES or place in held:
             continue
-        taken = [held[source] for source, _ in node.inputs if source in held]
-        if taken and phase_of(node.name, node.kind.op, Phase.FORWARD) is Phase.FORWARD:
+        producers = sources[starts[place] : starts[place + 1]]
+        taken = [held[source] for source in producers if source in held]
+        if taken and phase_of(nodes.names[place], ops[place], Phase.FORWARD) is Phase.FORWARD:
             yield from ((place, name) for name in taken)
 
 

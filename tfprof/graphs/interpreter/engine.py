@@ -22,11 +22,9 @@ from tfprof.graphs.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
 from tfprof.graphs.interpreter.control_flow import ControlFlow
 from tfprof.graphs.interpreter.dataflow import data_flow_order, needed, roots_of_function
 from tfprof.graphs.interpreter.frames import CONTROL_FLOW, Frames, find_frames
-from tfprof.graphs.interpreter.known_nodes import KnownNodes
 from tfprof.graphs.interpreter.sizes import Inferred, Sizes
 from tfprof.graphs.interpreter.verdicts import judged
 from tfprof.graphs.interpreter.wiring import (
-    MOST_TENSORS,
     N_RESERVED,
     NO_INPUT,
     UNKNOWN_ID,
@@ -87,9 +85,6 @@ class _Plan:
 _Key = tuple[int, ...]
 """A sort and the numbers of the tensors that flow in."""
 
-_SHORT = 3
-"""Length of the keys of nodes with two inputs at most."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
@@ -119,7 +114,7 @@ class Engine:
         self.sizes = Sizes(settings.batch, settings.input_shapes)
         self.notes: dict[str, None] = {}
         self._tensors: dict[Tensor, int] = {UNKNOWN: UNKNOWN_ID}
-        self._known = KnownNodes()
+        self._outcomes: list[Outcome] = []
         self._settled: dict[_Key, int] = {}
         self._inferred: dict[_Key, Inferred] = {}
         self._analyses: dict[tuple[str, tuple[Tensor, ...]], Analysis] = {}
@@ -190,7 +185,7 @@ class Engine:
         plan = self._plan(body)
         self._walking.add(body.name)
         numbers = array("q", [-1]) * len(body.nodes)
-        analysis = Analysis(body, plan.order, Outcomes(self._known.outcomes, numbers))
+        analysis = Analysis(body, plan.order, Outcomes(self._outcomes, numbers))
         if plan.frames is None:
             yield from self._pass(_Pass(analysis, args), plan.wiring)
         else:
@@ -211,29 +206,32 @@ class Engine:
     def _pass(self, run: _Pass, wiring: Wiring) -> Generator[Request, Analysis, None]:
         """Work out every node, producers first.
 
-        What was found of a node holds for all of its sort that get the same, so for most nodes a
-        look into a dict will do.
+        What one node was found to do holds for all of its sort that get the same, so for most
+        nodes a look into a dict is enough.
         """
-        known, found = self._known, run.analysis.outcomes.numbers
+        settled, outcomes = self._settled, self._outcomes
+        numbers = run.analysis.outcomes.numbers
         ids = _tensor_ids(run, wiring)
-        advance = known.walk(wiring, ids, found)
-        at = 0
-        while (at := advance(at)) < len(wiring.places):
-            place, sort = wiring.places[at], wiring.sorts[at]
-            first, second = ids[wiring.first[at]], ids[wiring.second[at]]
-            key: _Key | None = (sort, first, second)
-            number = None
-            if UNLIKE in (first, second):
-                key = _long_key(sort, ids, wiring.inputs.get(place))
-                number = None if key is None else self._settled.get(key)
+        columns = (wiring.places, wiring.sorts, wiring.first, wiring.second)
+        for place, sort, first, second in zip(*columns, strict=True):
+            short_key = (sort, ids[first], ids[second])
+            number = settled.get(short_key)
+            if number is not None:
+                numbers[place] = number
+                ids[place] = outcomes[number].first
+                continue
+            key: _Key | None = short_key
+            if ids[first] == UNLIKE:
+                wires = wiring.inputs.get(place)
+                key = None if wires is None else (sort, *[ids[wire] for wire in wires])
+                number = None if key is None else settled.get(key)
             if number is None:
                 number = yield from self._settle(run, place, key)
-            found[place] = number
-            outcome = known.outcomes[number]
+            numbers[place] = number
+            outcome = outcomes[number]
             ids[place] = outcome.first
             for slot, wire in wiring.outputs.get(place, ()):
                 ids[wire] = outcome.id_of(slot)
-            at += 1
 
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
@@ -282,15 +280,8 @@ class Engine:
             is_shared = op not in CONTROL_FLOW
         number = self._outcome(op, outputs, verdict, calls)
         if key is not None and is_shared and not is_named:
-            self._remember(key, number)
+            self._settled[key] = number
         return number
-
-    def _remember(self, key: _Key, number: int) -> None:
-        """Keep an outcome for the nodes with this key."""
-        if len(key) == _SHORT:
-            sort, first, second = key
-            self._known.add(sort, first, second, number)
-        self._settled[key] = number
 
     def _outcome(
         self,
@@ -300,10 +291,12 @@ class Engine:
         calls: tuple[Call, ...] | None = None,
     ) -> int:
         tensors = self._tensors
-        numbers = [tensors.setdefault(each, len(tensors) + N_RESERVED - 1) for each in outputs]
-        ids = tuple([number if number < MOST_TENSORS else UNLIKE for number in numbers])
+        ids = tuple([
+            tensors.setdefault(each, len(tensors) + N_RESERVED - 1) for each in outputs
+        ])  # fmt: skip
         first = ids[0] if ids else UNKNOWN_ID
-        return self._known.number(Outcome(op, outputs, ids, first, verdict, calls))
+        self._outcomes.append(Outcome(op, outputs, ids, first, verdict, calls))
+        return len(self._outcomes) - 1
 
     def _handler(self, op: str) -> Handler | None:
         """What works out ops of a type that run functions; None for all others."""
@@ -331,9 +324,9 @@ class Engine:
         return judged(op, self.settings.formulas, self.settings.free)
 
 
-def _tensor_ids(run: _Pass, wiring: Wiring) -> array[int]:
+def _tensor_ids(run: _Pass, wiring: Wiring) -> list[int]:
     """Numbers of the tensors that an earlier pass has found, as a ``Wiring`` orders them."""
-    ids = array("q", [UNKNOWN_ID]) * wiring.size
+    ids = [UNKNOWN_ID] * wiring.size
     outcomes = run.analysis.outcomes
     n = len(outcomes)
     ids[n + NO_INPUT], ids[n + UNLIKE] = NO_INPUT, UNLIKE
@@ -346,14 +339,6 @@ def _tensor_ids(run: _Pass, wiring: Wiring) -> array[int]:
             for slot, wire in wiring.outputs.get(place, ()):
                 ids[wire] = found.id_of(slot)
     return ids
-
-
-def _long_key(sort: int, ids: Sequence[int], wires: Sequence[int] | None) -> _Key | None:
-    """Key of a node with these inputs; None if there is no telling which nodes are like it."""
-    if wires is None:
-        return None
-    inputs = [ids[wire] for wire in wires]
-    return None if UNLIKE in inputs else (sort, *inputs)
 
 
 _ARGUMENT = Verdict(Status.FREE, reason="an argument of the function")

@@ -44,6 +44,16 @@ class OpRow(NamedTuple):
         return self.analysis.body.nodes[self.place]
 
     @property
+    def name(self) -> str:
+        """Name of the node."""
+        return self.analysis.body.nodes.names[self.place]
+
+    @property
+    def op_type(self) -> str:
+        """Op type."""
+        return self.analysis.body.nodes.ops[self.place]
+
+    @property
     def inputs(self) -> tuple[Tensor, ...]:
         """What flows into it."""
         return self.analysis.inputs(self.place)
@@ -174,7 +184,7 @@ def coverage(rows: Iterator[OpRow] | list[OpRow]) -> Coverage:
     counts: dict[Status, Counter[str]] = {status: Counter() for status in Status}
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        status, op_type = row.verdict.status, row.node.kind.op
+        status, op_type = row.verdict.status, row.op_type
         counts[status][op_type] += 1
         if status is Status.UNCOUNTED:
             reasons[op_type][row.verdict.reason] += 1
@@ -202,8 +212,8 @@ def by_type(rows: list[OpRow]) -> dict[str, Cost]:
     other: dict[str, list[Number]] = defaultdict(list)
     for row in rows:
         if row.verdict.status is Status.COUNTED:
-            macs[row.node.kind.op].append(row.macs)
-            other[row.node.kind.op].append(row.other)
+            macs[row.op_type].append(row.macs)
+            other[row.op_type].append(row.other)
     costs = {name: Cost(total(macs[name]), total(other[name])) for name in sorted(macs)}
     return {name: cost for name, cost in costs.items() if cost.flops != 0}
 

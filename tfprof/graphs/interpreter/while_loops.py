@@ -92,7 +92,7 @@ def _is_passed_on(body: Body, place: int) -> bool:
     if place >= len(body.results):
         return False
     source, slot = body.results[place]
-    for _ in body.nodes:  # a broken graph may lead in a circle
+    for _ in range(len(body.nodes)):  # a broken graph may lead in a circle
         if source < body.n_args or slot:
             break
         node = body.nodes[source]

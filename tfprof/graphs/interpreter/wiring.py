@@ -1,7 +1,7 @@
 """The nodes of a body as numbers, so that a walk need not look at each of them.
 
-Nodes of the same kind with the same declared shapes have the same *sort*. With the numbers of the
-tensors that flow in, it tells what comes out, and the key of both is one integer.
+Nodes of the same kind with the same declared shapes have the same *sort*. Sort and
+inputs together determine what comes out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.graphs.model.node_table import NodeTable, as_array
-
-TENSOR_BITS = 20
-"""Bits for the number of a tensor in a key."""
-
-MOST_TENSORS = 1 << TENSOR_BITS
-"""Tensors with higher numbers do not fit into a key."""
 
 _LIST_BITS = 31
 """Bits for the number of a list of shapes in a sort; the others are for the kind."""
@@ -107,4 +101,3 @@ def wiring_of(nodes: NodeTable, order: Sequence[int], unlike: Collection[int]) -
         outputs,
         size,
     )
-

@@ -151,12 +151,16 @@ class NodeTable(Sequence[Node]):
                 inputs = [edge for edge in inputs if edge[1] >= 0]
             node = self._made[place] = Node(
                 self.names[place],
-                self.kinds[int(self.kind_ids[place])],
+                self.kind(place),
                 tuple(inputs),
                 controls,
                 self.shape_lists[int(self.shape_list_ids[place])],
             )
         return node
+
+    def kind(self, place: int) -> Kind:
+        """Type and attributes of a node."""
+        return self.kinds[int(self.kind_ids[place])]
 
     @property
     def ops(self) -> list[str]:

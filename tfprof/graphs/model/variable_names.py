@@ -7,6 +7,9 @@ from collections.abc import Collection
 VARIABLE_OPS = frozenset({"AutoReloadVariable", "VarHandleOp", "Variable", "VariableV2"})
 """Op types that declare a variable, with attributes ``shape`` and ``dtype``."""
 
+CONSTANT_OPS = frozenset({"Const", "HostConst"})
+"""Op types of constants, which some variables become when a graph is frozen."""
+
 _OPTIMIZER_SCALARS = ("beta1_power", "beta2_power")
 
 

@@ -127,9 +127,7 @@ def _kept(places: AttrPlaces, table: InternTable[Attrs]) -> Int64Array:
         is_kept |= numbers >= 0
     nodes = np.flatnonzero(is_kept)
     combinations = np.stack([numbers[nodes] for numbers, _ in columns], axis=1)
-    distinct, first, place = np.unique(
-        combinations, axis=0, return_index=True, return_inverse=True
-    )
+    distinct, first, place = np.unique(combinations, axis=0, return_index=True, return_inverse=True)
     ids = np.zeros(len(distinct), np.int64)
     for row in np.argsort(first).tolist():
         attrs = [

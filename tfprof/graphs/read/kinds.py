@@ -91,7 +91,7 @@ class KindTable:
         self._n_large = 0
         self._lines = TextIndex()
         self._kind_of_line: list[int] = []
-        self._of_entries: dict[tuple[str | bytes, ...], int] = {}
+        self._of_entries: dict[tuple[str, tuple[bytes, ...]], int] = {}
         self._decoded: dict[int, Any] = {}
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ class KindTable:
             op: Op type.
             entries: The attributes, each a serialized ``AttrEntry``.
         """
-        key = (op, *sorted(entries))
+        key = (op, tuple(sorted(entries)))
         number = self._of_entries.get(key)
         if number is None:
             named = map(pb.AttrEntry.FromString, entries)

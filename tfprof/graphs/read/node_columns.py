@@ -9,13 +9,13 @@ import numpy as np
 from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.graphs.model.graph_columns import AttrPlaces, InputTexts
 from tfprof.wire import messages as pb
-from tfprof.wire.plan import rows, text
+from tfprof.wire.plan import Entries, rows, text
 from tfprof.wire.scan import Columns, Texts
 from tfprof.wire.text_index import TextIndex
 
-NODE_ENTRIES = [
+NODE_ENTRIES: Entries = (
     text("name"), text("op"), rows("input"), rows("attr", [text("key"), text("value")]),
-]  # fmt: skip
+)  # fmt: skip
 """What a plan reads of a NodeDef: a table of nodes, one of inputs, one of attributes."""
 
 

@@ -120,9 +120,9 @@ class FlopsReport:
         """
         return [
             {
-                "name": row.node.name,
+                "name": row.name,
                 "function": row.function,
-                "type": row.node.kind.op,
+                "type": row.op_type,
                 "phase": row.phase.value,
                 "runs": row.times,
                 "flops": row.flops if row.verdict.status is Status.COUNTED else None,

@@ -146,7 +146,7 @@ def _batch(found: Target, analysis: Analysis) -> Number | None:
 
 def _picos_of(device: Device) -> PicosOf:
     def picos_of(analysis: Analysis, place: int, verdict: Verdict) -> int | None:
-        op = analysis.body.nodes[place].kind.op
+        op = analysis.body.nodes.ops[place]
         inputs, outputs = analysis.inputs(place), analysis.outputs[place]
         return bound_of(op, verdict.cost, inputs, outputs, device).picos
 

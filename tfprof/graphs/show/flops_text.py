@@ -185,7 +185,7 @@ def coverage_lines(report: Report, width: int = WIDTH) -> list[str]:
     by_reason: dict[str, Counter[str]] = defaultdict(Counter)
     for row in report.ops:
         if row.verdict.status is Status.UNCOUNTED:
-            by_reason[row.verdict.reason][row.node.kind.op] += 1
+            by_reason[row.verdict.reason][row.op_type] += 1
     for reason, types in sorted(by_reason.items(), key=lambda i: (-sum(i[1].values()), i[0])):
         lines += _wrapped(f"{_ops(sum(types.values()))}: {escaped(reason)}", width, "  ", "    ")
         ordered = sorted(types.items(), key=lambda item: (-item[1], item[0]))
@@ -266,7 +266,7 @@ def explanation(report: Report, top: int | None = None, width: int = WIDTH) -> s
 
 def _type_of(row: OpRow) -> _Type:
     formula = row.verdict.formula
-    return row.node.kind.op, formula.rule if formula else ""
+    return row.op_type, formula.rule if formula else ""
 
 
 def _size_of(row: OpRow) -> _Size:
@@ -280,7 +280,7 @@ def _type_lines(rows: Sequence[OpRow], whole: Number, width: int) -> list[str]:
     first = rows[0]
     formula = first.verdict.formula
     flops = total(row.flops for row in rows)
-    text = f"{escaped(first.node.kind.op)}: {_ops(len(rows))}, {number_text(flops)} FLOPs"
+    text = f"{escaped(first.op_type)}: {_ops(len(rows))}, {number_text(flops)} FLOPs"
     if isinstance(flops, int) and isinstance(whole, int) and whole:
         text += f", {human_share(flops, whole)}"
     lines = [text]

@@ -31,9 +31,7 @@ def program_of_ops(
             equal but for names do not share a body.
     """
     graphs = {id(part.graph): part for part in ops.definitions if isinstance(part, GraphNodes)}
-    library = Library(
-        [(part.graph, part.attrs) for part in graphs.values()], keep_names=keep_names
-    )
+    library = Library([(part.graph, part.attrs) for part in graphs.values()], keep_names=keep_names)
     kinds = library.kinds
     kind_ids = np.full(len(ops), -1, np.int64)
     of_graph = {key: library.add_graph(part.attrs) for key, part in graphs.items()}
