@@ -184,7 +184,7 @@ def op_metrics(
 
 
 def _float_ops(profile: Profile, counts: Int64Array, runs: Int64Array, classic: bool) -> Int64Array:
-    """Float operations of some runs of each op, of which one run costs ``counts``."""
+    """Float operations of some runs of each op; one run costs ``counts``."""
     if classic:
         return counts * runs
     exact = counts.astype(np.float64) * runs

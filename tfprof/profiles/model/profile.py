@@ -222,7 +222,7 @@ class Profile:
     def _claim_devices(
         self, devices: list[Device], counts: Int64Array, rows: Int64Array
     ) -> tuple[BoolArray, BoolArray]:
-        """Which stats belong to their op's device, and of which the memory counts.
+        """Which stats belong to their op's device, and whose memory counts.
 
         The first canonical device of an op wins for ever: what other canonical devices report
         about it is dropped (and noted).

@@ -173,7 +173,7 @@ class StepTable:
         self.add_run(step, lambda: records, lambda: detail or StepDetail())
 
     def add_empty(self, steps: Iterable[int]) -> None:
-        """Add steps of which nothing is known, unless they are there."""
+        """Add empty steps, unless they are there."""
         nothing = np.zeros(0, np.int64)
         values = np.zeros((len(MEASURES), 0), np.int64)
         records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()

@@ -158,7 +158,7 @@ def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
 
 
 def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
-    """Place, name and label of the stats of which no op is known."""
+    """Place, name and label of the stats whose op is not known."""
     texts, labels = stats.text("node_name"), stats.text("timeline_label")
     return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
 

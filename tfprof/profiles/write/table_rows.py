@@ -124,14 +124,14 @@ def _blamed_frames(profile: Profile) -> list[Row]:
     return [rows[-1 if stack == NO_STACK else frame_ids[stack]] for stack in stacks]
 
 
-class _Told(NamedTuple):
-    """Whether steps tell of memory, and of time on accelerators: else zeros are no numbers."""
+class _Recorded(NamedTuple):
+    """Whether steps recorded memory, and time on accelerators; else their zeros mean nothing."""
 
     memory: bool
     accelerator: bool
 
     @classmethod
-    def by(cls, profile: Profile, steps: Sequence[int]) -> _Told:
+    def by(cls, profile: Profile, steps: Sequence[int]) -> _Recorded:
         details = [profile.steps.details[step] for step in steps]
         return cls(any(map(tells_memory, details)), has_accelerator(profile))
 
@@ -163,10 +163,10 @@ def _averages(profile: Profile) -> list[Row]:
         n_steps[records.rows] += 1
         timed[records.rows] |= records.window[0] > 0
     measures = profile.steps.measures(-1, n_ops)
-    told = _Told.by(profile, profile.steps.steps)
+    recorded = _Recorded.by(profile, profile.steps.steps)
     columns = (n_steps, timed, measures.exec_micros)
     return [
-        [steps, runs, *told.costs(exec_micros, costs, is_timed)] if steps else [0, *nothing]
+        [steps, runs, *recorded.costs(exec_micros, costs, is_timed)] if steps else [0, *nothing]
         for (steps, is_timed, exec_micros), (runs, *costs) in zip(
             zip(*(column.tolist() for column in columns), strict=True),
             measures.values.T.tolist(),
@@ -180,13 +180,13 @@ def op_step_rows(profile: Profile) -> Iterator[Row]:
     names = _names(profile.ops)
     for step in profile.steps.steps:
         records = profile.steps.records[step]
-        told = _Told.by(profile, [step])
+        recorded = _Recorded.by(profile, [step])
         for block in _blocks(len(records.rows)):
             rows, values = records.rows[block].tolist(), records.values[:, block].T.tolist()
             windows = records.window[:, block].T.tolist()
             for row, (runs, *costs), (start, end) in zip(rows, values, windows, strict=True):
                 window = (start, end) if start else (None, None)
-                spent = told.costs(costs[0] + costs[1], costs, start > 0)
+                spent = recorded.costs(costs[0] + costs[1], costs, start > 0)
                 yield (step, names[row], runs, *spent, *window)
 
 

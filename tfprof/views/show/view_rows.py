@@ -117,24 +117,24 @@ class ViewRows:
 
     def numbers(self) -> list[Numbers]:
         """The selected metrics, in the order of columns."""
-        found = []
+        columns = []
         for metric in self.metrics:
-            found.append(self._numbers(metric))
+            columns.append(self._numbers(metric))
             if metric.select == "occurrence" and self.tree.kind != "code":
-                found.append(self._definitions())
-        return found
+                columns.append(self._definitions())
+        return columns
 
     def texts(self) -> list[tuple[str, list[str]]]:
         """Selected attributes that are no numbers: title, and the text of each line."""
-        found = []
+        columns = []
         for select, title, text_of in TEXTS:
             if select in self.tree.options.select:
                 cells = [escaped(text_of(self.tree, self._ops_of(line))) for line in self.lines]
-                found.append((title, cells))
+                columns.append((title, cells))
         if self.tree.shows_values:
             cells = [escaped(values_text(self.tree, line.row)) for line in self.lines]
-            found.append(("values", cells))
-        return found
+            columns.append(("values", cells))
+        return columns
 
     def _ops_of(self, line: Line) -> Int64Array:
         is_sum = self.is_list and line.row <= 0

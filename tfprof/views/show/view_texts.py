@@ -20,8 +20,8 @@ def ops_of_row(tree: ViewTree, row: int) -> Int64Array:
     if tree.kind in ("op", "code"):
         return tree.members_of(row)
     op_rows = tree.op_rows[row : row + 1]
-    found: Int64Array = op_rows[op_rows != NO_OP]
-    return found
+    row_if_op: Int64Array = op_rows[op_rows != NO_OP]
+    return row_if_op
 
 
 def devices_text(tree: ViewTree, ops: Int64Array) -> str:

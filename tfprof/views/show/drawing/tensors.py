@@ -61,12 +61,12 @@ def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
     for detail in chosen:
         outputs = detail.outputs
         slots = np.clip(outputs.slots, 0, _PORTS - 1)
-        found, place = np.unique(
+        step_keys, place = np.unique(
             detail.memory.rows[outputs.uses] * _PORTS + slots, return_inverse=True
         )
-        total = np.zeros(len(found), np.int64)
+        total = np.zeros(len(step_keys), np.int64)
         np.add.at(total, place, np.maximum(outputs.sizes, 0))
-        keys.append(found)
+        keys.append(step_keys)
         sums.append(total)
     if not keys:
         return TensorSizes(np.zeros(0, np.int64), np.zeros(0, np.int64))
