@@ -1,4 +1,4 @@
-"""What is to be done about a captured run, as findings: the tools' advice, put like a checker's.
+"""Recommendations of the tools about a captured run, as findings like those of checkers.
 
 >>> from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 >>> step = event("train", 0, 100_000, step_num=7, _r=1)

@@ -95,7 +95,7 @@ class Metrics:
 
     def __getattr__(self, name: str) -> Any:
         # Whatever else an array has: ``copy``, ``tolist``, ``sum`` … of all metrics. Not what
-        # NumPy looks up by itself, which would point into an array that is gone.
+        # NumPy itself looks up, which would point into an array that is gone.
         if name.startswith("_"):
             raise AttributeError(f"metrics have no attribute {name!r}")
         return getattr(self[:], name)

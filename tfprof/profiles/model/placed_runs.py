@@ -1,6 +1,6 @@
-"""A run whose node stats have found their ops: what they add up to, and each by itself.
+"""A run whose node stats are assigned to ops: their sums by op, and each single one.
 
-Neither is worked out before somebody asks: most steps of a long recording are only ever averaged.
+Both are computed when they are first read: most steps of a long recording are only averaged.
 The rules are those of ``tensorflow/core/profiler/internal/tfprof_node.cc``.
 """
 

@@ -263,7 +263,7 @@ class Profile:
 
 
 def _kind(device: Device) -> int:
-    """What times on a device count as; one that is both counts as an accelerator, as ever."""
+    """What times on a device count as; an accelerator if it is both, as in the original."""
     if device.is_accelerator_stream:
         return ACCELERATOR
     return HOST if device.is_canonical else OTHER

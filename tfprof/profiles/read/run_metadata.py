@@ -145,7 +145,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 
 
 def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
-    """The tables, if some op that ran is known: then nobody has to look what the data are."""
+    """The tables, if some op that ran is known; then the data need no check of their format."""
     try:
         n_threads = number_of_threads(None) if len(data) > SMALL else 1
         tables = scan_in_parts(_split_plan(), data, n_threads)

@@ -88,7 +88,7 @@ class ProgramGraph:
         self._taken.update(op.node.name.partition("/")[0] for op in self.eager_ops)
 
     def names(self, log: EventLog) -> list[str]:
-        """Node that each execution belongs to, ``""`` for calls whose ops ran by themselves.
+        """Node that each execution belongs to, ``""`` for calls whose ops were recorded one by one.
 
         Ops that are in no body, because TensorFlow's optimizer made them, become nodes.
         """

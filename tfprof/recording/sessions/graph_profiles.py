@@ -14,8 +14,8 @@ _MOST_WAITING_BYTES = 32 << 20
 class GraphProfile:
     """The traced runs of one graph.
 
-    Runs wait as bytes until somebody asks or they become many: reading the graph and the first
-    run takes longer than a short training step.
+    Runs wait as bytes until the profiler is asked for or they become many: reading the graph and
+    the first run takes longer than a short training step.
 
     Args:
         graph: The live graph.

@@ -79,7 +79,7 @@ def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
 
 
 def output_shape(profile: Profile, row: int, port: int) -> Shape:
-    """Shape of an output; None if the rank is unknown, or nobody says."""
+    """Shape of an output; None if its rank or the whole shape is unknown."""
     shapes = profile.ops.shapes.list_of(int(profile.ops.output_shapes_ids.array[row]))
     return shapes[port] if 0 <= port < len(shapes) else None
 
