@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.options.spec import BY_NAME, OPTIONS
-from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE, Glyphs, escaped
@@ -229,10 +230,16 @@ class ViewRows:
         lines = [Line(0, -1, 0, "total", names[0])]
         lines += [Line(row, 0, 1, escaped(names[row]), names[row]) for row in rows[1:]]
         # Types that no row shows: left out here, or by the options of the view.
-        shown = self.tree.own[:, rows].sum(axis=1)
-        if self.n_left_out or bool((self.tree.total[:, 0] != shown).any()):
+        if self.n_left_out or any(map(self._is_incomplete, METRICS, repeat(rows))):
             lines.append(Line(OTHERS, 0, 1, "others", "others"))
         return lines
+
+    def _is_incomplete(self, metric: str, rows: list[int]) -> bool:
+        """Whether the rows of a list lack some of the total; float operations only if shown."""
+        if metric == "float_ops" and all(each.metric != metric for each in self.metrics):
+            return False
+        index = METRIC_ROW[metric]
+        return int(self.tree.own[index][rows].sum()) != int(self.tree.total[index, 0])
 
     def _tree_lines(self, rows: list[int]) -> list[Line]:
         tree = self.tree
