@@ -25,9 +25,9 @@ PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 
 
 def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
-    """A profiler from files that need no introduction.
+    """A profiler from files of any kind.
 
-    What each file is, is told from its content: a GraphDef, MetaGraphDef or SavedModel,
+    The content of each file says what it is: a GraphDef, MetaGraphDef or SavedModel,
     RunMetadata of any number of steps, an OpLogProto, a checkpoint; or a saved profile, which
     holds all of these. What the TensorFlow 2 profiler has captured (a log folder, a run folder,
     ``.xplane.pb`` files) takes the place of run metadata. Steps of run metadata have the numbers
@@ -80,7 +80,7 @@ def profiler_of_captures(
         captures: A log folder, a run folder, or the files of a run.
         files: A graph and a checkpoint, if there are any; nothing else.
         classic: As for ``Profiler``.
-        watch: Is told how far it is.
+        watch: Follows the progress.
         run: The same captures, if they have been read before.
 
     Raises:
@@ -117,7 +117,7 @@ def profiler_of(
         files: The files.
         classic: As for ``Profiler``.
         recover: As for ``Profiler.load``.
-        watch: Is told how far it is.
+        watch: Follows the progress.
 
     Raises:
         UsageError: They do not go together, or are not enough.

@@ -81,6 +81,15 @@ def test_a_view_without_them_is_printed_without_counting(counts):
     assert counts == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_without_them_is_drawn_without_counting(kind, counts):
+    from tfprof.views.show.view_rows import ViewRows
+
+    tree = tfprof.Profiler(graph(*KNOWN)).view(kind, options(select=["params"]))
+    assert [numbers.title for numbers in ViewRows(tree).numbers()] == ["params"]
+    assert counts == []
+
+
 def test_rows_columns_and_protos_have_float_operations():
     profiler = tfprof.Profiler(graph(*KNOWN))
     assert profiler.view("op").to_rows()[0]["total_float_ops"] == 16

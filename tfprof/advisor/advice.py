@@ -30,8 +30,8 @@ def find(context: CheckContext, wanted: Wanted) -> list[Finding]:
             "classic mode has no findings, only TensorFlow's reports: use advise(), or a Profiler "
             "without classic=True"
         )
-    found = run_checkers(context, select_checkers(wanted))
-    return [finding for findings in found.values() for finding in findings]
+    by_checker = run_checkers(context, select_checkers(wanted))
+    return [finding for findings in by_checker.values() for finding in findings]
 
 
 def report(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
@@ -42,8 +42,8 @@ def report(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
     """
     if context.profile.classic:
         return _classic_reports(context, wanted)
-    found = run_checkers(context, select_checkers(wanted))
-    return {name: [finding.text for finding in found[name]] for name in found}
+    by_checker = run_checkers(context, select_checkers(wanted))
+    return {name: [finding.text for finding in by_checker[name]] for name in by_checker}
 
 
 def _classic_reports(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""What is to be done about a captured run, as findings: the tools' advice, put like a checker's.
+"""Recommendations of the tools about a captured run, as findings like those of checkers.
 
 >>> from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 >>> step = event("train", 0, 100_000, step_num=7, _r=1)
@@ -77,31 +77,31 @@ def capture_notes(run: Run) -> list[Note]:
     return [*run.notes, *run_steps(run).notes]
 
 
-def finding_of(found: Advice, step_micros: float, guide: str = TENSORFLOW.guide) -> Finding:
+def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guide) -> Finding:
     """A recommendation as a finding: numbers are evidence, texts are in the message already.
 
     Args:
-        found: The recommendation.
+        advised: The recommendation.
         step_micros: Mean duration of a step; 0 if it is not known, which leaves no gain.
         guide: Where the makers of the framework write about it.
     """
-    part = found.gain_fraction
+    part = advised.gain_fraction
     gain = None
     if part and step_micros:
         gain = Gain(part * step_micros, "micros", f"{part:.1%} of the step, as an upper limit")
-    page = _PAGES.get(found.rule.partition("/")[0], _ELSE)
+    page = _PAGES.get(advised.rule.partition("/")[0], _ELSE)
     evidence = dict(
-        _number(name, value) for name, value in found.evidence.items() if _is_number(value)
+        _number(name, value) for name, value in advised.evidence.items() if _is_number(value)
     )
     link = guide if guide != TENSORFLOW.guide else guide + page
-    return Finding(found.rule, _severity(found), found.message, evidence, None, gain, link)
+    return Finding(advised.rule, _severity(advised), advised.message, evidence, None, gain, link)
 
 
-def _severity(found: Advice) -> Severity:
-    gain = found.gain_fraction or 0.0
+def _severity(advised: Advice) -> Severity:
+    gain = advised.gain_fraction or 0.0
     if gain >= CRITICAL_GAIN:
         return "critical"
-    return "warning" if gain >= WARNING_GAIN else _WITHOUT_GAIN.get(found.rule, "info")
+    return "warning" if gain >= WARNING_GAIN else _WITHOUT_GAIN.get(advised.rule, "info")
 
 
 def _is_number(value: Any) -> bool:

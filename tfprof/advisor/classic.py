@@ -39,11 +39,11 @@ def report_utilization(profile: Profile, views: ViewBuilder) -> list[str]:
         if "gpu" in device:
             by_device.setdefault(device, []).append(record)
     reports = []
-    for device, found in sorted(by_device.items()):
-        started = [start for start, _, _ in found if start > 0]
-        window = max(end for _, end, _ in found) - min(started, default=0)
+    for device, records_of_device in sorted(by_device.items()):
+        started = [start for start, _, _ in records_of_device if start > 0]
+        window = max(end for _, end, _ in records_of_device) - min(started, default=0)
         if window > 0:
-            share = sum(busy for _, _, busy in found) / window
+            share = sum(busy for _, _, busy in records_of_device) / window
             verdict = "utilization" if share >= _LOW_UTILIZATION else "low utilization"
             reports.append(f"device: {device} {verdict}: {share:.2f}")
     return reports

@@ -89,9 +89,9 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
 
 
 def _whole_program(context: CheckContext, total: float) -> Frame | None:
-    """The line that nearly all time is blamed on, which is that of ``model.fit`` or the like.
+    """The line that nearly all time is blamed on, such as that of ``model.fit``.
 
-    None where lines of libraries are asked for: who does wants to see just that.
+    None where lines of libraries are asked for: there such a line is wanted.
     """
     if context.show_library_frames:
         return None

@@ -51,7 +51,7 @@ def gpu_times(context: CheckContext) -> list[GpuTime]:
     """The GPUs whose kernels were recorded, in order of their names."""
     streams = _devices_by_gpu(context, "stream:all")
     hosts = _devices_by_gpu(context, "")
-    found = []
+    gpus = []
     for processor, devices in sorted(streams.items()):
         steps = [
             (times, chosen)
@@ -59,8 +59,8 @@ def gpu_times(context: CheckContext) -> list[GpuTime]:
             if (chosen := _on(times, devices, ACCELERATOR)).any()
         ]
         if sum(times.window_nanos for times, _ in steps) > 0:
-            found.append(_gpu_time(context, processor, steps, hosts.get(processor, [])))
-    return found
+            gpus.append(_gpu_time(context, processor, steps, hosts.get(processor, [])))
+    return gpus
 
 
 def _gpu_time(

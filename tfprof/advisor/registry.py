@@ -148,18 +148,18 @@ def _installed() -> dict[str, EntryPoint]:
     """Checkers of installed packages, not yet loaded."""
     from importlib.metadata import entry_points
 
-    found: dict[str, EntryPoint] = {}
+    by_name: dict[str, EntryPoint] = {}
     for entry_point in entry_points(group=GROUP):
         name = entry_point.name
-        twin = found.get(name)
+        twin = by_name.get(name)
         if name in BUILT_IN or (twin is not None and twin.value != entry_point.value):
             other = "tfprof itself" if twin is None else _origin(twin)
             raise UsageError(
                 f"{_origin(entry_point)} brings a checker called {name!r}, and so does {other}; "
                 "uninstall one of them"
             )
-        found[name] = entry_point
-    return found
+        by_name[name] = entry_point
+    return by_name
 
 
 def _origin(entry_point: EntryPoint) -> str:

@@ -26,7 +26,7 @@ _LINK = "https://www.tensorflow.org/guide/function"
 
 
 def check_small_operations(context: CheckContext) -> list[Finding]:
-    """Many short ops on CPUs; on a GPU, KernelLaunchChecker looks for the like."""
+    """Many short ops on CPUs; on GPUs, KernelLaunchChecker finds short kernels."""
     if context.uses_gpu or not context.n_steps:
         return []
     nanos = 0

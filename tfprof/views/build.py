@@ -73,7 +73,7 @@ class ViewBuilder:
 
     Args:
         profile: The profile, which may grow between calls.
-        draw: Draws the views, if somebody asks for that.
+        draw: Draws views.
     """
 
     def __init__(self, profile: Profile, draw: Draw | None = None) -> None:
@@ -112,7 +112,7 @@ class ViewBuilder:
         )
         options = settled(options, profile, metrics)
         if "params" in options.select:
-            metrics[_PARAMETERS]  # whoever shows them wants to know what the notices say of them
+            metrics[_PARAMETERS]  # computed now, as this may add a notice
         question = _Question(kind, options, metrics, self._facts(options.classic))
         if isinstance(structure, OpTypes):
             return self._op(structure, question)

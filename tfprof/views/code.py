@@ -74,8 +74,8 @@ class _Builder:
         nodes = np.zeros(len(distinct), np.int64)
         for place in np.argsort(first).tolist():
             nodes[place] = self.node_of_stack(int(distinct[place]), gradient=False)
-        found: Int64Array = nodes[which.reshape(-1)]
-        return found
+        all_nodes: Int64Array = nodes[which.reshape(-1)]
+        return all_nodes
 
     def _child(self, parent: int, frame: int, gradient: bool) -> int:
         text = self._labels[frame] + (GRADIENT_SUFFIX if gradient else "")

@@ -1,8 +1,7 @@
 """What ``auto`` means: the order and the attributes that a profile can answer with.
 
-Nobody who types ``tfprof op`` asks for an alphabet. Where no order and no attributes are named,
-views show what was recorded, the largest first, without what never ran: see
-``docs/adr/0022-views-sort-by-cost.md``. Options that are given are never changed.
+Where no order and no attributes are named, views show what was recorded, the largest first, without
+what never ran: see ``docs/adr/0022-views-sort-by-cost.md``. Given options are never changed.
 """
 
 from __future__ import annotations

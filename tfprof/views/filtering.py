@@ -25,8 +25,8 @@ def within_bounds(
 ) -> BoolArray:
     """Which of some nodes pass every ``min_*`` option.
 
-    Nobody counts float operations only to see whether there are less than 0 of them: that bound
-    has an effect in classic mode only.
+    A negative bound on float operations has an effect in classic mode only: elsewhere they are
+    not counted for it.
 
     Args:
         options: The bounds.

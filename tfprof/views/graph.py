@@ -14,7 +14,7 @@ from tfprof.views.scope import OpTree
 
 
 def build_graph_tree(profile: Profile, *, classic: bool) -> OpTree:
-    """Depth-first tree from the ops that nobody consumes along the inputs.
+    """Depth-first tree along the inputs, from the ops that no other op consumes.
 
     Args:
         profile: The profile.

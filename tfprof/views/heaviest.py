@@ -1,4 +1,4 @@
-"""What costs most by itself, wherever it is: a view lists no more than its options let it."""
+"""The op, type or line with the highest own cost, whether the view's options show it or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.views.result import ViewTree
 
 
 def heaviest(tree: ViewTree, metric: str) -> tuple[str, int] | None:
-    """Name and number of the op (op view: type, code view: line) that costs most by itself.
+    """Name and number of the op (op view: type, code view: line) with the highest own cost.
 
     Every op that the view accounts for counts, listed or not; where totals count only what is
     shown (``account_displayed_op_only``), so does this.

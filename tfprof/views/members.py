@@ -1,4 +1,4 @@
-"""Groups of ops: what a row of the op view or the code view stands for."""
+"""Groups of ops: the ops of each row of the op view or the code view."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ def _restricts(options: ProfileOptions) -> bool:
 
 def _first(mask: BoolArray) -> int:
     """Position of the first True, or the length."""
-    found = np.flatnonzero(mask)
-    return int(found[0]) if len(found) else len(mask)
+    places = np.flatnonzero(mask)
+    return int(places[0]) if len(places) else len(mask)
 
 
 def _suffix_sums(values: Int64Array) -> Int64Array:

@@ -44,7 +44,7 @@ def _none() -> Int64Array:
 class ViewTree:
     """What a view shows: one row per shown node in display order, the root first.
 
-    It also stands for its root: ``name``, ``children``, ``to_rows()`` and the metrics
+    It can be used like its root: ``name``, ``children``, ``to_rows()`` and the metrics
     (``tree.total_exec_micros``) work on it as on every ``ViewNode``.
 
     Attributes:
@@ -54,7 +54,7 @@ class ViewTree:
         parent: Row of the parent, shape (n,); -1 for the root.
         own: Metrics of the row itself; see ``METRICS`` for units. Each is computed when first
             read, from what the profile held when the view was built.
-        total: Metrics of the row and what it stands for: its subtree (scope, graph, code) or
+        total: Metrics of the row and all below it: its subtree (scope, graph, code), or
             itself and everything after it in the list (op).
         definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.
         accounted: Rows that match ``account_type_regexes``, shape (n,).

@@ -140,7 +140,7 @@ class Session:
 
 
 class _LaterFloatOps:
-    """Float operations of a view that shows none, counted once, when somebody asks for them.
+    """Float operations of a view that does not show them, counted when they are first read.
 
     Args:
         count: Counts what the ops cost.

@@ -95,7 +95,7 @@ class Metrics:
 
     def __getattr__(self, name: str) -> Any:
         # Whatever else an array has: ``copy``, ``tolist``, ``sum`` … of all metrics. Not what
-        # NumPy looks up by itself, which would point into an array that is gone.
+        # NumPy itself looks up, which would point into an array that is gone.
         if name.startswith("_"):
             raise AttributeError(f"metrics have no attribute {name!r}")
         return getattr(self[:], name)
@@ -184,7 +184,7 @@ def op_metrics(
 
 
 def _float_ops(profile: Profile, counts: Int64Array, runs: Int64Array, classic: bool) -> Int64Array:
-    """Float operations of some runs of each op, of which one run costs ``counts``."""
+    """Float operations of some runs of each op; one run costs ``counts``."""
     if classic:
         return counts * runs
     exact = counts.astype(np.float64) * runs

@@ -65,10 +65,10 @@ def innermost_user_frames(stacks: StackTable) -> Int64Array:
     ``NO_FRAME`` where all frames are libraries'. Costs one look at each distinct frame.
     """
     library = [is_library_file(frame.file) for frame in stacks.frames.values]
-    found: list[int] = []
+    frame_ids: list[int] = []
     for caller, frame in stacks.rows.values:  # callers come first
         if caller < 0:
-            found.append(NO_FRAME)
+            frame_ids.append(NO_FRAME)
         else:
-            found.append(found[caller] if library[frame] else frame)
-    return np.array(found, np.int64)
+            frame_ids.append(frame_ids[caller] if library[frame] else frame)
+    return np.array(frame_ids, np.int64)

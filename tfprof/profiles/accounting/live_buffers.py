@@ -84,7 +84,7 @@ def _joined(
     Returns:
         Place of the first output of each buffer, and the buffer's start, end and size.
     """
-    # Outputs without an address share theirs with nobody.
+    # Outputs without an address share no memory.
     unique = np.where(addresses == 0, np.arange(len(addresses)), -1)
     order = np.lexsort((born, addresses, unique))
     born, dies, sizes = born[order], dies[order], sizes[order]

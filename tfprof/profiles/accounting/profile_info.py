@@ -231,9 +231,9 @@ def _declares_variable(ops: OpTable) -> BoolArray:
 
 def _has_type(ops: OpTable, name: str) -> BoolArray:
     type_id = ops.strings.ids.get(name, -1)
-    found = np.zeros(len(ops), np.bool_)
-    found[[row for row, ids in ops.added_types.items() if type_id in ids]] = True
-    return found
+    has_type = np.zeros(len(ops), np.bool_)
+    has_type[[row for row, ids in ops.added_types.items() if type_id in ids]] = True
+    return has_type
 
 
 def _parameters(ops: OpTable) -> list[int]:

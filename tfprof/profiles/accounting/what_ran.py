@@ -34,7 +34,7 @@ _FUSED_WITH = _FUSED | frozenset((
     "Add", "AddV2", "BiasAdd", "Elu", "Erf", "Erfc", "LeakyRelu", "Maximum", "Mul", "Pow",
     "Relu", "Relu6", "Sigmoid", "Softplus", "Square", "Squeeze", "Sub", "Tanh",
 ))  # fmt: skip
-"""Ops of which such kernels are made."""
+"""Ops that such kernels consist of."""
 
 _MOST_LEVELS = 16
 """More ops one behind the other than any kernel is made of."""
@@ -156,10 +156,10 @@ def _fused(ops: OpTable, type_ids: Int64Array, recorded: BoolArray) -> Int64Arra
         lowest, highest = np.full(n, n), np.full(n, -1)
         np.minimum.at(lowest, sources, ends_in)
         np.maximum.at(highest, sources, ends_in)
-        found = np.where(is_part & (lowest == highest), highest, -1)
-        if (found == within).all():
+        ends = np.where(is_part & (lowest == highest), highest, -1)
+        if (ends == within).all():
             break
-        within = found
+        within = ends
     makes_one = np.zeros(n, np.bool_)
     makes_one[within[is_fused & (within >= 0)]] = True
     return np.where((within >= 0) & makes_one[within], within, -1)

@@ -120,13 +120,13 @@ def _without_formula(
     is_call = np.zeros(len(shared), np.bool_)
     is_call[list(analysis.calls)] = True
     counts = np.bincount(shared[~is_call] % len(outcomes), minlength=len(outcomes)).tolist()
-    found: dict[str, int] = defaultdict(int)
+    counts_by_type: dict[str, int] = defaultdict(int)
     for outcome, count in zip(outcomes, counts, strict=True):
         if outcome is None or not outcome.op or not count:
             continue
         if outcome.verdict.status is Status.UNCOUNTED and outcome.verdict.formula is None:
-            found[outcome.op] += count
-    return dict(found)
+            counts_by_type[outcome.op] += count
+    return dict(counts_by_type)
 
 
 class RunsByName(Mapping[str, int]):
@@ -173,12 +173,12 @@ def observed_control_flow(profile: Profile) -> ObservedControlFlow:
         part = _PARTS.get(ops.strings[int(ops.op_ids.array[rows[place]])])
         owner = name.rpartition("/")[0]
         if part is None:
-            found = _LOWERED.match(name)
-            if found is None:
+            match = _LOWERED.match(name)
+            if match is None:
                 continue
-            owner, part = found["node"], _PARTS.get(found["part"])
+            owner, part = match["node"], _PARTS.get(match["part"])
             if part is None:
-                role = _ROLES.get(found["part"], f"branch{found['number']}")
+                role = _ROLES.get(match["part"], f"branch{match['number']}")
                 branches[owner][role] = max(branches[owner].get(role, 0), count)
                 continue
         loops[owner][part] = max(loops[owner].get(part, 0), count)

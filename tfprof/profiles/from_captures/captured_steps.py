@@ -200,10 +200,10 @@ class _Capture:
 
     def _add_stacks(self, parts: Sequence[OpRuns]) -> None:
         forest = self._host.forest(classic=self._profile.classic)
-        stacks, found = python_stacks(forest, first_runs(parts))
-        names = [self._known_name(name) for name in found]
+        stacks, stack_of_op = python_stacks(forest, first_runs(parts))
+        names = [self._known_name(name) for name in stack_of_op]
         none: list[Sequence[str]] = [()] * len(names)
-        log = OpLogColumns(names, [0] * len(names), none, list(found.values()), stacks)
+        log = OpLogColumns(names, [0] * len(names), none, list(stack_of_op.values()), stacks)
         self._profile.add_op_log(log)
 
     def _notice(self, runs: OpRuns, group_of: Int64Array, steps: Mapping[int, int]) -> None:

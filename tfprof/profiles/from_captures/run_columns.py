@@ -55,15 +55,15 @@ def _device_name(job: str, timeline: Timeline, plane: int) -> str:
 
 def _main_devices(on_devices: Mapping[int, OpRuns]) -> dict[str, int]:
     """The GPU on which each op spent the most time."""
-    found: dict[str, tuple[int, int]] = {}
+    longest: dict[str, tuple[int, int]] = {}
     for plane, runs in on_devices.items():
         known = runs.ops >= 0
         times = np.zeros(len(runs.names), np.int64)
         np.add.at(times, runs.ops[known], runs.durations_ps[known])
         for op, time in zip(runs.names, times.tolist(), strict=True):
-            if time > found.get(op.name, (-1, -1))[0]:
-                found[op.name] = (time, plane)
-    return {name: plane for name, (_, plane) in found.items()}
+            if time > longest.get(op.name, (-1, -1))[0]:
+                longest[op.name] = (time, plane)
+    return {name: plane for name, (_, plane) in longest.items()}
 
 
 def _streams(device: str, timeline: Timeline, runs: OpRuns, before: int) -> list[Block]:

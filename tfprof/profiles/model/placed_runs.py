@@ -1,6 +1,6 @@
-"""A run whose node stats have found their ops: what they add up to, and each by itself.
+"""A run whose node stats are assigned to ops: their sums by op, and each single one.
 
-Neither is worked out before somebody asks: most steps of a long recording are only ever averaged.
+Both are computed when they are first read: most steps of a long recording are only averaged.
 The rules are those of ``tensorflow/core/profiler/internal/tfprof_node.cc``.
 """
 
@@ -168,14 +168,14 @@ class PlacedRun:
     def _levels(self, counts: BoolArray, end_micros: Int64Array) -> AllocatorLevels:
         allocators = self.stats.allocators
         owners, in_use = allocators.stats.array(), allocators.bytes_in_use.array()
-        told = (in_use != 0) & counts[owners]
-        stats = owners[told]
+        has_level = (in_use != 0) & counts[owners]
+        stats = owners[has_level]
         return AllocatorLevels(
             self.rows[stats].astype(np.int64),
             np.repeat(self.devices.name_ids, self.devices.counts)[stats],
-            self.allocator_ids[allocators.name_ids.array()[told]],
+            self.allocator_ids[allocators.name_ids.array()[has_level]],
             end_micros[stats],
-            in_use[told],
+            in_use[has_level],
         )
 
     def _kinds(self) -> Int64Array:

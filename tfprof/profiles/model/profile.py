@@ -222,7 +222,7 @@ class Profile:
     def _claim_devices(
         self, devices: list[Device], counts: Int64Array, rows: Int64Array
     ) -> tuple[BoolArray, BoolArray]:
-        """Which stats belong to their op's device, and of which the memory counts.
+        """Which stats belong to their op's device, and whose memory counts.
 
         The first canonical device of an op wins for ever: what other canonical devices report
         about it is dropped (and noted).
@@ -263,7 +263,7 @@ class Profile:
 
 
 def _kind(device: Device) -> int:
-    """What times on a device count as; one that is both counts as an accelerator, as ever."""
+    """What times on a device count as; an accelerator if it is both, as in the original."""
     if device.is_accelerator_stream:
         return ACCELERATOR
     return HOST if device.is_canonical else OTHER

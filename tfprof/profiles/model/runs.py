@@ -17,8 +17,8 @@ class KnownNames(NamedTuple):
     Attributes:
         find: Gives the ids of names, as the reader holds them (``TextIndex.find``); -1 for those
             that are unknown.
-        is_op: Whether a name is that of an op, by name id; other names are only mentioned as
-            somebody's input. The last element stands for unknown names, id -1.
+        is_op: Whether a name is that of an op, by name id; other names only occur as inputs. The
+            last element is for unknown names, id -1.
         shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
         new_shapes: Gives what a run shows of those that earlier runs have not shown
             (``SeenShapes.take_new``).

@@ -99,7 +99,7 @@ PartT = TypeVar("PartT", StepRecords, StepDetail)
 
 
 class ByStep(Mapping[int, PartT]):
-    """What is known of steps, by number; worked out and merged when somebody asks for it.
+    """Parts of steps, by number; made and merged when they are first read.
 
     Example:
         >>> sums = ByStep[StepDetail]()
@@ -173,7 +173,7 @@ class StepTable:
         self.add_run(step, lambda: records, lambda: detail or StepDetail())
 
     def add_empty(self, steps: Iterable[int]) -> None:
-        """Add steps of which nothing is known, unless they are there."""
+        """Add empty steps, unless they are there."""
         nothing = np.zeros(0, np.int64)
         values = np.zeros((len(MEASURES), 0), np.int64)
         records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()
@@ -184,7 +184,7 @@ class StepTable:
     def add_run(
         self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
     ) -> None:
-        """The same; both are made when somebody asks for them."""
+        """The same; both are made when they are first read."""
         self.records.add(step, records)
         self.details.add(step, detail)
         self._n_added += 1
@@ -219,7 +219,7 @@ class StepTable:
 
         Args:
             step: A step number, or negative for the average. The average of an op is over the
-                steps *it* has a record in, truncated, each measure by itself; the division is
+                steps *it* has a record in, truncated, each measure separately; the division is
                 unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
             n_ops: Number of ops.
         """

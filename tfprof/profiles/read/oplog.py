@@ -41,7 +41,8 @@ def read_op_log(source: Source, strings: dict[int, str] | None = None) -> OpLogC
         source: An OpLogProto as message, bytes or file (binary or text, also compressed).
         strings: Strings that ids already stand for. New ones are added, known ids keep their
             string: the original shares one table among all op logs of a profiler, so that the
-            ids of a second graph mean the strings of the first. None keeps op logs apart.
+            ids of a second graph mean the strings of the first. None gives this op log strings of
+            its own.
 
     Raises:
         UnknownFormatError: It is something else.
@@ -88,12 +89,12 @@ def _types(types: Columns, n_entries: int) -> list[Sequence[str]]:
     distinct = TextIndex()
     numbers = distinct.intern(types.text("value")).tolist()
     names = [distinct[place].decode() for place in range(len(distinct))]
-    found: list[Sequence[str]] = [()] * n_entries
+    types_of_entry: list[Sequence[str]] = [()] * n_entries
     first = 0
     for owner, stop in zip(*_last_of_each(types.parent), strict=True):
-        found[owner] = tuple([names[place] for place in numbers[first:stop]])
+        types_of_entry[owner] = tuple([names[place] for place in numbers[first:stop]])
         first = stop
-    return found
+    return types_of_entry
 
 
 def _last_of_each(owners: Int64Array) -> tuple[list[int], list[int]]:
@@ -123,8 +124,8 @@ class _StackReader:
     def _frame_id(self, trace: pb.CodeDef.Trace) -> int:
         file, function, line = trace.file_id, trace.function_id, trace.line_id
         key = (file, function, line, trace.lineno, trace.func_start_line)
-        found = self._frame_ids.get(key)
-        if found is None:
+        frame_id = self._frame_ids.get(key)
+        if frame_id is None:
             frame = Frame(
                 file=self._text(file),
                 function=self._text(function),
@@ -132,8 +133,8 @@ class _StackReader:
                 line_text=self._text(line) if line else "",
                 function_start_line=trace.func_start_line,
             )
-            found = self._frame_ids[key] = self._stacks.frames.intern(frame)
-        return found
+            frame_id = self._frame_ids[key] = self._stacks.frames.intern(frame)
+        return frame_id
 
     def _text(self, string_id: int) -> str:
         text = self._texts.get(string_id)

@@ -33,7 +33,7 @@ def read_attrs(ops: OpTable, tables: Tables, fresh: Sequence[int]) -> None:
     """Fill in shapes and attributes.
 
     The attributes say what the graph's shapes are, a scalar or an unknown rank, say. What the
-    node itself says wins where it shows something else, such as a shape that only a run has told.
+    node itself says wins where it shows something else, such as a shape that only a run has shown.
 
     Args:
         ops: The table, which has the rows.
@@ -59,9 +59,9 @@ def read_attrs(ops: OpTable, tables: Tables, fresh: Sequence[int]) -> None:
         is_list = value is not None and value.WhichOneof("value") == "list"
         if not output_dims[own] and not is_list:
             return _NONE
-        told = [decode_shape(shape) for shape in value.list.shape] if value and is_list else []
-        told += [None] * len(output_dims[own])
-        return ops.shapes.intern_list(list(map(_closer, told, output_dims[own])))
+        shapes = [decode_shape(shape) for shape in value.list.shape] if value and is_list else []
+        shapes += [None] * len(output_dims[own])
+        return ops.shapes.intern_list(list(map(_closer, shapes, output_dims[own])))
 
     def attrs_id(*attrs: int) -> int:
         present = [
@@ -94,9 +94,9 @@ def _wanted_attrs(tables: Tables) -> tuple[list[Int64Array], list[bytes]]:
     wanted = np.flatnonzero(place >= 0)
     values = single(tables[f"{NODE}.attrs.value"], len(attrs))
     ids, distinct = number_texts(values.take(wanted))
-    found = np.full((len(_WANTED), len(tables["nodes"])), _NONE, np.int64)
-    found[place[wanted], attrs.parent[wanted]] = ids
-    return list(found), distinct
+    value_ids = np.full((len(_WANTED), len(tables["nodes"])), _NONE, np.int64)
+    value_ids[place[wanted], attrs.parent[wanted]] = ids
+    return list(value_ids), distinct
 
 
 def _output_shapes(tables: Tables) -> tuple[Int64Array, list[list[tuple[int, ...]]]]:
@@ -109,15 +109,15 @@ def _output_shapes(tables: Tables) -> tuple[Int64Array, list[list[tuple[int, ...
     dims_ids, dims = number_lists(sizes.number("value"), counts_of(sizes, len(entries)))
     pairs = np.stack([entries.number("key"), dims_ids], axis=1)
     ids, lists = number_lists(pairs, 2 * counts_of(entries, len(tables["nodes"])))
-    found = []
+    dims_of_outputs = []
     for members in lists:
         by_index = dict(zip(members[::2], members[1::2], strict=True))
         if sorted(by_index) != list(range(len(members) // 2)):
             raise IrregularError
-        found.append([dims[by_index[index]] for index in range(len(by_index))])
-    return ids, found
+        dims_of_outputs.append([dims[by_index[index]] for index in range(len(by_index))])
+    return ids, dims_of_outputs
 
 
-def _closer(told: Shape, dims: tuple[int, ...]) -> Shape:
+def _closer(attr: Shape, dims: tuple[int, ...]) -> Shape:
     """A shape that shows as ``dims``: that of the attribute, if it does."""
-    return told if display_dims(told) == dims else (dims or None)
+    return attr if display_dims(attr) == dims else (dims or None)

@@ -70,10 +70,10 @@ class NumberMap:
 
     def find_all(self, numbers: Int64Array, what: str) -> Int64Array:
         """The new number of each; only -1 may lead to -1."""
-        found = self.find(numbers)
-        if ((found < 0) & (numbers != -1)).any():
+        new_numbers = self.find(numbers)
+        if ((new_numbers < 0) & (numbers != -1)).any():
             raise _UnusableError(f"a single execution names an unknown {what}")
-        return found
+        return new_numbers
 
 
 @functools.cache
@@ -97,13 +97,13 @@ def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage:
     """
     try:
         texts = [text.decode() for text in tables["detail_strings"].text("value")]
-        found = [scan(_detail_plan(), data) for data in tables["step_details"].text("value")]
+        saved_steps = [scan(_detail_plan(), data) for data in tables["step_details"].text("value")]
     except (DecodeError, RuntimeWarning, UnicodeDecodeError):
         _report(damage, "its single executions are unreadable (fields 1001 and 1002)")
         return
     ids = np.array([profile.steps.strings.intern(text) for text in texts], np.int64)
     strings = NumberMap(np.arange(len(ids)), ids)
-    for saved in found:
+    for saved in saved_steps:
         step = int(saved[0].number("step")[0])
         try:
             detail = _detail_of(profile, saved, row_of_id, strings, damage)
@@ -179,7 +179,7 @@ def _check_sums(profile: Profile, step: int, runs: Executions) -> None:
         chosen: BoolArray = timed & (runs.kinds == kind)
         sums = np.zeros(len(profile.ops), np.int64)
         np.add.at(sums, runs.rows[chosen], runs.duration_micros[chosen])
-        told = np.zeros(len(profile.ops), np.int64)
-        told[records.rows] = records.values[MEASURES.index(measure)]
-        if not np.array_equal(sums, told):
+        of_nodes = np.zeros(len(profile.ops), np.int64)
+        of_nodes[records.rows] = records.values[MEASURES.index(measure)]
+        if not np.array_equal(sums, of_nodes):
             raise _UnusableError("its single executions do not add up to the times of its nodes")

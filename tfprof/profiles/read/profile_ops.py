@@ -139,8 +139,8 @@ class OpReader:
         order = np.argsort(known, kind="stable")
         wanted = owner * n_places + sources
         place = np.searchsorted(known[order], wanted, side="right")  # of two, the last counts
-        found = np.append(-1, known[order])[place] == wanted
-        return np.where(found & (sources >= 0), np.append(0, ports[order])[place], 0)
+        is_known = np.append(-1, known[order])[place] == wanted
+        return np.where(is_known & (sources >= 0), np.append(0, ports[order])[place], 0)
 
     def _stacks(self) -> Int64Array:
         """Call stacks; equal ones are decoded once."""
@@ -204,15 +204,15 @@ class _StackReader:
         """Id of a stack given as a CodeDef; and of a string that it misses, if it misses one."""
         frames = self._frames
         intern = self._stacks.rows.intern
-        found = EMPTY_STACK
+        stack_id = EMPTY_STACK
         missing = None
         for trace in parsed(pb.CodeDefSlices, payload).traces[:]:
             frame = frames.get(trace)
             if frame is None:
                 frame = frames[trace] = self._frame(trace)
-            found = intern((found, frame[0]))
+            stack_id = intern((stack_id, frame[0]))
             missing = frame[1] if missing is None else missing
-        return found, missing
+        return stack_id, missing
 
     def _frame(self, payload: bytes) -> tuple[int, int | None]:
         trace = parsed(pb.CodeDef.Trace, payload)

@@ -85,17 +85,17 @@ def scan_profile(data: Data) -> tuple[Tables, Texts]:
     """
     plan = profile_plan()
     try:
-        found = scan(plan, data)
+        tables = scan(plan, data)
         _, entries, values = scan(_node_plan(), data)
     except (DecodeError, RuntimeWarning):
         raise IrregularError from None
     nodes = single(values, len(entries))
     place = plan.table("nodes")
-    ids = found[place].number("key")
+    ids = tables[place].number("key")
     if (np.diff(ids) <= 0).any():
         order = np.argsort(ids, kind="stable")
         if (np.diff(ids[order]) == 0).any():
             raise IrregularError  # protobuf takes the last
-        found = reordered(plan, found, place, order)
+        tables = reordered(plan, tables, place, order)
         nodes = nodes.take(order)
-    return {table.name: part for table, part in zip(plan.tables, found, strict=True)}, nodes
+    return {table.name: part for table, part in zip(plan.tables, tables, strict=True)}, nodes

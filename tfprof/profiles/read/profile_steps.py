@@ -85,7 +85,7 @@ def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damag
         MalformedProfileError: A time has fewer than two numbers.
     """
     records = tables[EXECS]
-    found = _Records(
+    saved = _Records(
         rows[records.parent],
         records.number("key"),
         records.number("value.run_count"),
@@ -95,16 +95,16 @@ def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damag
         tables,
         profile.ops,
     )
-    if has_repeats(records.parent, found.steps):
+    if has_repeats(records.parent, saved.steps):
         raise IrregularError  # of two entries with the same key, protobuf takes the last
     notices = None if profile.classic else profile.notices
-    owners, detail = _read_detail(found, profile.steps.strings, damage, notices)
-    steps, step_of_record = np.unique(found.steps, return_inverse=True)
-    step_of_record = np.where(found.rows < 0, len(steps), step_of_record)
+    owners, detail = _read_detail(saved, profile.steps.strings, damage, notices)
+    steps, step_of_record = np.unique(saved.steps, return_inverse=True)
+    step_of_record = np.where(saved.rows < 0, len(steps), step_of_record)
     parts = _split(detail, owners, step_of_record, len(steps))
     of_steps = _places(step_of_record, len(steps))
     for step, chosen, part in zip(steps.tolist(), of_steps, parts, strict=True):
-        profile.steps.add(step, _sums(found, chosen, part), part)
+        profile.steps.add(step, _sums(saved, chosen, part), part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +118,15 @@ class _Owners:
 
 
 def _read_detail(
-    found: _Records, strings: StringTable, damage: Damage, notices: Notices | None
+    saved: _Records, strings: StringTable, damage: Damage, notices: Notices | None
 ) -> tuple[_Owners, StepDetail]:
-    execution_owner, executions = _read_executions(found, strings, damage, notices)
-    memory_owner, memory, outputs = _read_memory(found)
-    allocation_owner, allocations = _read_allocations(found, strings)
+    execution_owner, executions = _read_executions(saved, strings, damage, notices)
+    memory_owner, memory, outputs = _read_memory(saved)
+    allocation_owner, allocations = _read_allocations(saved, strings)
     level = np.flatnonzero(memory.values[_IN_USE] != 0)
     levels = AllocatorLevels(
         memory.rows[level],
-        _devices_of(found, executions, execution_owner, memory_owner[level]),
+        _devices_of(saved, executions, execution_owner, memory_owner[level]),
         np.full(len(level), strings.intern(_GPU_ALLOCATOR) if len(level) else 0, np.int64),
         memory.values[_MICROS][level],
         memory.values[_IN_USE][level],
@@ -136,10 +136,10 @@ def _read_detail(
 
 
 def _devices_of(
-    found: _Records, executions: Executions, execution_owner: Int64Array, records: Int64Array
+    saved: _Records, executions: Executions, execution_owner: Int64Array, records: Int64Array
 ) -> Int64Array:
     """The device that a record's memory is on: that of its CPU time, as the original has it."""
-    devices = np.full(len(found.rows), -1, np.int64)
+    devices = np.full(len(saved.rows), -1, np.int64)
     on_host = executions.kinds == HOST
     for chosen in (~on_host, on_host):
         devices[execution_owner[chosen]] = executions.device_ids[chosen]
@@ -147,10 +147,10 @@ def _devices_of(
 
 
 def _read_executions(
-    found: _Records, strings: StringTable, damage: Damage, notices: Notices | None
+    saved: _Records, strings: StringTable, damage: Damage, notices: Notices | None
 ) -> tuple[Int64Array, Executions]:
     """Times by kind, device and order; devices without a time come last, and have none."""
-    parts = [_read_times(found, kind, table, strings, damage) for kind, table in _TABLES_OF_KIND]
+    parts = [_read_times(saved, kind, table, strings, damage) for kind, table in _TABLES_OF_KIND]
     owner, device, kind, start, duration = np.concatenate(parts, axis=1)
     if notices is not None:
         negative = duration < 0
@@ -161,7 +161,7 @@ def _read_executions(
         )
         duration = np.where(negative, 0, duration)
 
-    named = found.tables[f"{EXEC}.devices"]
+    named = saved.tables[f"{EXEC}.devices"]
     record_of, listed = named.parent, intern_texts(named.text("value"), strings)
     n_names = len(strings) or 1
     timed = np.unique(owner * n_names + device)
@@ -173,7 +173,7 @@ def _read_executions(
     start = np.concatenate([start, idle])
     duration = np.concatenate([duration, idle])
     executions = Executions(
-        found.rows[owner],
+        saved.rows[owner],
         np.full(len(owner), -1, np.int64),
         np.concatenate([device, idle_device]),
         np.concatenate([kind, kinds[idle_device] if len(kinds) else idle]),
@@ -193,19 +193,19 @@ def _kind_of(device_name: str) -> int:
 
 
 def _read_times(
-    found: _Records, kind: int, table: str, strings: StringTable, damage: Damage
+    saved: _Records, kind: int, table: str, strings: StringTable, damage: Damage
 ) -> Int64Array:
     """Record, device, kind, start and duration of each time, shape (5, n)."""
-    entries, times = found.tables[table], found.tables[f"{table}.value.times"]
+    entries, times = saved.tables[table], saved.tables[f"{table}.value.times"]
     devices = intern_texts(entries.text("key"), strings)
-    numbers = found.tables[f"{table}.value.times.int64_values"]
+    numbers = saved.tables[f"{table}.value.times.int64_values"]
     first, end = np.searchsorted(numbers.parent, [np.arange(len(times)), np.arange(len(times)) + 1])
     complete = end - first >= 2
     owner = entries.parent[times.parent]
     damage.report(
         "incomplete-time",
         ~complete,
-        lambda time: f"{found.place(int(owner[time]))}: a time without start or duration",
+        lambda time: f"{saved.place(int(owner[time]))}: a time without start or duration",
         "executions were left out: the profile does not hold both start and duration",
     )
     first, owner, device = first[complete], owner[complete], devices[times.parent[complete]]
@@ -213,8 +213,8 @@ def _read_times(
     return np.stack([owner, device, np.full(len(owner), kind), values[first], values[first + 1]])
 
 
-def _read_memory(found: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers]:
-    uses, buffers = found.tables[_USES], found.tables[f"{_USES}.output_memory"]
+def _read_memory(saved: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers]:
+    uses, buffers = saved.tables[_USES], saved.tables[f"{_USES}.output_memory"]
     values = np.stack([uses.number(name) for name in MEMORY_FIELDS])
     slots = buffers.number("key")
     if has_repeats(buffers.parent, slots):
@@ -222,15 +222,15 @@ def _read_memory(found: _Records) -> tuple[Int64Array, MemoryUses, OutputBuffers
     outputs = OutputBuffers(
         buffers.parent, slots, buffers.number("value.bytes"), buffers.number("value.ptr")
     )
-    return uses.parent, MemoryUses(found.rows[uses.parent], values), outputs
+    return uses.parent, MemoryUses(saved.rows[uses.parent], values), outputs
 
 
-def _read_allocations(found: _Records, strings: StringTable) -> tuple[Int64Array, Allocations]:
-    allocations = found.tables[f"{EXEC}.allocations"]
+def _read_allocations(saved: _Records, strings: StringTable) -> tuple[Int64Array, Allocations]:
+    allocations = saved.tables[f"{EXEC}.allocations"]
     owner = allocations.parent
     name = strings.intern(_GPU_ALLOCATOR) if len(owner) else 0
     return owner, Allocations(
-        found.rows[owner],
+        saved.rows[owner],
         np.full(len(owner), name, np.int64),
         allocations.number("alloc_micros"),
         allocations.number("alloc_bytes"),
@@ -271,11 +271,11 @@ def _split(
         )
 
 
-def _sums(found: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:
+def _sums(saved: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:
     """The records of one step; their rows are ascending, as the nodes are read in that order."""
-    rows = found.rows[chosen]
+    rows = saved.rows[chosen]
     values = np.zeros((len(MEASURES), len(rows)), np.int64)
-    values[0] = found.run_counts[chosen]
+    values[0] = saved.run_counts[chosen]
     timed = part.executions
     for measure, kind in ((1, ACCELERATOR), (2, HOST)):
         of_kind = timed.kinds == kind
@@ -284,4 +284,4 @@ def _sums(found: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:
     place = np.searchsorted(rows, part.memory.rows)
     for measure, size in enumerate(_SIZES, 3):
         np.add.at(values[measure], place, part.memory.values[size])
-    return StepRecords(rows, values, found.window[:, chosen])
+    return StepRecords(rows, values, saved.window[:, chosen])

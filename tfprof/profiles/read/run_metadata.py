@@ -144,7 +144,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 
 
 def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
-    """The tables, if some op that ran is known: then nobody has to look what the data are."""
+    """The tables, if some op that ran is known; then the data need no check of their format."""
     try:
         n_threads = number_of_threads(None) if len(data) > SMALL else 1
         tables = scan_in_parts(_split_plan(), data, n_threads)
@@ -157,7 +157,7 @@ def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
 
 
 def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
-    """Place, name and label of the stats of which no op is known."""
+    """Place, name and label of the stats whose op is not known."""
     texts, labels = stats.text("node_name"), stats.text("timeline_label")
     return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
 

@@ -71,7 +71,7 @@ class SeenShapes:
         decode = _decoder()
         described = facts[2].tolist()
         slots = facts[1].tolist()
-        found: dict[tuple[int, OutputShapes], None] = {}
+        new_shapes: dict[tuple[int, OutputShapes], None] = {}
         stats = np.unique(owners[is_new])
         bounds = zip(
             name_ids[stats].tolist(),
@@ -84,9 +84,9 @@ class SeenShapes:
                 (slots[each], decode(texts[each]) if described[each] else None)
                 for each in range(start, stop)
             ]
-            found[name_id, tuple(shown)] = None
+            new_shapes[name_id, tuple(shown)] = None
         self._seen.intern(rows)
-        return list(found)
+        return list(new_shapes)
 
 
 def fed_shapes(
@@ -104,10 +104,10 @@ def fed_shapes(
     decode = _decoder()
     shapes: dict[tuple[str, int], tuple[int, ...]] = {}
     for place, name, _ in unknown:
-        found = _FED.fullmatch(name)
-        first = None if found is None else next(_shapes(outputs, place, decode), None)
-        if found is not None and first is not None:
-            shapes[found["name"], whole_number(found["output"])] = first
+        match = _FED.fullmatch(name)
+        first = None if match is None else next(_shapes(outputs, place, decode), None)
+        if match is not None and first is not None:
+            shapes[match["name"], whole_number(match["output"])] = first
     return shapes
 
 

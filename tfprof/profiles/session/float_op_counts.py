@@ -1,4 +1,4 @@
-"""Who says what an op costs: an op log, a saved profile, the program itself, or formulas."""
+"""Float operations of ops: from an op log, a saved profile, the program itself, or formulas."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class FloatOpCounts:
         """The graph with its functions, and the shapes that runs have shown.
 
         What an op log or a saved profile says of float operations, but not of multiply-adds,
-        counts only for ops that nobody else can count: a saved profile has no functions.
+        counts only for ops without a formula: a saved profile has no functions.
         """
         from tfprof.graphs.flops.registry import all_formulas
         from tfprof.profiles.read.profile_program import program_of_ops

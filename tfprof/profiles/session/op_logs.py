@@ -28,7 +28,7 @@ def merge_default_with_oplog(
     *,
     classic: bool | None = None,
 ) -> pb.OpLogProto:
-    """What can be told of a graph's ops, together with what an op log tells.
+    """What is known of a graph's ops, together with the entries of an op log.
 
     That is: types, float operations and call stacks. The user's graph and op log stay as they
     are (TensorFlow changes both). Strings of call stacks get ids of their own in the result, so
@@ -66,7 +66,7 @@ def write_op_log(
     *,
     classic: bool | None = None,
 ) -> None:
-    """Write what can be told of a graph's ops to ``<log_dir>/tfprof_log``.
+    """Write what is known of a graph's ops to ``<log_dir>/tfprof_log``.
 
     The file is an OpLogProto, for use with the graph elsewhere; one that is there is
     overwritten. Arguments as for ``merge_default_with_oplog``.

@@ -43,7 +43,7 @@ class RunTimeShapes:
             self.ids = np.concatenate([self.ids, new])
 
     def wanted_names(self) -> BoolArray:
-        """Which names belong to ops whose shapes a run could tell, by name id; False at the end."""
+        """Which names are those of ops whose shapes runs may complete, by name id; then False."""
         ops = self._profile.ops
         state = (len(ops), len(ops.names), self.version)
         if self._kept[0] != state:
@@ -58,11 +58,11 @@ class RunTimeShapes:
         return self._kept[1]
 
     def complete(self, run: RunColumns) -> bool:
-        """Fill in the shapes that a run has shown or was fed; True if that told something new."""
-        told = self._merge(run.output_shapes)
+        """Fill in the shapes that a run has shown or was fed; True if that was something new."""
+        is_new = self._merge(run.output_shapes)
         if not self._profile.classic:
-            told |= self._merge(self._fed(run))
-        return told
+            is_new |= self._merge(self._fed(run))
+        return is_new
 
     def _merge(self, seen: Iterable[tuple[int, OutputShapes]]) -> bool:
         """Merge shapes by name id into those that are known."""

@@ -43,7 +43,7 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
         MalformedProfileError: Attributes of a loaded profile are damaged. Loading looks only at
             those that it needs.
     """
-    found = [b""] * len(ops)
+    fields_by_row = [b""] * len(ops)
     for nodes in ops.definitions:
         messages, number = _messages(nodes)
         try:
@@ -53,8 +53,8 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
         except (IrregularError, DecodeError):
             fields = _convert(messages, number, constants)
         for row, field in zip(nodes.rows.tolist(), fields, strict=True):
-            found[row] = field
-    return found
+            fields_by_row[row] = field
+    return fields_by_row
 
 
 def _messages(nodes: GraphNodes | SavedNodes) -> tuple[Messages, int]:
@@ -157,17 +157,17 @@ def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
     entries = Messages(fields.messages.data, fields.start, fields.start + fields.value)
     start, end = read_fields(entries, _VALUE).last_payload(_VALUE)
     first = np.where(start < end, data[start], 0)
-    found: BoolArray = first == _TENSOR_TAG
+    is_tensor: BoolArray = first == _TENSOR_TAG
     lists = np.flatnonzero(first == _LIST_TAG)
     values = Messages(fields.messages.data, start[lists], end[lists])
     start, end = read_fields(values, _LIST).last_payload(_LIST)
-    found[lists] = np.where(start < end, data[start], 0) == _TENSOR_TAG
-    return found
+    is_tensor[lists] = np.where(start < end, data[start], 0) == _TENSOR_TAG
+    return is_tensor
 
 
 def _convert(messages: Messages, number: int, constants: bool) -> list[bytes]:
     """The same by way of protobuf's objects."""
-    found = []
+    converted = []
     for start, end in zip(messages.start.tolist(), messages.end.tolist(), strict=True):
         data = messages.data[start:end]
         attrs = (
@@ -180,5 +180,5 @@ def _convert(messages: Messages, number: int, constants: bool) -> list[bytes]:
             for name, value in attrs.items()
             if constants or not (value.HasField("tensor") or value.list.tensor)
         }
-        found.append(pb.ProfileNode(attrs=kept).SerializeToString(deterministic=True))
-    return found
+        converted.append(pb.ProfileNode(attrs=kept).SerializeToString(deterministic=True))
+    return converted

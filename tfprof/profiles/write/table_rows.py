@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.columns.columns import Int64Array
 from tfprof.columns.frames import NO_STACK
 from tfprof.columns.shapes import Shape, is_fully_defined
 from tfprof.profiles.accounting.accounting import parameter_count
@@ -21,7 +24,15 @@ from tfprof.profiles.accounting.profile_info import (
     tells_memory,
 )
 from tfprof.profiles.accounting.what_ran import only_at_run_time
-from tfprof.profiles.model.executions import ACCELERATOR, HOST, OTHER
+from tfprof.profiles.model.executions import (
+    ACCELERATOR,
+    HOST,
+    OTHER,
+    Allocations,
+    AllocatorLevels,
+    Executions,
+    StepDetail,
+)
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
@@ -107,25 +118,20 @@ def _blamed_frames(profile: Profile) -> list[Row]:
     own, any_ = innermost_user_frames(profile.stacks), innermost_frames(profile.stacks)
     frame_ids = np.where(own >= 0, own, any_).tolist()
     values = profile.stacks.frames.values
-    found: list[Row] = []
-    for stack in profile.ops.stack_ids.array.tolist():
-        frame_id = -1 if stack == NO_STACK else frame_ids[stack]
-        if frame_id < 0:
-            found.append((None, None, None))
-        else:
-            frame = values[frame_id]
-            found.append((frame.file, frame.line_number, frame.function))
-    return found
+    rows: list[Row] = [(each.file, each.line_number, each.function) for each in values]
+    rows.append((None, None, None))  # for -1: no stack, or an empty one
+    stacks = profile.ops.stack_ids.array.tolist()
+    return [rows[-1 if stack == NO_STACK else frame_ids[stack]] for stack in stacks]
 
 
-class _Told(NamedTuple):
-    """Whether steps tell of memory, and of time on accelerators: else zeros are no numbers."""
+class _Recorded(NamedTuple):
+    """Whether steps recorded memory, and time on accelerators; else their zeros mean nothing."""
 
     memory: bool
     accelerator: bool
 
     @classmethod
-    def by(cls, profile: Profile, steps: Sequence[int]) -> _Told:
+    def by(cls, profile: Profile, steps: Sequence[int]) -> _Recorded:
         details = [profile.steps.details[step] for step in steps]
         return cls(any(map(tells_memory, details)), has_accelerator(profile))
 
@@ -157,10 +163,10 @@ def _averages(profile: Profile) -> list[Row]:
         n_steps[records.rows] += 1
         timed[records.rows] |= records.window[0] > 0
     measures = profile.steps.measures(-1, n_ops)
-    told = _Told.by(profile, profile.steps.steps)
+    recorded = _Recorded.by(profile, profile.steps.steps)
     columns = (n_steps, timed, measures.exec_micros)
     return [
-        [steps, runs, *told.costs(exec_micros, costs, is_timed)] if steps else [0, *nothing]
+        [steps, runs, *recorded.costs(exec_micros, costs, is_timed)] if steps else [0, *nothing]
         for (steps, is_timed, exec_micros), (runs, *costs) in zip(
             zip(*(column.tolist() for column in columns), strict=True),
             measures.values.T.tolist(),
@@ -174,13 +180,13 @@ def op_step_rows(profile: Profile) -> Iterator[Row]:
     names = _names(profile.ops)
     for step in profile.steps.steps:
         records = profile.steps.records[step]
-        told = _Told.by(profile, [step])
+        recorded = _Recorded.by(profile, [step])
         for block in _blocks(len(records.rows)):
             rows, values = records.rows[block].tolist(), records.values[:, block].T.tolist()
             windows = records.window[:, block].T.tolist()
             for row, (runs, *costs), (start, end) in zip(rows, values, windows, strict=True):
                 window = (start, end) if start else (None, None)
-                spent = told.costs(costs[0] + costs[1], costs, start > 0)
+                spent = recorded.costs(costs[0] + costs[1], costs, start > 0)
                 yield (step, names[row], runs, *spent, *window)
 
 
@@ -197,21 +203,28 @@ def device_rows(profile: Profile) -> Iterator[Row]:
         yield [getattr(device, name) for name in DeviceFigures.__slots__]
 
 
+def _entries(
+    profile: Profile, columns_of: Callable[[StepDetail], Sequence[Int64Array]]
+) -> Iterator[tuple[int, ...]]:
+    """The step and the numbers of each entry of a table that every step has."""
+    for step in profile.steps.steps:
+        columns = columns_of(profile.steps.details[step])
+        for block in _blocks(len(columns[0])):
+            yield from zip(repeat(step), *(column[block].tolist() for column in columns))
+
+
+def _columns(table: Executions | Allocations | AllocatorLevels) -> list[Int64Array]:
+    return [getattr(table, column.name) for column in fields(table)]
+
+
 def execution_rows(profile: Profile) -> Iterator[Row]:
     """Executions, in order of arrival."""
     names, strings = _names(profile.ops), [*profile.steps.strings.values, None]
-    for step in profile.steps.steps:
-        each = profile.steps.details[step].executions
-        for block in _blocks(len(each)):
-            columns = (
-                each.rows, each.name_ids, each.device_ids, each.kinds, each.start_micros,
-                each.start_nanos, each.duration_nanos, each.duration_micros,
-            )  # fmt: skip
-            for row, other, device, kind, timed, start, nanos, micros in zip(
-                *(column[block].tolist() for column in columns), strict=True
-            ):
-                times = (start, nanos, micros) if timed > 0 else (None, None, None)
-                yield (step, names[row], strings[other], strings[device], _COUNTS_AS[kind], *times)
+    for step, row, other, device, kind, timed, micros, start, nanos in _entries(
+        profile, lambda detail: _columns(detail.executions)
+    ):
+        times = (start, nanos, micros) if timed > 0 else (None, None, None)
+        yield (step, names[row], strings[other], strings[device], _COUNTS_AS[kind], *times)
 
 
 def memory_rows(profile: Profile) -> Iterator[Row]:
@@ -230,43 +243,31 @@ def memory_rows(profile: Profile) -> Iterator[Row]:
 def output_buffer_rows(profile: Profile) -> Iterator[Row]:
     """Outputs of executions."""
     names = _names(profile.ops)
-    for step in profile.steps.steps:
-        detail = profile.steps.details[step]
+
+    def columns(detail: StepDetail) -> Sequence[Int64Array]:
         outputs = detail.outputs
-        for block in _blocks(len(outputs.uses)):
-            rows = detail.memory.rows[outputs.uses[block]].tolist()
-            addresses = outputs.addresses[block].view(np.uint64).tolist()
-            slots, sizes = outputs.slots[block].tolist(), outputs.sizes[block].tolist()
-            for row, slot, size, address in zip(rows, slots, sizes, addresses, strict=True):
-                yield (step, names[row], slot, size, address or None)
+        return detail.memory.rows[outputs.uses], outputs.slots, outputs.sizes, outputs.addresses
+
+    for step, row, slot, size, address in _entries(profile, columns):
+        yield (step, names[row], slot, size, address % (1 << 64) or None)
 
 
 def allocation_rows(profile: Profile) -> Iterator[Row]:
     """Allocations and deallocations."""
     names, strings = _names(profile.ops), [*profile.steps.strings.values, None]
-    for step in profile.steps.steps:
-        made = profile.steps.details[step].allocations
-        for block in _blocks(len(made.rows)):
-            columns = (made.rows, made.allocator_ids, made.micros, made.sizes)
-            for row, allocator, micros, size in zip(
-                *(column[block].tolist() for column in columns), strict=True
-            ):
-                yield (step, names[row], strings[allocator], micros, size)
+    for step, row, allocator, micros, size in _entries(
+        profile, lambda detail: _columns(detail.allocations)
+    ):
+        yield (step, names[row], strings[allocator], micros, size)
 
 
 def allocator_level_rows(profile: Profile) -> Iterator[Row]:
     """Levels of allocators."""
     names, strings = _names(profile.ops), [*profile.steps.strings.values, None]
-    for step in profile.steps.steps:
-        each = profile.steps.details[step].levels
-        for block in _blocks(len(each.rows)):
-            columns = (
-                each.rows, each.device_ids, each.allocator_ids, each.micros, each.bytes_in_use,
-            )  # fmt: skip
-            for row, device, allocator, micros, size in zip(
-                *(column[block].tolist() for column in columns), strict=True
-            ):
-                yield (step, names[row], strings[device], strings[allocator], micros, size)
+    for step, row, device, allocator, micros, size in _entries(
+        profile, lambda detail: _columns(detail.levels)
+    ):
+        yield (step, names[row], strings[device], strings[allocator], micros, size)
 
 
 def edge_rows(profile: Profile) -> Iterator[Row]:

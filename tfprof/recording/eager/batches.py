@@ -173,7 +173,7 @@ class _TrainFunctionGuard:
             raise
 
     def release(self) -> None:
-        """Give the model its own function back, unless somebody has set another one."""
+        """Give the model its own function back, unless another one was set meanwhile."""
         if self._guarded is not None and self._model.train_function is self._guarded:
             self._model.train_function = self._original
 

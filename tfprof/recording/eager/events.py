@@ -120,16 +120,16 @@ class EventLog:
 
     def owner(self, execution: Execution) -> Execution | Dataset | None:
         """What ran an op, through any number of nested runs."""
-        found: Execution | Dataset | int | None = execution.parent
-        if found is None:
-            found = execution.run_id
+        above: Execution | Dataset | int | None = execution.parent
+        if above is None:
+            above = execution.run_id
         seen = set()
-        while isinstance(found, int):
-            if found in seen:
+        while isinstance(above, int):
+            if above in seen:
                 return None
-            seen.add(found)
-            found = self.run_owners.get(found)
-        return found
+            seen.add(above)
+            above = self.run_owners.get(above)
+        return above
 
 
 def read_events(xspace: bytes) -> EventLog:
@@ -231,8 +231,8 @@ class _HostReader:
             return "iterator"
         if name.startswith("InstantiatedCapturedFunction::"):
             return "captured"
-        found = _OP_NAME.fullmatch(name)
-        if found is not None and found[2] not in _BORDERS:
+        match = _OP_NAME.fullmatch(name)
+        if match is not None and match[2] not in _BORDERS:
             return "op"
         return "launch" if self.stats.has_launches else ""
 
@@ -331,11 +331,11 @@ class _ThreadReader:
         self, name: str, start: int, end: int, stats: dict[str, Any]
     ) -> Execution | None:
         caller = self._caller()
-        found = _OP_NAME.fullmatch(name)
-        if found is None:
+        match = _OP_NAME.fullmatch(name)
+        if match is None:
             op_name = op_type = str(stats.get("eager_op", ""))
         else:
-            op_name, op_type = found.groups()
+            op_name, op_type = match.groups()
         if isinstance(caller, Execution) and caller.calls_function and caller.name == op_name:
             return None  # a function that is compiled as a whole: the call itself
         execution = Execution(
@@ -347,7 +347,7 @@ class _ThreadReader:
             str(stats.get("shape", "")),
             None if isinstance(caller, int) else caller,
             caller if isinstance(caller, int) else _NO_RUN,
-            calls_function=found is None and bool(int(stats.get("is_func", 0))),
+            calls_function=match is None and bool(int(stats.get("is_func", 0))),
         )
         self._host.log.executions.append(execution)
         return execution

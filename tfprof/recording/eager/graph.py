@@ -88,7 +88,7 @@ class ProgramGraph:
         self._taken.update(op.node.name.partition("/")[0] for op in self.eager_ops)
 
     def names(self, log: EventLog) -> list[str]:
-        """Node that each execution belongs to, ``""`` for calls whose ops ran by themselves.
+        """Node that each execution belongs to, ``""`` for calls whose ops were recorded one by one.
 
         Ops that are in no body, because TensorFlow's optimizer made them, become nodes.
         """
@@ -327,7 +327,7 @@ class ProgramGraph:
             if node.op == fused[1]:
                 return node.name
             inner = [self.nodes.get(_node_name(tensor)) for tensor in node.input[:2]]
-            wanted = next((found for found in inner if found and found.op == fused[1]), None)
+            wanted = next((maker for maker in inner if maker and maker.op == fused[1]), None)
             follow = wanted or (inner[0] if inner else None)
             if follow is None:
                 break
@@ -338,8 +338,8 @@ class ProgramGraph:
 def _function_scope(name: str) -> str:
     """Name of a function as the program knows it, ``<name>_backward`` for its gradient."""
     tail = ""
-    while (found := _FUNCTION_NAME.fullmatch(name)) is not None:
-        kind, name = found.groups()
+    while (match := _FUNCTION_NAME.fullmatch(name)) is not None:
+        kind, name = match.groups()
         tail = "_backward" if kind == "backward" else tail
     return (name.replace("/", "_") or "function") + tail
 

@@ -53,7 +53,7 @@ def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[
         names: Node names, in the order of the graph.
         models: The layers to look for; those of a layer are looked for in its scope only.
     """
-    found: dict[str, str] = {}
+    layer_of_scope: dict[str, str] = {}
     waiting = [(_scope_tree(names), list(models))]
     while waiting:
         scope, layers = waiting.pop()
@@ -61,9 +61,9 @@ def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[
         for name, inner in scope.inner.items():
             layer = matches.get(name)
             if layer is not None:
-                found[inner.path] = layer.name
+                layer_of_scope[inner.path] = layer.name
             waiting.append((inner, layer.children if layer is not None else layers))
-    return found
+    return layer_of_scope
 
 
 def _scope_tree(names: Sequence[str]) -> _Scope:
@@ -89,17 +89,17 @@ def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
     taken: set[str] = set()
     while True:
         open_scopes = {
-            scope: [layer for layer in found if layer.name not in taken]
-            for scope, found in candidates.items()
+            scope: [layer for layer in possible if layer.name not in taken]
+            for scope, possible in candidates.items()
             if scope not in matches
         }
-        open_scopes = {scope: found for scope, found in open_scopes.items() if found}
+        open_scopes = {scope: possible for scope, possible in open_scopes.items() if possible}
         if not open_scopes:
             return matches
-        certain = (scope for scope, found in open_scopes.items() if len(found) == 1)
+        certain = (scope for scope, possible in open_scopes.items() if len(possible) == 1)
         scope = next(certain, next(iter(open_scopes)))
-        found = open_scopes[scope]
-        layer = next((layer for layer in found if layer.name != scope), found[0])
+        possible = open_scopes[scope]
+        layer = next((layer for layer in possible if layer.name != scope), possible[0])
         matches[scope] = layer
         taken.add(layer.name)
 

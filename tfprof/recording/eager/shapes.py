@@ -184,11 +184,11 @@ class SeenShapes:
 
 
 def _parsed(part: str) -> tuple[Shape | None, int]:
-    found = _SHAPE.fullmatch(part)
-    if found is None:
+    match = _SHAPE.fullmatch(part)
+    if match is None:
         return None, 0
-    shape = tuple(int(dim) for dim in found["dims"].split(",") if dim)
-    return shape, _TYPE_BYTES.get(found["type"], 0)
+    shape = tuple(int(dim) for dim in match["dims"].split(",") if dim)
+    return shape, _TYPE_BYTES.get(match["type"], 0)
 
 
 def _with_slot(tensor: str) -> str:

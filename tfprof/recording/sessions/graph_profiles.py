@@ -14,8 +14,8 @@ _MOST_WAITING_BYTES = 32 << 20
 class GraphProfile:
     """The traced runs of one graph.
 
-    Runs wait as bytes until somebody asks or they become many: reading the graph and the first
-    run takes longer than a short training step.
+    Runs wait as bytes until the profiler is asked for or they become many: reading the graph and
+    the first run takes longer than a short training step.
 
     Args:
         graph: The live graph.
@@ -69,10 +69,10 @@ class GraphProfiles:
     def of(self, graph: Any) -> GraphProfile:
         """The profile of a graph, made if it is new."""
         with self._lock:
-            found = self._by_id.get(id(graph))
-            if found is None:
-                found = self._by_id[id(graph)] = GraphProfile(graph, self._classic, self._report)
-            return found
+            profile = self._by_id.get(id(graph))
+            if profile is None:
+                profile = self._by_id[id(graph)] = GraphProfile(graph, self._classic, self._report)
+            return profile
 
     def coverage(self, graph: Any) -> float:
         """Share of the graph's ops that were seen running, 0 to 1."""

@@ -108,7 +108,7 @@ class RunRecorder:
 
     @property
     def profilers(self) -> list[Profiler]:
-        """A profiler for each graph of which a run was traced or saved, oldest first."""
+        """A profiler for each graph that had a run traced or saved, oldest first."""
         return [profile.profiler() for profile in self._graphs.all()] if self._enabled else []
 
     @property

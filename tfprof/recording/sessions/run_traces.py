@@ -17,7 +17,7 @@ _LOCK = threading.Lock()
 
 
 class RunTrace:
-    """One traced run, from before it begins until ``end`` or until nobody holds it any more.
+    """One traced run, from before it begins until ``end`` or until no reference to it is left.
 
     Args:
         options: The caller's ``RunOptions`` or None; they are left as they are.

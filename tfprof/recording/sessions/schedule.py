@@ -136,7 +136,7 @@ class AutomaticTracing:
 
 
 def _part_ids(fetches: Any) -> Iterable[int]:
-    """The ids of ``_parts`` of usual fetches; of others, numbers that nobody knows.
+    """The ids of ``_parts`` of usual fetches; of others, numbers that occur nowhere else.
 
     Usual are one, a list, and a dict of such, which is what ``MonitoredSession`` makes of both.
     """

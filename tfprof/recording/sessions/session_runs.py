@@ -16,7 +16,7 @@ from tfprof.recording.sessions.run_traces import RunTrace, is_full_trace
 
 
 class PlannedRun(Protocol):
-    """A run in which somebody takes an interest."""
+    """A run that an observer wants to hear the end of."""
 
     @property
     def traced(self) -> bool:
@@ -33,7 +33,7 @@ class PlannedRun(Protocol):
 
 
 class RunObserver(Protocol):
-    """Somebody who watches; its exceptions would be those of the user's ``Session.run``."""
+    """Observes runs; it must not raise, since ``Session.run`` of the user would."""
 
     def plan_run(self, session: Any, fetches: Any) -> PlannedRun | None:
         """Called before each run; None if it may run as it is."""
@@ -77,7 +77,7 @@ def watch_sessions(observer: RunObserver) -> Callable[[], None]:
 def _stop(watch: _Watch, observer: RunObserver) -> None:
     with _CLASS_LOCK:
         watch.observers = tuple(other for other in watch.observers if other is not observer)
-        # Where somebody else has replaced our replacement, it stays below theirs and only
+        # Where other code has replaced our replacement, ours stays below it and only
         # passes calls on.
         if not watch.observers and watch.session_class.run is watch.replacement:
             watch.session_class.run = watch.original

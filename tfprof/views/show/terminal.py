@@ -33,7 +33,7 @@ class ViewTable:
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         glyphs: What to draw with.
         hint: Where rows were left out, say how to see them.
-        own: Show what the rows of a tree cost by themselves, where there is room.
+        own: Show own costs of the rows of a tree, where there is room.
     """
 
     tree: ViewTree

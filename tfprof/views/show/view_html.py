@@ -188,9 +188,9 @@ def _figures(rows: ViewRows) -> Iterator[_Figure]:
             yield _Figure(numbers.title, numbers.texts[0])
     if rows.primary is None:
         return
-    found = heaviest(tree, rows.primary.metric)
-    if found is not None:
-        name, value = found
+    most = heaviest(tree, rows.primary.metric)
+    if most is not None:
+        name, value = most
         share = human_share(value, int(tree.total[METRIC_ROW[rows.primary.metric], 0]))
         text = f"{escaped(name)}: {rows.primary.form(value)}, {share}"
         yield _Figure(f"most {rows.primary.title} in one {_ONE[tree.kind]}", text, True)

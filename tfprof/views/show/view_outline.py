@@ -1,4 +1,4 @@
-"""Views as outlines: one line for each row, which can be read, searched and pasted by itself.
+"""Views as outlines: one line for each row, which can be searched and pasted on its own.
 
 There is no header: every number carries its unit, and all but times say what they count. The
 lines of a tree hang together by their guides; op types follow each other below their total.

@@ -1,20 +1,21 @@
 """The lines that a view shows: which ones, how they hang together, and their numbers as text.
 
 Outlines and pages lay out what they find here, so they agree in what they show. A dash means "not
-measured": the op never ran, or nobody counts its float operations; ``n/a`` stands for a whole
-metric that the profile does not hold.
+measured": the op never ran, or its float operations are not known; ``n/a`` means that the profile
+does not hold the metric at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.options.spec import BY_NAME, OPTIONS
-from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE, Glyphs, escaped
@@ -56,9 +57,9 @@ class Numbers:
     Attributes:
         title: What it is.
         colour: Of its bars.
-        values: What each line stands for, with all below it; None if that is not known.
+        values: Total of each line and all below it; None if it is not known.
         texts: The same as text.
-        own: What each line costs by itself, as text; empty where there is no such thing.
+        own: Own cost of each line, as text; empty where there is none.
         own_values: The same as numbers.
         whole: What shares are shares of.
         metric: The metric; None for the number of ops.
@@ -78,7 +79,7 @@ class Numbers:
         return self._part(self.values[line])
 
     def own_share(self, line: int) -> float | None:
-        """The same of what the line costs by itself."""
+        """The same of the own cost of the line."""
         return self._part(self.own_values[line])
 
     def _part(self, value: int | None) -> float | None:
@@ -117,31 +118,31 @@ class ViewRows:
 
     def numbers(self) -> list[Numbers]:
         """The selected metrics, in the order of columns."""
-        found = []
+        columns = []
         for metric in self.metrics:
-            found.append(self._numbers(metric))
+            columns.append(self._numbers(metric))
             if metric.select == "occurrence" and self.tree.kind != "code":
-                found.append(self._definitions())
-        return found
+                columns.append(self._definitions())
+        return columns
 
     def texts(self) -> list[tuple[str, list[str]]]:
         """Selected attributes that are no numbers: title, and the text of each line."""
-        found = []
+        columns = []
         for select, title, text_of in TEXTS:
             if select in self.tree.options.select:
                 cells = [escaped(text_of(self.tree, self._ops_of(line))) for line in self.lines]
-                found.append((title, cells))
+                columns.append((title, cells))
         if self.tree.shows_values:
             cells = [escaped(values_text(self.tree, line.row)) for line in self.lines]
-            found.append(("values", cells))
-        return found
+            columns.append(("values", cells))
+        return columns
 
     def _ops_of(self, line: Line) -> Int64Array:
         is_sum = self.is_list and line.row <= 0
         return np.zeros(0, np.int64) if is_sum else ops_of_row(self.tree, line.row)
 
     def remarks(self) -> Iterator[str]:
-        """What the reader of a table does not see."""
+        """What a table does not show."""
         by = f"those with the largest {self.primary.title}" if self.primary else "the first"
         shown = len(self.tree) - self.n_left_out
         if self.n_left_out and self.is_list:
@@ -151,13 +152,13 @@ class ViewRows:
                 f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
             )
         depth = self.tree.options.max_depth
-        is_asked = depth != BY_NAME["max_depth"].default  # whoever gives a depth knows of it
+        is_asked = depth != BY_NAME["max_depth"].default  # then it is no surprise
         if self._is_cut() and not (is_asked or self._cuts_the_largest()):
             yield f"--max_depth {depth} cuts off the others; a larger one shows more of them"
         yield from self.hints()
 
     def hints(self) -> Iterator[str]:
-        """What no reader sees, whatever the report looks like."""
+        """What no report shows."""
         if len(self.tree) == 1 and (filters := [*self._filters()]):
             yield f"no row is left by {', '.join(filters)}"
         if self._is_cut() and self._cuts_the_largest():
@@ -229,10 +230,16 @@ class ViewRows:
         lines = [Line(0, -1, 0, "total", names[0])]
         lines += [Line(row, 0, 1, escaped(names[row]), names[row]) for row in rows[1:]]
         # Types that no row shows: left out here, or by the options of the view.
-        shown = self.tree.own[:, rows].sum(axis=1)
-        if self.n_left_out or bool((self.tree.total[:, 0] != shown).any()):
+        if self.n_left_out or any(map(self._is_incomplete, METRICS, repeat(rows))):
             lines.append(Line(OTHERS, 0, 1, "others", "others"))
         return lines
+
+    def _is_incomplete(self, metric: str, rows: list[int]) -> bool:
+        """Whether the rows of a list lack some of the total; float operations only if shown."""
+        if metric == "float_ops" and all(each.metric != metric for each in self.metrics):
+            return False
+        index = METRIC_ROW[metric]
+        return int(self.tree.own[index][rows].sum()) != int(self.tree.total[index, 0])
 
     def _tree_lines(self, rows: list[int]) -> list[Line]:
         tree = self.tree
@@ -313,7 +320,7 @@ class ViewRows:
         return int(source[METRIC_ROW["run_count"], row]) == 0
 
     def _own(self, metric: Metric, value: int, line: int) -> int | None:
-        """What a line of a tree costs by itself, if it has something below it."""
+        """The own cost of a line of a tree, if the line has ops of its own."""
         row = self.lines[line].row
         if self.is_list or not self.tree.accounted[row] or not self._has_members(row):
             return None

@@ -16,12 +16,12 @@ _MOST_VALUES = 4
 
 
 def ops_of_row(tree: ViewTree, row: int) -> Int64Array:
-    """Rows in the op table of the ops that a row stands for by itself."""
+    """Rows in the op table of a row's own ops."""
     if tree.kind in ("op", "code"):
         return tree.members_of(row)
     op_rows = tree.op_rows[row : row + 1]
-    found: Int64Array = op_rows[op_rows != NO_OP]
-    return found
+    row_if_op: Int64Array = op_rows[op_rows != NO_OP]
+    return row_if_op
 
 
 def devices_text(tree: ViewTree, ops: Int64Array) -> str:

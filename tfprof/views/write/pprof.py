@@ -1,7 +1,7 @@
 """The code view as a pprof profile (gzip of one ``Profile`` message).
 
-By default one file has several sample types, and every op that a shown line stands for is in it:
-its type is the innermost function of its stack, and lines of libraries are left out.
+By default one file has several sample types and holds all ops of the shown lines. The op type is
+the innermost function of a stack; lines of libraries are left out.
 Classic mode writes what the original does (``tfprof_code.cc``): one attribute, locations that
 pair the caller's line with the callee's function, and no op of a line that has callees.
 """

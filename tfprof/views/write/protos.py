@@ -80,10 +80,10 @@ def _assemble(tree: ViewTree, root: Any, columns: dict[str, Column]) -> None:
     if heights[0] > MAX_PROTO_LEVELS:
         parents = np.where(_too_deep(tree), LEFT_OUT, parents)
         heights = subtree_heights(parents)
-    apart: BoolArray = heights > _PARSED_LEVELS
-    apart[0] = True
-    is_element = (parents >= 0) & apart[parents]
-    written_in = np.where(apart, ROOT, np.where(is_element, ELEMENT, parents))
+    is_message: BoolArray = heights > _PARSED_LEVELS
+    is_message[0] = True
+    is_element = (parents >= 0) & is_message[parents]
+    written_in = np.where(is_message, ROOT, np.where(is_element, ELEMENT, parents))
     try:
         data, starts = encode_tree(type(root), columns, written_in)
     except OverflowError as error:
@@ -93,7 +93,7 @@ def _assemble(tree: ViewTree, root: Any, columns: dict[str, Column]) -> None:
         ) from error
 
     tops = np.flatnonzero((written_in == ROOT) | (written_in == ELEMENT))
-    owners = np.where(apart[tops], tops, parents[tops])
+    owners = np.where(is_message[tops], tops, parents[tops])
     first = np.append(np.True_, owners[1:] != owners[:-1])
     bounds = pairwise([*starts[tops[first]].tolist(), len(data)])
     messages = {0: root}

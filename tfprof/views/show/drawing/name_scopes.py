@@ -65,7 +65,7 @@ def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
 def _opened(tree: ViewTree, rows: Int64Array) -> _Opened:
     """What is drawn if some rows are wanted.
 
-    A scope with one wanted row in it stands for that row: a frame around one node says nothing.
+    A scope with one wanted row is replaced by that row: a frame around one node says nothing.
     """
     below: dict[int, list[int]] = {}
     n_nodes = 0
@@ -163,7 +163,7 @@ class _Painter:
 def _parts(tree: ViewTree, node_of_row: Mapping[int, int], opened: _Opened) -> Int64Array:
     """The node that each op is part of: its own, or that of the scope around it."""
     own = {tree.names[row]: node for row, node in node_of_row.items()}
-    # An op whose scope is opened stands for itself alone.
+    # An op whose scope is opened counts without what is in the scope.
     parts = {tree.names[row]: node for row, node in node_of_row.items() if row not in opened.below}
     ops = tree.ops
     part_of_op = []

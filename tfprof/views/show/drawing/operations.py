@@ -72,11 +72,11 @@ def _frames(drawing: Drawing, names: Sequence[str]) -> dict[str, int]:
 
 def _innermost(name: str, frame_of: Mapping[str, int]) -> tuple[int, str]:
     """The cluster that a name lies in, and its scope."""
-    found, scope = NO_CLUSTER, ""
+    cluster, scope = NO_CLUSTER, ""
     for outer in scopes_of(name):
         if outer in frame_of:
-            found, scope = frame_of[outer], outer
-    return found, scope
+            cluster, scope = frame_of[outer], outer
+    return cluster, scope
 
 
 def _add_rest(

@@ -61,12 +61,12 @@ def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
     for detail in chosen:
         outputs = detail.outputs
         slots = np.clip(outputs.slots, 0, _PORTS - 1)
-        found, place = np.unique(
+        step_keys, place = np.unique(
             detail.memory.rows[outputs.uses] * _PORTS + slots, return_inverse=True
         )
-        total = np.zeros(len(found), np.int64)
+        total = np.zeros(len(step_keys), np.int64)
         np.add.at(total, place, np.maximum(outputs.sizes, 0))
-        keys.append(found)
+        keys.append(step_keys)
         sums.append(total)
     if not keys:
         return TensorSizes(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -79,7 +79,7 @@ def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
 
 
 def output_shape(profile: Profile, row: int, port: int) -> Shape:
-    """Shape of an output; None if the rank is unknown, or nobody says."""
+    """Shape of an output; None if its rank or the whole shape is unknown."""
     shapes = profile.ops.shapes.list_of(int(profile.ops.output_shapes_ids.array[row]))
     return shapes[port] if 0 <= port < len(shapes) else None
 

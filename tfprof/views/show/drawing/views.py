@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import graphviz
 
 MAX_NODES: Final = 50
-"""More make a picture that nobody can take in at once."""
+"""More make a picture too large to read."""
 
 
 def view_to_graphviz(

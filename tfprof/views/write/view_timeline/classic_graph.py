@@ -179,8 +179,8 @@ def _met_executions(
     order = np.lexsort(
         (drawn, device_rank[executions.device_ids[drawn]], rank[executions.rows[drawn]])
     )
-    found: Int64Array = drawn[order]
-    return found
+    met: Int64Array = drawn[order]
+    return met
 
 
 def _first_of_equal_starts(
@@ -223,7 +223,7 @@ def _arrows(
     canonical = np.array([Device.from_name(name).is_canonical for name in strings], np.bool_)
     targets = np.flatnonzero(canonical[executions.device_ids[slices]])
     find = _SliceIndex(executions, slices)
-    found: list[tuple[Int64Array, Int64Array]] = []
+    parts: list[tuple[Int64Array, Int64Array]] = []
     for block in blocks(len(targets)):
         target = targets[block]
         edges, which = expand_spans(offsets, executions.rows[slices[target]])
@@ -234,11 +234,11 @@ def _arrows(
         elsewhere = executions.device_ids[run] != executions.device_ids[slices[target]]
         run, target = run[elsewhere], target[elsewhere]
         source = find(run)
-        found.append((source[source >= 0], target[source >= 0]))
-    if not found:
+        parts.append((source[source >= 0], target[source >= 0]))
+    if not parts:
         none = np.zeros(0, np.int64)
         return none, none
-    sources, ends = zip(*found, strict=True)
+    sources, ends = zip(*parts, strict=True)
     return np.concatenate(sources), np.concatenate(ends)
 
 

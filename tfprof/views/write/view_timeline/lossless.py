@@ -223,7 +223,7 @@ class _Names:
 def lossless_chunks(
     batches: Iterator[list[str]], view: str, about: dict[str, Any]
 ) -> Iterator[bytes]:
-    """A trace of ours, one event a line; what it is stands at its end."""
+    """A trace, one event a line; tool, view and steps are named at its end."""
     about = {"tool": f"tfprof {__version__}", "view": view, **about}
     other = json.dumps(about, separators=(",", ":"))
     tail = f'\n],"displayTimeUnit":"ns","otherData":{other}}}\n'
