@@ -143,10 +143,9 @@ class Shape:
             for size, bounded in zip(self.dimensions, dynamic, strict=False)
         )
         text = f"{self.element_type}[{sizes}]"
-        if with_layout and self.layout is not None and (self.dimensions or self.layout.tiles):
-            return text + self.layout.text()
-        if with_layout and self.layout is not None and self.layout.memory_space:
-            return text + self.layout.text()
+        layout = self.layout
+        if with_layout and layout and (self.dimensions or layout.tiles or layout.memory_space):
+            return text + layout.text()
         return text
 
 
@@ -395,3 +394,8 @@ class HloModule:
         if frames and frames[0].file and frames[0].line > 0:
             return frames[0].file, frames[0].line
         return instruction.source_file, instruction.source_line
+
+    def place(self, instruction: Instruction | None) -> str:
+        """The same as ``file:line``; empty without any."""
+        file, line = self.source(instruction) if instruction else ("", 0)
+        return f"{file}:{line}" if file else ""

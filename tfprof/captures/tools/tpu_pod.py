@@ -235,5 +235,5 @@ def _replica(one: HostSteps, core: Core) -> int | None:
     timeline = one.host.timeline
     stat = timeline.stat("replica_id")
     on_core = timeline.of_lines(lambda line: line.plane == core.plane)
-    told = stat.only(stat.is_integer() & on_core[stat.events])
-    return int(told.values[0]) if len(told) else None
+    replicas = stat.only(stat.is_integer() & on_core[stat.events])
+    return int(replicas.values[0]) if len(replicas) else None
