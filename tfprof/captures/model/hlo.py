@@ -304,8 +304,8 @@ class Computation:
     @property
     def parameters(self) -> list[Instruction]:
         """By number."""
-        parameters = [each for each in self.instructions if each.opcode == "parameter"]
-        return sorted(parameters, key=lambda each: each.number)
+        own = (each for each in self.instructions if each.opcode == "parameter")
+        return sorted(own, key=lambda each: each.number)
 
     def users(self) -> dict[Instruction, list[Instruction]]:
         """Who uses each instruction; each user once."""
