@@ -15,7 +15,7 @@ from tfprof.captures.legacy.tables import (
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
-from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS
+from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
@@ -27,19 +27,7 @@ if TYPE_CHECKING:
 
 _NANOS_PER_MICRO: Final = 1000
 
-_STEP_COLUMNS: Final = (
-    Column("stepnum", "Step number", "string"),
-    Column("deviceComputeTimeMs", "Device compute", unit="ms"),
-    Column("deviceToDeviceTimeMs", "Device to device", unit="ms"),
-    Column("deviceCollectivesTimeMs", "Device collective communication", unit="ms"),
-    Column("hostComputeTimeMs", "Host compute", unit="ms"),
-    Column("kernelLaunchTimeMs", "Kernel launch", unit="ms"),
-    Column("infeedTimeMs", "Input", unit="ms"),
-    Column("outfeedTimeMs", "Output", unit="ms"),
-    Column("compileTimeMs", "Compilation", unit="ms"),
-    Column("otherTimeMs", "All others", unit="ms"),
-    Column("stepTimeMs", "Step time", unit="ms"),
-)
+_STEP_COLUMNS: Final = tuple(column for column in STEP_COLUMNS if not column.role)
 _TOP_OP_COLUMNS: Final = (
     Column("selfTimePercent", "Time (%)", unit="fraction"),
     Column("cumulativeTimePercent", "Cumulative time (%)", unit="fraction"),

@@ -111,16 +111,14 @@ class Shape:
     @cached_property
     def leaves(self) -> tuple[Shape, ...]:
         """The shape itself, or what is in a tuple and in the tuples in it, in order."""
-        return tuple(self._walk())
-
-    def _walk(self) -> Iterator[Shape]:
-        waiting = [self]
+        waiting, leaves = [self], []
         while waiting:
             shape = waiting.pop()
             if shape.is_tuple:
                 waiting += reversed(shape.parts)
             else:
-                yield shape
+                leaves.append(shape)
+        return tuple(leaves)
 
     def part(self, index: tuple[int, ...]) -> Shape:
         """The part of a tuple at an index; what is not there counts as the whole."""

@@ -1,4 +1,4 @@
-"""Which tools have something to say about a capture, told from its metadata alone."""
+"""Which tools have data in a capture: only its metadata is read to find out."""
 
 from __future__ import annotations
 
