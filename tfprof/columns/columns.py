@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.signedinteger[Any]]
 
 TableT = TypeVar("TableT", bound=Any)
 
@@ -20,6 +21,13 @@ _BLOCK_ROWS = 1 << 16
 def no_rows() -> Int64Array:
     """An empty column."""
     return np.zeros(0, np.int64)
+
+
+def sums_by(place: IntArray, values: Int64Array | BoolArray, size: int) -> Int64Array:
+    """Sums of values, each added at its place, shape (size,)."""
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, place, values)
+    return sums
 
 
 def blocks(first: int, end: int) -> Iterator[slice]:

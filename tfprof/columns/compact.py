@@ -56,7 +56,7 @@ class CompactColumn:
         return self.size
 
     def may_be_negative(self) -> bool:
-        """Whether a value can be below 0, told without a look at them."""
+        """Whether a value can be below 0. The values are not read: it can be True for none."""
         return self.base < 0 or self.offsets.dtype == np.int64
 
     def array(self) -> Int64Array:

@@ -1,4 +1,4 @@
-"""Compressed files, unpacked piece by piece: gzip, xz and zstd, told by their first bytes."""
+"""Compressed files, unpacked piece by piece: gzip, xz and zstd, recognized by their first bytes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _PART_BYTES = 1 << 16
 
 
 class Watch(Protocol):
-    """Is told how far long work has come."""
+    """Receives the progress of long work."""
 
     def stage(self, what: str) -> None:
         """Work of another kind begins, such as ``"reading run_meta.pb"``."""
@@ -76,7 +76,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> InputError:
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether there is such a folder; where that can not be told, reading the path says why."""
+    """Whether there is such a folder; False if that is unknown: reading the path says why."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):

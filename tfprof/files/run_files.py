@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
 
 _SURE = 0.5
-"""A file that nobody named must fit its format better than some other."""
+"""How well a file in a folder must fit its format; a file that the user named need not."""
 
 _HEAD_BYTES = 1 << 20
 """Of a packed file, so much is looked at to tell what it is."""
@@ -227,7 +227,7 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
 
 
 def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
-    """Of the files in a folder those that count, and those that the newest profile stands for.
+    """The files in a folder to use, and those that the newest profile replaces.
 
     ``ProfileContext`` saves one profile after the other, ``profile_<run>``, and often into the
     folder where a Saver and a FileWriter leave the graph. Run metadata or an op log in files of
@@ -319,7 +319,7 @@ def _usable(file: RunFile) -> RunFile:
 
 
 def refuse_empty(path: str) -> None:
-    """Of a file without content nobody has saved anything.
+    """Refuse a file without content: nothing was saved to it.
 
     Raises:
         UnknownFormatError: It is such a file.

@@ -7,7 +7,7 @@ import os
 from tfprof.errors import UsageError
 
 MOST = 4
-"""More bring nothing where nobody asks for them."""
+"""The most threads that are used by default: more are not faster."""
 
 
 def number_of_threads(threads: int | None) -> int:

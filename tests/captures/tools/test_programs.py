@@ -6,7 +6,7 @@ import pytest
 
 from tests.captures.tools.oracle import folder
 from tfprof import tools
-from tfprof.captures.read.hlo import METADATA_PLANE
+from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.errors import UsageError
 from tfprof.wire import messages as pb
 

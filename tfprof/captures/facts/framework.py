@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfprof.captures.events.timeline.names import DEVICE_PREFIXES, METADATA_PLANE
+from tfprof.captures.events.timeline.names import DEVICE_PREFIXES
+from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.run.run import Host
 
 _TENSORFLOW = re.compile(

@@ -19,12 +19,11 @@ def ops_of_programs(host: Host) -> OpOfInstruction:
         if known is None:
             return None
         program, instruction = known
-        file, line = program.module().source(instruction)
         return op_of_instruction(
             HloKey(program.id, program.name, instruction.name),
             instruction.tf_op,
             category=category_of(instruction),
-            place=f"{file}:{line}" if file else "",
+            place=program.module().place(instruction),
         )
 
     return find

@@ -1,9 +1,9 @@
 """When a verdict may be given, and what it is (``docs/adr/0023-steps-and-verdicts.md``).
 
-A verdict is of the typical steps: of one that took many times as long as the others, because it
-traced, compiled or filled buffers, nothing follows for the rest. There must be enough of them. And
-the time must be explained: where much of it is the program's own code, of which nothing tells what
-it does, or passes outside of the steps, a capture does not show that the input is no problem.
+A verdict is about the typical steps. A step that took many times as long as the others, because it
+traced, compiled or filled buffers, says nothing about the rest. There must be enough typical steps.
+And the time must be explained: the program's own code may read input, and time between steps may be
+waiting for input. Where there is much of either, a capture does not show that the input is fine.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _on_gaps(between: Between) -> Judged:
 
 
 def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[str, ...]:
-    """How long a step takes, and which ones that is not told of; nothing without steps.
+    """How long a step takes, and which steps that leaves out; nothing without steps.
 
     Args:
         steps: All steps.

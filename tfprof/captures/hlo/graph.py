@@ -11,7 +11,7 @@ from tfprof.captures.model.hlo import Computation, HloModule, Instruction
 EdgeKind = Literal["data", "control", "call"]
 
 MAX_NODES: Final = 1000
-"""More than that nobody can look at."""
+"""The most that people can still read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,10 @@ def _attributes(instruction: Instruction) -> Iterator[str]:
     if inner is not None:
         yield from _attributes(inner)
         return
-    write = _WRITERS.get(instruction.opcode)
-    if write is not None:
-        yield from write(instruction)
+    if instruction.opcode in _TEXTS:
+        yield _TEXTS[instruction.opcode](instruction)
+    elif instruction.opcode in _WRITERS:
+        yield from _WRITERS[instruction.opcode](instruction)
     yield from _called(instruction)
     if instruction.waits_for:
         names = ", ".join(f"%{each.name}" for each in instruction.waits_for)
@@ -102,40 +103,20 @@ def _listed(numbers: Sequence[int]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
-def _fusion(instruction: Instruction) -> Iterator[str]:
-    yield f"kind={instruction.attributes.fusion_kind}"
-
-
-def _dimensions(instruction: Instruction) -> Iterator[str]:
-    yield f"dimensions={_listed(instruction.attributes.dimensions)}"
-
-
-def _iota(instruction: Instruction) -> Iterator[str]:
-    yield "iota_dimension=" + ",".join(map(str, instruction.attributes.dimensions))
-
-
-def _tuple_index(instruction: Instruction) -> Iterator[str]:
-    yield f"index={instruction.number}"
-
-
-def _compare(instruction: Instruction) -> Iterator[str]:
-    yield f"direction={instruction.attributes.direction}"
-
-
-def _slice(instruction: Instruction) -> Iterator[str]:
+def _slice(instruction: Instruction) -> str:
     bounds = ", ".join(
         f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
         for start, limit, stride in instruction.attributes.slices
     )
-    yield f"slice={{{bounds}}}"
+    return f"slice={{{bounds}}}"
 
 
-def _pad(instruction: Instruction) -> Iterator[str]:
+def _pad(instruction: Instruction) -> str:
     sides = "x".join(
         f"{low}_{high}_{inner}" if inner else f"{low}_{high}"
         for low, high, inner in instruction.attributes.padding
     )
-    yield f"padding={sides}"
+    return f"padding={sides}"
 
 
 def _dot(instruction: Instruction) -> Iterator[str]:
@@ -165,10 +146,6 @@ def _window(window: Sequence[WindowDimension]) -> Iterator[str]:
     yield f"window={{{' '.join(parts)}}}"
 
 
-def _windowed(instruction: Instruction) -> Iterator[str]:
-    yield from _window(instruction.attributes.window)
-
-
 def dimension_labels(numbers: ConvolutionDimensions) -> str:
     """Which dimension is what: ``b01f_01io->b01f``."""
     inputs = {numbers.input_batch: "b", numbers.input_feature: "f"}
@@ -195,15 +172,8 @@ def _convolution(instruction: Instruction) -> Iterator[str]:
         yield f"feature_group_count={attributes.feature_groups}"
     if attributes.batch_groups != 1:
         yield f"batch_group_count={attributes.batch_groups}"
-
-
-def _custom_call(instruction: Instruction) -> Iterator[str]:
-    yield from _convolution(instruction)
-    yield f'custom_call_target="{instruction.attributes.custom_call_target}"'
-
-
-def _dynamic_slice(instruction: Instruction) -> Iterator[str]:
-    yield f"dynamic_slice_sizes={_listed(instruction.shape.dimensions)}"
+    if instruction.opcode == "custom-call":
+        yield f'custom_call_target="{attributes.custom_call_target}"'
 
 
 def _fft(instruction: Instruction) -> Iterator[str]:
@@ -226,30 +196,35 @@ def _collective(instruction: Instruction) -> Iterator[str]:
     if attributes.pairs:
         yield f"source_target_pairs={{{','.join(map(_listed, attributes.pairs))}}}"
     if attributes.dimensions:
-        yield from _dimensions(instruction)
+        yield f"dimensions={_listed(attributes.dimensions)}"
     if attributes.global_devices:
         yield "use_global_device_ids=true"
 
 
-_WRITERS: Final[dict[str, Callable[[Instruction], Iterator[str]]]] = {
-    "fusion": _fusion,
-    "get-tuple-element": _tuple_index,
-    "iota": _iota,
-    "compare": _compare,
+_TEXTS: Final[dict[str, Callable[[Instruction], str]]] = {
+    "fusion": lambda one: f"kind={one.attributes.fusion_kind}",
+    "get-tuple-element": lambda one: f"index={one.number}",
+    "iota": lambda one: "iota_dimension=" + ",".join(map(str, one.attributes.dimensions)),
+    "compare": lambda one: f"direction={one.attributes.direction}",
     "slice": _slice,
-    "dynamic-slice": _dynamic_slice,
+    "dynamic-slice": lambda one: f"dynamic_slice_sizes={_listed(one.shape.dimensions)}",
     "pad": _pad,
+    **dict.fromkeys(
+        ("broadcast", "concatenate", "map", "reduce", "reverse", "sort", "transpose"),
+        lambda one: f"dimensions={_listed(one.attributes.dimensions)}",
+    ),
+}
+"""What one attribute of an instruction says, by opcode."""
+
+_WRITERS: Final[dict[str, Callable[[Instruction], Iterator[str]]]] = {
     "dot": _dot,
     "fft": _fft,
     "convolution": _convolution,
-    "custom-call": _custom_call,
-    "reduce-window": _windowed,
-    "select-and-scatter": _windowed,
+    "custom-call": _convolution,
+    "reduce-window": lambda one: _window(one.attributes.window),
+    "select-and-scatter": lambda one: _window(one.attributes.window),
     "gather": _places,
     "scatter": _places,
-    **dict.fromkeys(
-        ("broadcast", "concatenate", "map", "reduce", "reverse", "sort", "transpose"), _dimensions
-    ),
     **dict.fromkeys(
         ("all-reduce", "all-reduce-start", "all-gather", "all-gather-start", "reduce-scatter",
          "all-to-all", "collective-permute", "collective-permute-start", "collective-broadcast",
@@ -257,3 +232,4 @@ _WRITERS: Final[dict[str, Callable[[Instruction], Iterator[str]]]] = {
         _collective,
     ),
 }  # fmt: skip
+"""The same for several attributes."""

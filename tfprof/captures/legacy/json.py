@@ -10,40 +10,32 @@ from tfprof.captures.legacy.tables import property_table
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.memory_profile import BREAKDOWN, SUMMARY
+from tfprof.captures.tools.tpu_pod import ALL_REDUCES, CHANNELS, PARTS
 
 _POD_PARTS: Final = {
-    "highFlopsComputeUs": ("high_flops_compute_us", "High-flops compute"),
-    "hostInfeedDurationUs": ("infeed_us", "Infeed"),
-    "hostOutfeedDurationUs": ("outfeed_us", "Outfeed"),
-    "allReduceComputeDurationUs": ("all_reduce_compute_us", "All-reduce compute"),
-    "allReduceSyncDurationUs": ("all_reduce_sync_us", "All-reduce sync"),
-    "crsDurationUs": ("all_reduce_us", "All-reduce"),
-    "sendDurationUs": ("send_us", "Send"),
-    "recvDurationUs": ("receive_us", "Receive"),
-    "bcInfeedTransformDurationUs": ("sparse_infeed_transform_us", "SparseCore infeed transform"),
-    "bcInfeedWaitDurationUs": ("sparse_infeed_wait_us", "SparseCore infeed wait"),
-    "bcOutfeedDurationUs": ("sparse_outfeed_us", "SparseCore outfeed"),
+    "highFlopsComputeUs": "high_flops_compute_us",
+    "hostInfeedDurationUs": "infeed_us",
+    "hostOutfeedDurationUs": "outfeed_us",
+    "allReduceComputeDurationUs": "all_reduce_compute_us",
+    "allReduceSyncDurationUs": "all_reduce_sync_us",
+    "crsDurationUs": "all_reduce_us",
+    "sendDurationUs": "send_us",
+    "recvDurationUs": "receive_us",
+    "bcInfeedTransformDurationUs": "sparse_infeed_transform_us",
+    "bcInfeedWaitDurationUs": "sparse_infeed_wait_us",
+    "bcOutfeedDurationUs": "sparse_outfeed_us",
 }
 """Parts of a step on a Cloud TPU core; what none of them has is other compute."""
 
+_POD_LABELS: Final = {"all_reduce_us": "All-reduce", **dict(PARTS)}
+
 _POD_CATEGORIES: Final = {category.name: f"{category.key}_us" for category in CATEGORIES}
 
-_CHANNELS: Final = (
-    Column("channelId", "Channel", "string"),
-    Column("srcCoreId", "From core"),
-    Column("dstCoreId", "To core"),
-    Column("dataSize", "Size", unit="bytes"),
-    Column("durationUs", "Latency", unit="us"),
-    Column("sendDelayUs", "Send delay", unit="us"),
-    Column("occurrences", "Occurrences"),
-    Column("hloNames", "HLO ops", "string"),
-)
-_ALL_REDUCES: Final = (
-    Column("name", "All-reduce op", "string"),
-    Column("dataSize", "Size", unit="bytes"),
-    Column("durationUs", "Duration", unit="us"),
-    Column("occurrences", "Occurrences"),
-    Column("description", "HLO text", "string"),
+_CHANNELS: Final = tuple(one for one in CHANNELS if one.id not in ("step", "bandwidth"))
+_ALL_REDUCES: Final = tuple(
+    one
+    for one in ALL_REDUCES
+    if one.id in ("name", "dataSize", "durationUs", "occurrences", "description")
 )
 _OP_PROFILE: Final = (
     Column("level", "Level"),
@@ -145,8 +137,8 @@ def _pod_steps(steps: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) ->
         parts = {_POD_CATEGORIES.get(label, f"{key}_us"): label for key, label in labels.items()}
     else:
         known = {key for _, _, stats in cores for key in stats}
-        parts = dict(names for key, names in _POD_PARTS.items() if key in known)
-        parts["low_flops_compute_us"] = "Low-flops compute"
+        names = [name for key, name in _POD_PARTS.items() if key in known]
+        parts = {name: _POD_LABELS[name] for name in (*names, "low_flops_compute_us")}
     columns = (
         Column("step", "Step", "string"),
         Column("host", "Host", "string"),
@@ -176,7 +168,7 @@ def _part_times(stats: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str
             _POD_CATEGORIES.get(label, f"{key}_us"): times.get(key, 0)
             for key, label in labels.items()
         }
-    known = {column: _number(stats[key]) for key, (column, _) in _POD_PARTS.items() if key in stats}
+    known = {column: _number(stats[key]) for key, column in _POD_PARTS.items() if key in stats}
     rest = _number(stats["totalDurationUs"]) - sum(known.values())
     return known | {"low_flops_compute_us": max(0.0, rest)}
 

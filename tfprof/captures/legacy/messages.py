@@ -15,7 +15,7 @@ from tfprof.captures.legacy.tables import (
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
-from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS
+from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
@@ -27,19 +27,7 @@ if TYPE_CHECKING:
 
 _NANOS_PER_MICRO: Final = 1000
 
-_STEP_COLUMNS: Final = (
-    Column("stepnum", "Step number", "string"),
-    Column("deviceComputeTimeMs", "Device compute", unit="ms"),
-    Column("deviceToDeviceTimeMs", "Device to device", unit="ms"),
-    Column("deviceCollectivesTimeMs", "Device collective communication", unit="ms"),
-    Column("hostComputeTimeMs", "Host compute", unit="ms"),
-    Column("kernelLaunchTimeMs", "Kernel launch", unit="ms"),
-    Column("infeedTimeMs", "Input", unit="ms"),
-    Column("outfeedTimeMs", "Output", unit="ms"),
-    Column("compileTimeMs", "Compilation", unit="ms"),
-    Column("otherTimeMs", "All others", unit="ms"),
-    Column("stepTimeMs", "Step time", unit="ms"),
-)
+_STEP_COLUMNS: Final = tuple(column for column in STEP_COLUMNS if not column.role)
 _TOP_OP_COLUMNS: Final = (
     Column("selfTimePercent", "Time (%)", unit="fraction"),
     Column("cumulativeTimePercent", "Cumulative time (%)", unit="fraction"),
@@ -66,7 +54,7 @@ def overview(data: bytes, source: str) -> ToolResult:
     steps, notes = _steps(page.input_analysis, source)
     tables = [_top_ops(page.analysis), steps, _environment(page.run_environment)]
     recommendation = page.recommendation
-    told = _unpacked(pb.GenericRecommendation, recommendation.recommendation, source)
+    generic = _unpacked(pb.GenericRecommendation, recommendation.recommendation, source)
     statements = {
         "statement": recommendation.statement,
         "output_statement": recommendation.output_statement,
@@ -74,12 +62,12 @@ def overview(data: bytes, source: str) -> ToolResult:
         "tf_function_statement": recommendation.tf_function_statement_html,
         "outside_compilation_statement": recommendation.outside_compilation_statement_html,
     }
-    if told is not None:
+    if generic is not None:
         statements |= {
-            "kernel_launch_statement": told.kernel_launch_statement,
-            "all_other_statement": told.all_other_statement,
-            "precision_statement": told.precision_statement,
-            "device_collectives_statement": told.device_collectives_statement,
+            "kernel_launch_statement": generic.kernel_launch_statement,
+            "all_other_statement": generic.all_other_statement,
+            "precision_statement": generic.precision_statement,
+            "device_collectives_statement": generic.device_collectives_statement,
         }
     notes += _diagnostics(page.diagnostics)
     gviz = [table.to_gviz() for table in tables]
@@ -159,13 +147,13 @@ def _steps(result: pb.InputPipelineAnalysisResult, source: str) -> tuple[Table, 
         for name in ("average", "standard_deviation", "minimum", "maximum"):
             properties[f"steptime_ms_{name}"] = f"{getattr(times, name):.1f}"
     properties["input_percent"] = f"{result.input_percent_summary.average:.1f}"
-    told = _unpacked(pb.BottleneckAnalysis, result.recommendation.bottleneck_analysis, source)
-    if told is not None:
+    analysis = _unpacked(pb.BottleneckAnalysis, result.recommendation.bottleneck_analysis, source)
+    if analysis is not None:
         properties |= {
-            "input_conclusion": told.input_statement,
-            "kernel_launch_statement": told.kernel_launch_statement,
-            "all_other_statement": told.all_other_statement,
-            "device_collectives_statement": told.device_collectives_statement,
+            "input_conclusion": analysis.input_statement,
+            "kernel_launch_statement": analysis.kernel_launch_statement,
+            "all_other_statement": analysis.all_other_statement,
+            "device_collectives_statement": analysis.device_collectives_statement,
         }
     properties["summary_nextstep"] = result.recommendation.summary_next_step
     return Table("steps", _STEP_COLUMNS, rows, properties, "Steps"), notes
@@ -224,14 +212,14 @@ def _top_ops(analysis: pb.OverviewPageAnalysis) -> Table:
 
 
 def _environment(around: pb.OverviewPageRunEnvironment) -> Table:
-    told = {
+    properties = {
         "host_count": str(around.host_count),
         "task_count": str(around.task_count),
         "device_type": around.device_type,
         "device_core_count": str(around.device_core_count),
         "hostnames": ", ".join(sorted(around.hostnames)),
     }
-    return property_table("environment", told)
+    return property_table("environment", properties)
 
 
 def _tips(recommendation: pb.OverviewPageRecommendation) -> Iterator[tuple[str, str]]:
@@ -246,8 +234,12 @@ def _tips(recommendation: pb.OverviewPageRecommendation) -> Iterator[tuple[str, 
         yield from ((kind, tip.link) for tip in tips)
 
 
-def _diagnostics(told: pb.Diagnostics) -> list[Note]:
-    kinds = (("ERROR", told.errors), ("WARNING", told.warnings), ("INFO", told.info))
+def _diagnostics(diagnostics: pb.Diagnostics) -> list[Note]:
+    kinds = (
+        ("ERROR", diagnostics.errors),
+        ("WARNING", diagnostics.warnings),
+        ("INFO", diagnostics.info),
+    )
     return [diagnostic(kind, message) for kind, messages in kinds for message in messages]
 
 

@@ -103,13 +103,13 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
         )
     file = load_file(path)
     result = _read(name, bytes(file.data), file.path)
-    told = Note(
+    note = Note(
         "info",
         f"computed when the profile was captured, and read from {file.path}: no other steps or "
         "hosts can be asked for",
         name.host,
     )
-    return replace(result, notes=(told, *result.notes))
+    return replace(result, notes=(note, *result.notes))
 
 
 def _read(name: LegacyName, data: bytes, source: str) -> ToolResult:

@@ -176,10 +176,10 @@ def input_result(
 ) -> ToolResult:
     """The answer of the Input Pipeline Analyzer; the arguments are those of the overview."""
     shown = {table.name: table for table in tables}
-    told = shown["steps"].properties if "steps" in shown else {}
-    verdict = [told.get(key, "") for key in ("summary_conclusion", "input_conclusion")]
-    verdict += [text for key, text in told.items() if key.endswith("_statement")]
-    verdict.append(told.get("summary_nextstep", ""))
+    properties = shown["steps"].properties if "steps" in shown else {}
+    verdict = [properties.get(key, "") for key in ("summary_conclusion", "input_conclusion")]
+    verdict += [text for key, text in properties.items() if key.endswith("_statement")]
+    verdict.append(properties.get("summary_nextstep", ""))
     host = shown["input_ops"].properties if "input_ops" in shown else {}
     return ToolResult(
         tool="input-pipeline",
@@ -244,13 +244,13 @@ def _host_chart(properties: Mapping[str, str]) -> tuple[Chart, ...]:
 
 def _summary(tables: Mapping[str, Table]) -> Table:
     """Figures that the older profilers kept in properties, as rows."""
-    told: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for name in ("steps", "top_ops"):
-        told |= tables[name].properties if name in tables else {}
+        properties |= tables[name].properties if name in tables else {}
     rows = [
-        (label, f"{told[key].removesuffix('%')} {unit}")
+        (label, f"{properties[key].removesuffix('%')} {unit}")
         for key, (label, unit) in _FIGURES.items()
-        if told.get(key, "").removesuffix("%") not in ("", "0.0")
+        if properties.get(key, "").removesuffix("%") not in ("", "0.0")
     ]
     return Table("summary", _PROPERTY_COLUMNS, rows, title=_TITLES["summary"])
 

@@ -111,16 +111,14 @@ class Shape:
     @cached_property
     def leaves(self) -> tuple[Shape, ...]:
         """The shape itself, or what is in a tuple and in the tuples in it, in order."""
-        return tuple(self._walk())
-
-    def _walk(self) -> Iterator[Shape]:
-        waiting = [self]
+        waiting, leaves = [self], []
         while waiting:
             shape = waiting.pop()
             if shape.is_tuple:
                 waiting += reversed(shape.parts)
             else:
-                yield shape
+                leaves.append(shape)
+        return tuple(leaves)
 
     def part(self, index: tuple[int, ...]) -> Shape:
         """The part of a tuple at an index; what is not there counts as the whole."""
@@ -143,10 +141,9 @@ class Shape:
             for size, bounded in zip(self.dimensions, dynamic, strict=False)
         )
         text = f"{self.element_type}[{sizes}]"
-        if with_layout and self.layout is not None and (self.dimensions or self.layout.tiles):
-            return text + self.layout.text()
-        if with_layout and self.layout is not None and self.layout.memory_space:
-            return text + self.layout.text()
+        layout = self.layout
+        if with_layout and layout and (self.dimensions or layout.tiles or layout.memory_space):
+            return text + layout.text()
         return text
 
 
@@ -305,8 +302,8 @@ class Computation:
     @property
     def parameters(self) -> list[Instruction]:
         """By number."""
-        parameters = [each for each in self.instructions if each.opcode == "parameter"]
-        return sorted(parameters, key=lambda each: each.number)
+        own = (each for each in self.instructions if each.opcode == "parameter")
+        return sorted(own, key=lambda each: each.number)
 
     def users(self) -> dict[Instruction, list[Instruction]]:
         """Who uses each instruction; each user once."""
@@ -395,3 +392,8 @@ class HloModule:
         if frames and frames[0].file and frames[0].line > 0:
             return frames[0].file, frames[0].line
         return instruction.source_file, instruction.source_line
+
+    def place(self, instruction: Instruction | None) -> str:
+        """The same as ``file:line``; empty without any."""
+        file, line = self.source(instruction) if instruction else ("", 0)
+        return f"{file}:{line}" if file else ""

@@ -50,6 +50,9 @@ from tfprof.captures.model.xspace_stats import (
 from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.columns.remarks import Notice
 
+METADATA_PLANE = "/host:metadata"
+"""What a capture says of itself: it holds the programs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:

@@ -11,7 +11,7 @@ from tfprof.captures.model.xspace_stats import ByteArray, DecodedTexts, IntArray
 from tfprof.columns.columns import BoolArray, Int64Array
 
 OFFSET, AGGREGATED = 2, 5
-"""What ``which`` says of an event: that it has a start, or that it stands for many."""
+"""Values of ``which``: the event has a start, or it is the sum of many events."""
 
 
 def _shown(names: DecodedTexts, display_names: DecodedTexts) -> list[str]:
@@ -121,7 +121,7 @@ class Events:
 
     @property
     def is_aggregated(self) -> BoolArray:
-        """Whether it stands for many that have no starts: neither to be drawn nor nested."""
+        """Whether it is the sum of many events without starts: it can not be drawn or nested."""
         is_aggregated: BoolArray = self.which == AGGREGATED
         return is_aggregated
 
@@ -132,7 +132,7 @@ class Events:
 
     @property
     def num_occurrences(self) -> Int64Array:
-        """How many events an aggregated event stands for; 0 if it is none."""
+        """How many events an aggregated event is the sum of; 0 for any other event."""
         return self._those_of(AGGREGATED)
 
     def _those_of(self, member: int) -> Int64Array:

@@ -114,7 +114,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
 
 
 def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
-    """Iterators that hold up pipelines of which nothing tells whether steps wait for them."""
+    """Iterators that hold up pipelines, where it is unknown whether steps wait for these."""
     if _is_bound(evidence):
         return
     for held in slow_iterators(evidence.hosts):

@@ -13,7 +13,7 @@ from tfprof.text.units import human_memory
 NEAR_CAPACITY = 0.9
 FRAGMENTED = 0.3
 FULL_ENOUGH = 0.7
-"""Fragmentation of memory that is mostly free hurts nobody."""
+"""While most of the memory is free, fragmentation does no harm."""
 
 
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.captures.model.hlo import Computation, HloModule, Instruction, Shape, StackFrame
+from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.read.hlo_attributes import attributes_of, shape_of
 from tfprof.captures.read.hlo_buffers import buffers_of
@@ -20,7 +21,6 @@ from tfprof.wire import messages as pb
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import Plane, XSpace
 
-METADATA_PLANE: Final = "/host:metadata"
 HLO_STAT: Final = "Hlo Proto"
 ID_STAT: Final = "program_id"
 
@@ -92,13 +92,13 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
         ids = plane.entry_stat(ID_STAT)
         is_whole = np.isin(ids.held_kinds, (StatKind.INT64, StatKind.UINT64))
         values = ids.held_values[is_whole].astype(np.int64)
-        told = dict(zip(ids.events[is_whole].tolist(), values.tolist(), strict=True))
+        given_ids = dict(zip(ids.events[is_whole].tolist(), values.tolist(), strict=True))
         for row, key in enumerate(entries.keys.tolist()):
             for stat in entries.stats.rows_of(row):
                 is_text = entries.stats.kinds[stat] in (StatKind.BYTES, StatKind.STR)
                 if is_text and int(entries.stats.metadata_ids[stat]) in wanted:
                     name, id_in_name = split_title(entries.names[row])
-                    given = told.get(row, id_in_name)
+                    given = given_ids.get(row, id_in_name)
                     number = unsigned(key if given is None else given)
                     if id_in_name not in (None, number):
                         name = entries.names[row]

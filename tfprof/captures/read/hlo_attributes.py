@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from tfprof.captures.model.hlo import (
@@ -80,27 +81,6 @@ def attributes_of(proto: pb.HloInstructionProto) -> Attributes:
     if proto.opcode == "constant":
         values["literal"] = _literal(proto.literal)
     return Attributes(**values) if values else NO_ATTRIBUTES  # type: ignore[arg-type]
-
-
-def _slices(
-    protos: Iterable[pb.HloInstructionProto.SliceDimensions],
-) -> tuple[tuple[int, int, int], ...]:
-    return tuple((one.start, one.limit, one.stride) for one in protos)
-
-
-def _padding(proto: pb.PaddingConfig) -> tuple[tuple[int, int, int], ...]:
-    return tuple(
-        (one.edge_padding_low, one.edge_padding_high, one.interior_padding)
-        for one in proto.dimensions
-    )
-
-
-def _pairs(protos: Iterable[pb.SourceTarget]) -> tuple[tuple[int, int], ...]:
-    return tuple((one.source, one.target) for one in protos)
-
-
-def _frontend(proto: pb.FrontendAttributes) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(proto.map.items()))
 
 
 def _window(proto: pb.Window) -> tuple[WindowDimension, ...]:
@@ -188,25 +168,29 @@ def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
     return made if in_order else f"{made}T({order})"
 
 
-def _itself(value: object) -> object:
-    return value
+def _rows(*names: str) -> Callable[[Any], object]:
+    """What makes a tuple of fields of each of several messages."""
+    fields = attrgetter(*names)
+    return lambda protos: tuple(map(fields, protos))
 
+
+_SIDES: Final = _rows("edge_padding_low", "edge_padding_high", "interior_padding")
 
 _READERS: Final[Mapping[str, tuple[str, Callable[[Any], object]]]] = {
     "dimensions": ("dimensions", tuple),
-    "comparison_direction": ("direction", _itself),
-    "custom_call_target": ("custom_call_target", _itself),
-    "fusion_kind": ("fusion_kind", _itself),
-    "backend_config": ("backend_config", _itself),
-    "channel_id": ("channel", _itself),
-    "use_global_device_ids": ("global_devices", _itself),
+    "comparison_direction": ("direction", str),
+    "custom_call_target": ("custom_call_target", str),
+    "fusion_kind": ("fusion_kind", str),
+    "backend_config": ("backend_config", bytes),
+    "channel_id": ("channel", int),
+    "use_global_device_ids": ("global_devices", bool),
     "replica_groups": ("replica_groups", _groups),
     "collective_device_list": ("replica_groups", _devices),
     "iota_collective_device_list": ("replica_groups", _iota),
-    "source_target_pairs": ("pairs", _pairs),
-    "frontend_attributes": ("frontend", _frontend),
-    "slice_dimensions": ("slices", _slices),
-    "padding_config": ("padding", _padding),
+    "source_target_pairs": ("pairs", _rows("source", "target")),
+    "frontend_attributes": ("frontend", lambda proto: tuple(sorted(proto.map.items()))),
+    "slice_dimensions": ("slices", _rows("start", "limit", "stride")),
+    "padding_config": ("padding", lambda proto: _SIDES(proto.dimensions)),
     "window": ("window", _window),
     "dot_dimension_numbers": ("dot", dot_of),
     "convolution_dimension_numbers": ("convolution", _convolution),

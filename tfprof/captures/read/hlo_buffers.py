@@ -21,19 +21,13 @@ def buffers_of(proto: pb.BufferAssignmentProto) -> BufferAssignment:
     return BufferAssignment(
         tuple(_buffer(each) for each in proto.logical_buffers),
         tuple(_allocation(each) for each in proto.buffer_allocations),
-        tuple(
-            tuple(
-                HeapEvent(
-                    event.kind,
-                    event.buffer_id,
-                    event.instruction_name,
-                    event.share_with_canonical_id,
-                )
-                for event in trace.events
-            )
-            for trace in proto.heap_simulator_traces
-        ),
+        tuple(tuple(map(_event, trace.events)) for trace in proto.heap_simulator_traces),
     )
+
+
+def _event(proto: pb.HeapSimulatorTrace.Event) -> HeapEvent:
+    shared = proto.share_with_canonical_id
+    return HeapEvent(proto.kind, proto.buffer_id, proto.instruction_name, shared)
 
 
 def _buffer(proto: pb.LogicalBufferProto) -> LogicalBuffer:

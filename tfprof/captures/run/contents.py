@@ -1,4 +1,4 @@
-"""Which tools have something to say about a capture, told from its metadata alone."""
+"""Which tools have data in a capture: only its metadata is read to find out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
-from tfprof.captures.model.xspace import Plane, XSpace
+from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 
 _HOST: Final = "/host:CPU"
 _DEVICES: Final = ("/device:GPU:", "/device:TPU:", "/device:CUSTOM:")
-_PROGRAMS: Final = "/host:metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def _has_allocations(space: XSpace) -> bool:
 
 
 def _has_programs(space: XSpace) -> bool:
-    plane = space.plane(_PROGRAMS)
+    plane = space.plane(METADATA_PLANE)
     return plane is not None and len(plane.event_metadata) > 0
 
 

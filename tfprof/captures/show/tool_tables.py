@@ -281,13 +281,13 @@ def _remarks(
     hidden = len(table) - n_shown
     if hidden:
         yield f"{hidden:,} more row{'s' if hidden > 1 else ''}; --top 0 shows all"
-    told = [
+    same = [
         f"{header_of(column)} {cell_text(value, column)}"
         for column, value in ((table.columns[place], value) for place, value in alike.items())
         if _tells(value, column) and column.id not in _DETAILS
     ]
-    if told:
-        yield f"all rows: {', '.join(told)}"
+    if same:
+        yield f"all rows: {', '.join(same)}"
     if left_out:
         plural = "s" if len(left_out) > 1 else ""
         yield f"{len(left_out)} more column{plural}: widen the terminal, or --format csv"

@@ -138,15 +138,10 @@ def _buffer_rows(module: HloModule, use: MemoryUse) -> list[tuple[Cell, ...]]:
             each.shape.text(with_layout=True),
             each.instruction.opcode if each.instruction else "",
             each.instruction.tf_op if each.instruction else "",
-            _source(module, each), each.allocation.index, each.start, each.end,
+            module.place(each.instruction), each.allocation.index, each.start, each.end,
         )
         for each in in_order
     ]  # fmt: skip
-
-
-def _source(module: HloModule, each: BufferUse) -> str:
-    file, line = module.source(each.instruction) if each.instruction else ("", 0)
-    return f"{file}:{line}" if file else ""
 
 
 def _timeline(use: MemoryUse) -> tuple[Chart, ...]:

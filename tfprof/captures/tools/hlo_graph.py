@@ -130,11 +130,10 @@ def _verdict(graph: Neighbourhood) -> str:
 
 def _node_row(module: HloModule, each: GraphNode, cost: Cost) -> tuple[Cell, ...]:
     one = each.instruction
-    file, line = module.source(one)
     return (
         one.name, one.opcode, category_of(one), each.distance, each.computation.name,
         one.shape.text(), cost.flops if cost.is_known else None, cost.bytes_accessed, one.tf_op,
-        f"{file}:{line}" if file else "", expression(one),
+        module.place(one), expression(one),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfprof.captures.events.timeline.names import SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
 
 _SOURCES = frozenset(
@@ -86,9 +87,6 @@ _OTHER = (
 )
 
 
-_SECOND_STAGE = "Iterator::Prefetch::Generator"
-"""What a pipeline to a device is called: its generator takes elements from the host's pipeline."""
-
 _OF_HOST = (
     "it takes elements from the pipeline on the host that it is the second part of. Look at that "
     "one, and at what else keeps its threads busy."
@@ -102,7 +100,7 @@ def suggestion(iterator: str, long_name: str = "") -> tuple[str, str]:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
         long_name: With those that it makes elements for: ``Iterator::Root::ParallelMapV2``.
     """
-    if long_name == _SECOND_STAGE:
+    if long_name == SECOND_STAGE:
         return "host-stage", _OF_HOST
     plain = plain_iterator_type(iterator)
     for iterators, rule, text in _ADVICE:

@@ -118,8 +118,8 @@ def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool)
 
 def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:
     """Percentage of what devices can compute at most; None if nothing tells."""
-    told = [_told(host) for host in hosts]
-    counted = [value for value in told if value]
+    counters = [_told(host) for host in hosts]
+    counted = [value for value in counters if value]
     if counted:
         return summary(counted).average, []
     able = 0.0

@@ -15,7 +15,7 @@ from tfprof.captures.run.run import Run
 GIB_OF_GB = 1e9 / 2**30
 
 _NO_VENDOR = "GPU"
-"""Type of a GPU whose vendor is not told, in captures of old releases, which knew NVIDIA's only."""
+"""Type of a GPU of an unknown vendor. Old releases knew only NVIDIA's, and wrote no vendor."""
 
 
 class Device(NamedTuple):

@@ -76,10 +76,10 @@ def roofline(
 
     def reference_json() -> list[dict[str, Any]]:
         cells = [chosen_cells(with_source_html(op, row), columns) for op, row in rows]
-        told = [*run.notes, *remarks] if classic else notes
+        own_notes = [*run.notes, *remarks] if classic else notes
         return [
             Table("roofline", columns, cells, properties_of(device, ops)).to_gviz(),
-            diagnostics(told, classic=classic),
+            diagnostics(own_notes, classic=classic),
         ]
 
     return ToolResult(

@@ -66,12 +66,12 @@ def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
         limit = op_roofline(op, device.peaks).bound_by
         limits[limit] = limits.get(limit, 0) + op.self_ps
     parts = sorted(limits.items(), key=lambda item: (-item[1], item[0]))
-    told = ", ".join(f"{_limit(name)} {part / busy:.1%}" for name, part in parts)
+    listed = ", ".join(f"{_limit(name)} {part / busy:.1%}" for name, part in parts)
     return (
         f"While its ops run, the program reaches {whole.efficiency:.1%} of its roof: "
         f"{whole.gflops:,.0f} of at most {whole.optimal_gflops:,.0f} GFLOP/s at its operational "
         "intensity.",
-        f"Of the time of ops, they are limited by: {told}.",
+        f"Of the time of ops, they are limited by: {listed}.",
         f"{name} takes the most time, {top.self_ps / busy:.1%}; {_reached(first)}.",
     )
 

@@ -27,7 +27,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 _PS_PER_US = 1e6
 _BYTES_PER_GIB = 1 << 30
 
-_CHANNELS = (
+CHANNELS = (
     Column("step", "Step", "string"),
     Column("channelId", "Channel", "string"),
     Column("srcCoreId", "From core"),
@@ -39,7 +39,7 @@ _CHANNELS = (
     Column("occurrences", "Occurrences"),
     Column("hloNames", "HLO ops", "string"),
 )
-_ALL_REDUCES = (
+ALL_REDUCES = (
     Column("step", "Step", "string"),
     Column("name", "All-reduce op", "string"),
     Column("dataSize", "Size", unit="bytes"),
@@ -59,7 +59,7 @@ _TOPOLOGY = (
     Column("replica", "Replica"),
     Column("kind", "Kind", "string"),
 )
-_PARTS = (
+PARTS = (
     ("high_flops_compute_us", "High-flops compute"),
     ("low_flops_compute_us", "Low-flops compute"),
     ("infeed_us", "Infeed"),
@@ -101,9 +101,9 @@ class TpuPod:
         """Some steps, by name of the table; without those that have no rows."""
         every = (
             self._core_table(places),
-            Table("channels", _CHANNELS, self._channel_rows(places),
+            Table("channels", CHANNELS, self._channel_rows(places),
                   title="Channels of send and receive"),
-            Table("all_reduces", _ALL_REDUCES, self._all_reduce_rows(places),
+            Table("all_reduces", ALL_REDUCES, self._all_reduce_rows(places),
                   title="All-reduce and other collective ops"),
             self._topology(),
         )  # fmt: skip
@@ -144,7 +144,7 @@ class TpuPod:
             Column("step", "Step", "string"),
             Column("core", "Core"),
             Column("total_us", "Step time", unit="us"),
-            *(Column(name, label, unit="us") for name, label in _PARTS),
+            *(Column(name, label, unit="us") for name, label in PARTS),
         )
         parts = self._parts_us()
         rows: list[tuple[Cell, ...]] = [
@@ -235,5 +235,5 @@ def _replica(one: HostSteps, core: Core) -> int | None:
     timeline = one.host.timeline
     stat = timeline.stat("replica_id")
     on_core = timeline.of_lines(lambda line: line.plane == core.plane)
-    told = stat.only(stat.is_integer() & on_core[stat.events])
-    return int(told.values[0]) if len(told) else None
+    replicas = stat.only(stat.is_integer() & on_core[stat.events])
+    return int(replicas.values[0]) if len(replicas) else None

@@ -117,9 +117,9 @@ class Block:
         columns = [self._texts(column) for column in self.args]
         if self.stats is not None:
             columns.append(stat_texts(self.stats, classic=self.classic))
-        told = joined(columns, len(self.starts_ps))
+        arguments = joined(columns, len(self.starts_ps))
         rows = zip(
-            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names), told,
+            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names), arguments,
             strict=True,
         )  # fmt: skip
         lines = [

@@ -142,9 +142,9 @@ def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
             for host, base in zip(hosts, bases, strict=True)
         ]
     starts = [
-        base + told if 0 <= base < told else base
+        base + given if 0 <= base < given else base
         for host, base in zip(hosts, bases, strict=True)
-        for told in (_begin_of_capture(host),)
+        for given in (_begin_of_capture(host),)
     ]
     first = min(starts, default=0)
     return [min(start - first, MOST_NS) * 1000 for start in starts]
@@ -153,8 +153,8 @@ def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
 def _begin_of_capture(host: Host) -> int:
     """Nanoseconds since 1970, 0 if the capture does not tell."""
     plane = host.space.plane(TASK_PLANE)
-    told = plane.own_stats().get("profile_start_time") if plane is not None else None
-    return told if isinstance(told, int) else 0
+    began_ns = plane.own_stats().get("profile_start_time") if plane is not None else None
+    return began_ns if isinstance(began_ns, int) else 0
 
 
 def _rows(made: HostTrace) -> Iterator[tuple[Cell, ...]]:

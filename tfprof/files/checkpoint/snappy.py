@@ -38,7 +38,7 @@ def decompress(data: bytes) -> bytes:
 
 
 def _element(data: bytes, place: int, out: bytearray) -> int:
-    """Append what one element stands for; returns where the next one starts."""
+    """Append the bytes of one element; returns where the next element starts."""
     tag = data[place]
     kind, place = tag & 3, place + 1
     if kind == _LITERAL:

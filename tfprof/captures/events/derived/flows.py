@@ -57,7 +57,7 @@ def _put_told(
 
 
 def _put_legacy(timeline: Timeline, numbers: UInt64Array) -> None:
-    """Arrows of runtimes of TPUs, which are told by stats of their own."""
+    """Arrows between events of TPU runtimes, which have stats of their own for them."""
     names = set(timeline.names)
     if "TpuExecuteOp" in names or EXECUTOR in names:
         stats = [timeline.stat(name) for name in ("id", "iter_num")]

@@ -106,17 +106,17 @@ def _lines_of(
         title = f"{name} - from #{stream_id}"
         return LineKey(number, first_id + at, title, first_display + shown_at, line)
 
-    told = told_by(timeline, events, hlo, classic=classic)
+    facts = told_by(timeline, events, hlo, classic=classic)
     items = items_of(timeline, groups, events)
     modules, ops = Names(), Names()
-    in_modules = covering_spans(items, told.module_paths(modules)[told.what])
+    in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])
     breaks = in_modules.begun(len(events))
-    op_paths = told.op_paths(ops)[told.what]
+    op_paths = facts.op_paths(ops)[facts.what]
     in_ops = covering_spans(items, op_paths, breaks, cuts_last=not classic)
-    framework = FrameworkLines(told.tf_ops, told.places)
+    framework = FrameworkLines(facts.tf_ops, facts.places)
     scopes, tf_ops, source = framework.lines(
         items,
-        told.what,
+        facts.what,
         (key(NAME_SCOPE, 0, 0), key(OPS, 1, 1), key(SOURCE, 5, 4)),
         breaks,
         cuts_last=not classic,

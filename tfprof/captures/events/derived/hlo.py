@@ -60,7 +60,7 @@ def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: 
     columns = [stat.text_ids(n_events)[events].astype(np.int64) for stat in stats]
     columns += [has_program[events], program.dense(n_events)[events]]
     distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    told = Told(what.reshape(-1), [], [], [], [], [])
+    facts = Told(what.reshape(-1), [], [], [], [], [])
     for op, module, tf_op, known, number in distinct.tolist():
         texts = [
             stat.texts[text] if text >= 0 else ""
@@ -69,13 +69,13 @@ def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: 
         program_id = number & (1 << 64) - 1 if known else None
         stack = texts[0].split("::") if texts[0] else []
         title = texts[1] if program_id is None or not texts[1] else f"{texts[1]}({program_id})"
-        told.modules.append(title)
-        told.ops.append(stack)
-        told.prefixes.append(texts[1] if program_id is None else str(program_id))
+        facts.modules.append(title)
+        facts.ops.append(stack)
+        facts.prefixes.append(texts[1] if program_id is None else str(program_id))
         own = texts[2]
         source = hlo(program_id, texts[1], stack[-1]) if stack else None
         if stack and (classic or source is not None or own == UNKNOWN_MODULE):
             own = source.tf_op if source is not None else ""
-        told.tf_ops.append(own)
-        told.places.append(source.place if source is not None else "")
-    return told
+        facts.tf_ops.append(own)
+        facts.places.append(source.place if source is not None else "")
+    return facts

@@ -63,13 +63,13 @@ def _lines_of(
         number = _THREAD_BASE + count * _IDS_PER_THREAD + at
         return LineKey(line.plane, number, f"{line.name}-{name}", 0, place)
 
-    told = told_by(timeline, events, hlo, classic=False)
+    facts = told_by(timeline, events, hlo, classic=False)
     items = Items(timeline.starts_ps[events], timeline.ends_of(events), groups.of_event[events])
     modules = Names()
-    in_modules = covering_spans(items, told.module_paths(modules)[told.what])
-    scopes, ops, source = FrameworkLines(told.tf_ops, told.places).lines(
+    in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])
+    scopes, ops, source = FrameworkLines(facts.tf_ops, facts.places).lines(
         items,
-        told.what,
+        facts.what,
         (key(NAME_SCOPE, 1), key(OPS, 0), key(SOURCE, 3)),
         in_modules.begun(len(events)),
     )

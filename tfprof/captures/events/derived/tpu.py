@@ -158,8 +158,11 @@ def _offload_row(timeline: Timeline, place: int, row: int, offloads: list[_Offlo
     durations = np.array([offload.end_ps for offload in offloads], np.int64) - starts
     stats = {}
     for at, offload in enumerate(offloads):
-        told = timeline.stats_of(offload.event)
-        stats[at] = {"_a": 1, **{name: told[name] for name in _OFFLOAD_STATS if name in told}}
+        own_stats = timeline.stats_of(offload.event)
+        stats[at] = {
+            "_a": 1,
+            **{name: own_stats[name] for name in _OFFLOAD_STATS if name in own_stats},
+        }
     order: Int64Array = np.lexsort((-durations, starts))
     key = LineKey(
         timeline.lines[place].plane,

@@ -16,7 +16,7 @@ from tfprof.captures.events.ops.gpu_ops import Describe
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, sums_by
 
 
 def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceOps:
@@ -30,9 +30,9 @@ def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceO
         eager: Whether each event ran eagerly, shape (n events,).
         describe: What an instruction is.
     """
-    told = timeline.stat("hlo_op")
+    hlo_op = timeline.stat("hlo_op")
     on_host = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
-    events = told.events[told.is_text() & on_host[told.events]].astype(np.int64)
+    events = hlo_op.events[hlo_op.is_text() & on_host[hlo_op.events]].astype(np.int64)
     if not len(events):
         return DeviceOps()
     first = np.searchsorted(events, timeline.first)
@@ -41,7 +41,7 @@ def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceO
     own = durations - nest(first, starts, ends).sums_of_children(durations)
     keys, place = hlo_keys(timeline, events)
     runs, times, own_times, eagerly = (
-        _sums(place, values, len(keys))
+        sums_by(place, values, len(keys)).tolist()
         for values in (np.ones(len(events), np.int64), durations, own, eager[events])
     )
     ops = [
@@ -62,9 +62,3 @@ def _op(key: HloKey, describe: Describe) -> DeviceOp:
     if known is not None:
         return known
     return DeviceOp(OpKey(key.program_id, key.name, key.module), UNKNOWN, is_known=False)
-
-
-def _sums(place: Int64Array, values: Int64Array | BoolArray, size: int) -> list[int]:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, place, values)
-    return [int(value) for value in sums]

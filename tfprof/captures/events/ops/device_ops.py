@@ -25,7 +25,7 @@ class Traffic:
 
     @property
     def hbm_bytes(self) -> int:
-        """Bytes of the main memory; everything, if nobody tells where it lies."""
+        """Bytes of the main memory; all bytes, if the capture does not say where they are."""
         return self.main_bytes if self.by_space or self.main_bytes else self.all_bytes
 
     def __add__(self, other: Traffic) -> Traffic:

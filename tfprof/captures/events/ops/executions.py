@@ -93,14 +93,14 @@ def launching_runs(forest: Forest) -> Int64Array:
     """
     timeline, links = forest.timeline, forest.links
     run_of = np.full(len(timeline), _NO_OP, np.int64)
-    told = timeline.stat("tf_op")
+    tf_op = timeline.stat("tf_op")
     on_device = timeline.on_device[links.targets] & timeline.on_threads[links.sources]
     launches, launched = links.sources[on_device], links.targets[on_device]
-    text = told.text_ids(len(timeline))[launched]
+    text = tf_op.text_ids(len(timeline))[launched]
     launches, launched, text = (column[text >= 0] for column in (launches, launched, text))
     if not len(launched):
         return run_of
-    names = {told.texts[number] for number in np.unique(text).tolist()}
+    names = {tf_op.texts[number] for number in np.unique(text).tolist()}
     eager_types = [_EAGER.fullmatch(name) for name in timeline.names]
     is_run = timeline.kind_mask(
         [
@@ -119,7 +119,7 @@ def launching_runs(forest: Forest) -> Int64Array:
     fits = []
     for kind, number in pairs.tolist():
         type_ = eager_types[kind]
-        op = told.texts[number]
+        op = tf_op.texts[number]
         same_type = type_ is not None and type_[1] == parse_op_name(op).type
         fits.append(timeline.names[kind] == op or same_type)
     kept = np.array(fits or [False], np.bool_)[place.reshape(-1)]
@@ -176,8 +176,8 @@ def host_executions(
     """
     numbers: dict[ExecutedOp, int] = {}
     op = np.full(len(timeline), _NO_OP, np.int64)
-    told = timeline.stat("tf_op")
-    texts = told.only(told.is_text() & (timeline.durations_ps[told.events] > 0))
+    tf_op = timeline.stat("tf_op")
+    texts = tf_op.only(tf_op.is_text() & (timeline.durations_ps[tf_op.events] > 0))
     op[texts.events] = _of_text(texts.texts, numbers)[texts.values]
     instructions = timeline.stat("hlo_op")
     compiled = instructions.events[instructions.is_text()].astype(np.int64)
@@ -288,8 +288,8 @@ def reference_executions(timeline: Timeline) -> Executions:
     """
     numbers: dict[ExecutedOp, int] = {}
     by_name = _by_name(timeline, numbers)
-    told = timeline.stat("tf_op")
-    texts = told.only(told.is_text())
+    tf_op = timeline.stat("tf_op")
+    texts = tf_op.only(tf_op.is_text())
     of_text = _of_text(texts.texts, numbers, unless=("",))
     on_host = timeline.on_threads
     named = np.flatnonzero(on_host & timeline.kind_mask(by_name >= 0))

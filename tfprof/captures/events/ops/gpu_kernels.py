@@ -96,9 +96,9 @@ def gpu_kernels(
         return []
     op_stat, equation_stat = timeline.stat("tf_op"), timeline.stat("equation")
     ops = op_stat.text_ids(len(timeline))[events]
-    told = [parse_op_name(text).name for text in op_stat.texts]
+    op_names = [parse_op_name(text).name for text in op_stat.texts]
     if op_of_hlo is not None:
-        ops = _with_hlo(ops, told, timeline, events, op_of_hlo)
+        ops = _with_hlo(ops, op_names, timeline, events, op_of_hlo)
     equations = equation_stat.text_ids(len(timeline))[events]
     has_op = op_stat.text_ids(len(timeline))[events] >= 0
     vendors, vendor_of = _vendors(timeline, events)
@@ -114,7 +114,7 @@ def gpu_kernels(
         kernel, occupancy = _kernel(
             timeline.names[kind],
             details.texts[text],
-            told[op] if op >= 0 else "",
+            op_names[op] if op >= 0 else "",
             equation_stat.texts[equation] if equation >= 0 else "",
             has_op=bool(known),
             vendor=vendors[vendor],
@@ -127,14 +127,14 @@ def gpu_kernels(
 
 def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Array]:
     """Who made the devices of the capture, and the place of each event's vendor among them."""
-    told = [plane.own_stats().get("device_vendor") for plane in timeline.space.planes]
-    vendors = [vendor if isinstance(vendor, str) else "" for vendor in told]
+    written = [plane.own_stats().get("device_vendor") for plane in timeline.space.planes]
+    vendors = [vendor if isinstance(vendor, str) else "" for vendor in written]
     planes = np.array([line.plane for line in timeline.lines], np.int64)
     return vendors, planes[timeline.lines_of(events)]
 
 
 def _with_hlo(
-    ops: Int64Array, told: list[str], timeline: Timeline, events: Int64Array, op_of_hlo: OpOfHlo
+    ops: Int64Array, op_names: list[str], timeline: Timeline, events: Int64Array, op_of_hlo: OpOfHlo
 ) -> Int64Array:
     """The op of each event, that of its instruction where it has one."""
     keys, place = hlo_keys(timeline, events)
@@ -144,8 +144,8 @@ def _with_hlo(
         if name is None:
             numbers.append(-1)
             continue
-        numbers.append(len(told))
-        told.append(name)
+        numbers.append(len(op_names))
+        op_names.append(name)
     kernel_of = np.array(numbers, np.int64)[place]
     return np.where(kernel_of >= 0, kernel_of, ops)
 

@@ -23,7 +23,7 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 Describe = Callable[[HloKey], DeviceOp | None]
 """The instruction of an event → what one run of it costs; None if the program is not in the
@@ -125,7 +125,7 @@ def _runs_of_instructions(
         kernels, counts = np.unique(pairs, axis=0, return_counts=True)
         runs = np.zeros(size, np.int64)
         np.maximum.at(runs, kernels[:, 0], counts)
-    times = _sums(place, durations[rows], size)
+    times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
     return [
         of_runs(
@@ -145,8 +145,8 @@ def _framework_ops(
     launched_by: Int64Array | None,
 ) -> list[DeviceOp]:
     """Ops of events that no known program explains: one for each op and kernel."""
-    told = timeline.stat("tf_op")
-    ops = told.text_ids(len(timeline))[events].astype(np.int64)
+    tf_op = timeline.stat("tf_op")
+    ops = tf_op.text_ids(len(timeline))[events].astype(np.int64)
     rows = np.flatnonzero(is_free)
     if not len(rows):
         return []
@@ -160,12 +160,12 @@ def _framework_ops(
     runs = np.zeros(size, np.int64)
     if launched_by is not None:
         runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
-    times = _sums(place, durations[rows], size)
+    times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
     by_key: dict[OpKey, DeviceOp] = {}
     for number in np.argsort(first).tolist():
         text, kind = distinct[number].tolist()
-        provenance = told.texts[text]
+        provenance = tf_op.texts[text]
         parsed = parse_op_name(provenance)
         key = OpKey(None, f"{parsed.name}/{timeline.names[kind]}")
         op = DeviceOp(
@@ -227,7 +227,7 @@ def _other_kernels(
     of_row = of_row.reshape(-1)
     size = len(distinct)
     counts = np.bincount(of_row, minlength=size).tolist()
-    times = _sums(of_row, durations[rows], size)
+    times = sums_by(of_row, durations[rows], size).tolist()
     ran_eagerly = np.bincount(of_row, eager[events[rows]], minlength=size) > 0
     by_key: dict[OpKey, DeviceOp] = {}
     for number, (of_key, kind) in enumerate(distinct.tolist()):
@@ -245,9 +245,3 @@ def _other_kernels(
             runs = max(known.occurrences, op.occurrences)
             by_key[op.key] = replace(known.plus(op), occurrences=runs)
     return list(by_key.values())
-
-
-def _sums(place: Int64Array, values: Int64Array, size: int) -> list[int]:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, place, values)
-    return sums.tolist()

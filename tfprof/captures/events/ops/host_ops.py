@@ -16,7 +16,7 @@ from tfprof.captures.events.ops.executions import (
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 IDLE = "IDLE"
 
@@ -106,14 +106,14 @@ def host_op_times(
         inside = nesting.sums_of_children(durations)
     own = np.where(is_counted, durations - inside, 0)
     sums = [
-        _summed(spans.op, np.where(is_counted, values, 0), len(ops))
+        sums_by(spans.op, np.where(is_counted, values, 0), len(ops))
         for values in (np.ones(len(own), np.int64), durations, own)
     ]
-    sums.append(_summed(spans.op, (eager[spans.event] & is_counted).astype(np.int64), len(ops)))
+    sums.append(sums_by(spans.op, (eager[spans.event] & is_counted).astype(np.int64), len(ops)))
     total = _extent(spans)
     rank = _last_ended(spans, is_counted, len(ops)) if classic else sums[1]
     chosen, member = _one_of_each_name(ops, sums[0], rank)
-    united = [_summed(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
+    united = [sums_by(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
     if not classic:
         united[0] = _runs(ops, sums[0], member, len(chosen))
     return OpTimes(
@@ -171,12 +171,6 @@ def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
     order = order[is_counted[order]]
     rank[spans.op[order]] = (n_lines - line[order]) * len(spans.op) + np.arange(len(order))
     return rank
-
-
-def _summed(op: Int64Array, values: Int64Array, size: int) -> Int64Array:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, op, values)
-    return sums
 
 
 def _by_stack(spans: _Spans) -> tuple[BoolArray, Int64Array]:

@@ -177,9 +177,9 @@ class _Columns:
     def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
         rows, place, stat = self._found(name)
         values = np.zeros(len(self._events))
-        told = stat.floats()[place]
-        is_number = ~stat.is_text()[place] if as_written else np.isfinite(told)
-        values[rows] = np.where(is_number, told, 0.0)
+        numbers = stat.floats()[place]
+        is_number = ~stat.is_text()[place] if as_written else np.isfinite(numbers)
+        values[rows] = np.where(is_number, numbers, 0.0)
         return values
 
     def texts(self, *names: str) -> tuple[Int64Array, list[str]]:

@@ -86,9 +86,9 @@ def _integers(timeline: Timeline, stat: str, events: Int64Array) -> Int64Array:
 
 
 def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tuple[str, ...]]:
-    told = timeline.stat("allocator_name")
-    texts = told.text_ids(len(timeline))[events].astype(np.int64)
-    names = (*told.texts, _UNNAMED)
+    stat = timeline.stat("allocator_name")
+    texts = stat.text_ids(len(timeline))[events].astype(np.int64)
+    names = (*stat.texts, _UNNAMED)
     return np.where(texts < 0, len(names) - 1, texts), names
 
 

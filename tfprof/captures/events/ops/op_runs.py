@@ -114,9 +114,9 @@ def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRun
     keys, place = hlo_keys(timeline, events)
     known = [None if key is None else op_of(key) for key in keys]
     ops = _of_keys(names, known, place)
-    told = timeline.stat("tf_op")
-    of_text = [NO_OP if text == UNKNOWN_MODULE else names.parsed(text) for text in told.texts]
-    texts = told.text_ids(len(timeline))[events]
+    tf_op = timeline.stat("tf_op")
+    of_text = [NO_OP if text == UNKNOWN_MODULE else names.parsed(text) for text in tf_op.texts]
+    texts = tf_op.text_ids(len(timeline))[events]
     by_text = np.array([*of_text, NO_OP], np.int64)[texts]
     ops = np.where(ops < 0, by_text, ops)
     if (ops < 0).any():

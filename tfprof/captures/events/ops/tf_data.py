@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import all_matches
-from tfprof.captures.events.timeline.names import CONSUME, PRODUCE
+from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
@@ -25,9 +25,6 @@ SLOW_CALL_PS = 50_000_000
 
 _BY_FAR = 2
 """How many times as long as all others the first call takes where it tells nothing of these."""
-
-_SECOND_STAGE = "Iterator::Prefetch::Generator"
-"""Part of a pipeline to a device, whose first part is its parent."""
 
 _MOST_LEVELS = 100
 
@@ -204,23 +201,23 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
         _unsigned(timeline.stat("id").among(events), classic),
         _unsigned(timeline.stat("parent_id").among(events), classic),
     )
-    told, ids = seen.ids.events, seen.ids.values.view(np.uint64)
-    parents = seen.parents.at(told).view(np.uint64)
-    kinds = timeline.kinds[told]
+    with_id, ids = seen.ids.events, seen.ids.values.view(np.uint64)
+    parents = seen.parents.at(with_id).view(np.uint64)
+    kinds = timeline.kinds[with_id]
     iterators = {
         int(ids[row]): _iterator(
-            int(ids[row]), int(parents[row]), timeline.name(int(told[row])), classic
+            int(ids[row]), int(parents[row]), timeline.name(int(with_id[row])), classic
         )
         for row in np.sort(np.unique(ids, return_index=True)[1]).tolist()
     }
     names = timeline.names
-    is_second = np.array([name == _SECOND_STAGE for name in names], np.bool_)[kinds]
+    is_second = np.array([name == SECOND_STAGE for name in names], np.bool_)[kinds]
     is_root = np.array([name.count("::") == 1 for name in names], np.bool_)[kinds]
     to_device = set(parents[is_second].tolist())
     walker = _Walker(forest, seen)
     pipelines = []
     counts = {True: 0, False: 0}
-    for root, events_of_root in _by_first(ids[is_root], told[is_root]):
+    for root, events_of_root in _by_first(ids[is_root], with_id[is_root]):
         feeds_device = root in to_device
         name = f"{'Device' if feeds_device else 'Host'}:{counts[feeds_device]}"
         counts[feeds_device] += 1

@@ -22,7 +22,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.hlo.memory_breakdown import HBM, memory_accesses
 from tfprof.captures.model.xspace import Plane
 from tfprof.captures.model.xspace_stats import StatValue
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.columns.numerals import whole_number
 from tfprof.wire.walk import WireError
 
@@ -67,8 +67,8 @@ def device_spans(timeline: Timeline, plane: int, line_name: str) -> DeviceSpans:
     for name, column in (("device_offset_ps", start), ("device_duration_ps", duration)):
         stat = timeline.stat(name)
         is_possible = (stat.values >= 0) & (stat.values <= MOST_PS)
-        told = stat.only(stat.is_integer() & is_possible & chosen[stat.events])
-        column[np.searchsorted(events, told.events)] = told.values
+        own_times = stat.only(stat.is_integer() & is_possible & chosen[stat.events])
+        column[np.searchsorted(events, own_times.events)] = own_times.values
     order = np.lexsort((-duration, start))
     return DeviceSpans(events[order], start[order], (start + duration)[order])
 
@@ -95,9 +95,9 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
     kinds = timeline.kinds[spans.events]
     distinct, place = np.unique(kinds, return_inverse=True)
     counts = np.bincount(place, minlength=len(distinct))
-    times, own_times = (_sums(place, values, len(distinct)) for values in (durations, own))
+    times, own_times = (sums_by(place, values, len(distinct)) for values in (durations, own))
     scale = time_scale(timeline, spans.events)
-    normalized = _sums(place, np.rint(durations * scale).astype(np.int64), len(distinct))
+    normalized = sums_by(place, np.rint(durations * scale).astype(np.int64), len(distinct))
     kinds_before = first_kind(timeline, number)
     described = OpMetadata(plane)
     by_key: dict[OpKey, DeviceOp] = {}
@@ -109,17 +109,11 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
         whole = of_runs(op, runs, int(times[row]), int(own_times[row]), is_eager=False)
         if op.category == _CUSTOM_CALL:
             whole = _with_own_cost(timeline, spans.events[place == row], whole)
-        whole = _with_normalized(whole, int(normalized[row]))
+        whole = replace(whole, normalized_ps=int(normalized[row]))
         by_key[op.key] = by_key[op.key].plus(whole) if op.key in by_key else whole
     total = _span(timeline, number, spans)
     busy = sum(op.self_ps for op in by_key.values())
     return DeviceOps(tuple(by_key.values()), total, max(0, total - busy))
-
-
-def _sums(place: Int64Array, values: Int64Array, size: int) -> Int64Array:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, place, values)
-    return sums
 
 
 def first_kind(timeline: Timeline, number: int) -> int:
@@ -145,10 +139,6 @@ def _span(timeline: Timeline, number: int, spans: DeviceSpans) -> int:
     return int(ends.max() - starts.min())
 
 
-def _with_normalized(op: DeviceOp, normalized_ps: int) -> DeviceOp:
-    return replace(op, normalized_ps=normalized_ps)
-
-
 def _with_own_cost(timeline: Timeline, events: Int64Array, op: DeviceOp) -> DeviceOp:
     """Custom calls tell their cost with each run, if at all."""
     is_own: BoolArray = np.zeros(len(timeline), np.bool_)
@@ -156,8 +146,8 @@ def _with_own_cost(timeline: Timeline, events: Int64Array, op: DeviceOp) -> Devi
     sums = {}
     for name in ("flops", "model_flops", "bytes_accessed"):
         stat = timeline.stat(name)
-        told = stat.only(stat.is_integer() & is_own[stat.events])
-        sums[name] = int(told.values.sum())
+        numbers = stat.only(stat.is_integer() & is_own[stat.events])
+        sums[name] = int(numbers.values.sum())
     if not any(sums.values()):
         return op
     traffic = Traffic(sums["bytes_accessed"], op.traffic.main_bytes, op.traffic.by_space)

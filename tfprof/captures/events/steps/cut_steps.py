@@ -89,10 +89,10 @@ def _began_ps(timeline: Timeline) -> int | None:
     for plane in timeline.space.planes:
         if plane.name != TASK_PLANE:
             continue
-        told, base = plane.own_stats().get("profile_start_time"), timeline.axis.base_ns
-        if not isinstance(told, int) or told <= 0:
+        written, base = plane.own_stats().get("profile_start_time"), timeline.axis.base_ns
+        if not isinstance(written, int) or written <= 0:
             continue
-        began_ns = 0 if abs(base) <= MOST_NS else told
+        began_ns = 0 if abs(base) <= MOST_NS else written
         if abs(began_ns - base) <= MOST_NS:
             return (began_ns - base) * 1000
     return None
@@ -102,11 +102,11 @@ class _Calls:
     """What a host asked its devices for, and what the capture has of it there."""
 
     def __init__(self, timeline: Timeline, of_event: IntArray) -> None:
-        told = timeline.stat("correlation_id")
-        on_device, on_host = timeline.on_device[told.events], timeline.on_host[told.events]
-        self._ids, self._on_device = told.values[on_host], told.values[on_device]
-        self._device_group = of_event[told.events[on_device]]
-        calls = told.events[on_host]
+        launches = timeline.stat("correlation_id")
+        on_device, on_host = timeline.on_device[launches.events], timeline.on_host[launches.events]
+        self._ids, self._on_device = launches.values[on_host], launches.values[on_device]
+        self._device_group = of_event[launches.events[on_device]]
+        calls = launches.events[on_host]
         self._group, self._kind = of_event[calls], timeline.kinds[calls]
         self._start_ps = timeline.starts_ps[calls]
 

@@ -152,10 +152,10 @@ def _calls(timeline: Timeline) -> Int64Array:
 
 def _named_by_users(timeline: Timeline) -> Int64Array:
     """Events that a program has marked as requests."""
-    told = timeline.stat("_r")
-    is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[told.events]
-    marks = (told.values == -1) | ((told.values == 1) & is_named)
-    named: Int64Array = told.events[told.is_integer() & marks]
+    marked = timeline.stat("_r")
+    is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[marked.events]
+    marks = (marked.values == -1) | ((marked.values == 1) & is_named)
+    named: Int64Array = marked.events[marked.is_integer() & marks]
     return named
 
 
@@ -192,9 +192,11 @@ def _has_model(
     timeline: Timeline, groups: Groups, calls: Int64Array, chosen: Int64Array, pairs: Int64Array
 ) -> BoolArray:
     """Whether each request is of a known model; all are if none is."""
-    told = timeline.stat("model_id").among(calls)
-    says = np.array([bool(text) for text in told.texts] or [False])
-    with_model = told.events[~told.is_text() | says[np.where(told.is_text(), told.values, 0)]]
+    model_id = timeline.stat("model_id").among(calls)
+    says = np.array([bool(text) for text in model_id.texts] or [False])
+    with_model = model_id.events[
+        ~model_id.is_text() | says[np.where(model_id.is_text(), model_id.values, 0)]
+    ]
     known = np.unique(groups.of_event[with_model])
     below = pairs[np.isin(pairs[:, 1], known), 0]
     has_model = np.isin(chosen, known) | np.isin(chosen, below)

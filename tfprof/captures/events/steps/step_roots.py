@@ -64,12 +64,12 @@ def tf_data_functions(timeline: Timeline) -> Int64Array:
 def root_levels(timeline: Timeline) -> SparseStat:
     """Levels of events that may begin a group of the reference's; 0 is none."""
     of_kind = np.array([_level_of_name(name) for name in timeline.names], np.int64)
-    told = timeline.stat("_r")
-    told = told.only(told.is_integer())
-    events = np.union1d(np.flatnonzero(timeline.kind_mask(of_kind > 0)), told.events)
-    rows = told.rows_of(events)
+    marked = timeline.stat("_r")
+    marked = marked.only(marked.is_integer())
+    events = np.union1d(np.flatnonzero(timeline.kind_mask(of_kind > 0)), marked.events)
+    rows = marked.rows_of(events)
     levels = of_kind[timeline.kinds[events]]
-    levels[rows >= 0] = told.values[rows[rows >= 0]]
+    levels[rows >= 0] = marked.values[rows[rows >= 0]]
     events, levels = events[levels != 0], levels[levels != 0]
     return _levels(events, levels)
 

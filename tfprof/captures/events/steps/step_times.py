@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 SPENT = tuple(sorted(Spent))
 """Order of the columns of ``StepTimes.spent_ps``."""
@@ -163,10 +163,7 @@ def union_lengths(
     start, end, row = start[order], end[order], row[order]
     reached = np.maximum.accumulate(end)
     fresh = np.maximum(start, np.concatenate([[start[0]], reached[:-1]]))
-    covered = np.maximum(end - fresh, 0)
-    sums = np.zeros(len(spans), np.int64)
-    np.add.at(sums, row, covered)
-    return sums
+    return sums_by(row, np.maximum(end - fresh, 0), len(spans))
 
 
 def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:

@@ -73,10 +73,10 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
             return 0.0
         return float(value)
 
-    told = number("peak_teraflops_per_second") * 1000.0
+    gflops = number("peak_teraflops_per_second") * 1000.0
     if TENSOR_CORE.fullmatch(plane.name):
         return Peaks(
-            told,
+            gflops,
             number("peak_hbm_bw_gigabytes_per_second"),
             number("peak_sram_rd_bw_gigabytes_per_second"),
             number("peak_sram_wr_bw_gigabytes_per_second"),
@@ -96,4 +96,4 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
     sram = lds_bytes * clock_ghz * cores
     read = number("peak_sram_rd_bw_gigabytes_per_second") or sram
     written = number("peak_sram_wr_bw_gigabytes_per_second") or sram
-    return Peaks(told or flops * clock_ghz * cores, hbm, read, written)
+    return Peaks(gflops or flops * clock_ghz * cores, hbm, read, written)

@@ -38,8 +38,8 @@ class FunctionCalls(NamedTuple):
 
 def function_calls(timeline: Timeline) -> list[FunctionCalls]:
     """Calls of all functions of a host (``xplane_to_tf_functions.cc``), by name."""
-    told = timeline.stat("tf_function_call")
-    texts = told.only(told.is_text() & timeline.on_host[told.events])
+    calls_stat = timeline.stat("tf_function_call")
+    texts = calls_stat.only(calls_stat.is_text() & timeline.on_host[calls_stat.events])
     if not len(texts):
         return []
     events = texts.events

@@ -102,7 +102,7 @@ def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
 
 
 def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
-    """Links of TPU runtimes, which are told by stats of their own."""
+    """Links between events of TPU runtimes, which have stats of their own for them."""
     named = timeline.named
     if _LEGACY_SOURCES.isdisjoint(timeline.names):
         return []

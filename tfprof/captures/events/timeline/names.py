@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tfprof.captures.model.xspace import METADATA_PLANE
+
 HOST_PLANE = "/host:CPU"
 
 MERGED_PLANES = (
@@ -12,7 +14,10 @@ MERGED_PLANES = (
 )  # fmt: skip
 """Planes whose lines are host threads; the recorder merges the others into the first."""
 
-METADATA_PLANE = "/host:metadata"
+SECOND_STAGE = "Iterator::Prefetch::Generator"
+"""Part of a pipeline to a device: its generator takes elements from the host's pipeline, its
+parent."""
+
 TASK_PLANE = "Task Environment"
 
 GPU_PREFIX = "/device:GPU:"

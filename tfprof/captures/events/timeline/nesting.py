@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
@@ -38,10 +38,8 @@ class Nesting:
 
     def sums_of_children(self, values: Int64Array) -> Int64Array:
         """Sum over the direct children of each event, shape (n,)."""
-        sums = np.zeros(len(self.parents), np.int64)
         inner = np.flatnonzero(self.parents >= 0)
-        np.add.at(sums, self.parents[inner], values[inner])
-        return sums
+        return sums_by(self.parents[inner], values[inner], len(self.parents))
 
     def nearest(self, values: IntArray) -> IntArray:
         """The value of each event, or where it is negative, that of the nearest event around it.

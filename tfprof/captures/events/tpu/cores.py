@@ -53,16 +53,16 @@ def tpu_cores(timeline: Timeline) -> list[Core]:
         match = _PLANE.fullmatch(plane.name)
         if match is None:
             continue
-        told, host_name = _details(plane.own_stats().get("core_details"))
+        details, host_name = _details(plane.own_stats().get("core_details"))
         is_sparse = match[2] is not None
         core = Core(
             number,
             plane.id + (FIRST_SPARSE_CORE if is_sparse else 0),
-            told.get(_ORDINAL, whole_number(match[1])),
+            details.get(_ORDINAL, whole_number(match[1])),
             is_sparse,
             host_name,
-            whole_number(match[3]) if is_sparse else told.get(_CORE, 0),
-            told.get(_CHIP, whole_number(match[1])),
+            whole_number(match[3]) if is_sparse else details.get(_CORE, 0),
+            details.get(_CHIP, whole_number(match[1])),
         )
         cores.append(core)
     if len({core.id for core in cores}) < len(cores):  # no recorder wrote them: all are 0

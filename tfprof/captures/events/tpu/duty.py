@@ -38,7 +38,7 @@ class DutyCycle(NamedTuple):
 
 
 def duty_cycle(timeline: Timeline) -> DutyCycle:
-    """Of all chips of a host, by the host's clock, which is the only one that runs are told in."""
+    """The duty cycle of all chips of a host. Runs have times of the host's clock only."""
     chips: dict[int, list[Core]] = {}
     for core in tpu_cores(timeline):
         chips.setdefault(core.chip, []).append(core)

@@ -254,14 +254,14 @@ def _names(
     names = [groups.names.get(group, str(group)) for group in known.tolist()]
     if classic or program:
         return names
-    told = {
+    shown = {
         int(groups.of_event[event]): timeline.display_names[timeline.kinds[event]]
         or timeline.name(event)
         for event in groups.step_names
         if timeline.lines[timeline.line_of[event]].is_device
     }
     return [
-        told.get(group, name) if groups.roots.get(group, -1) < 0 else name
+        shown.get(group, name) if groups.roots.get(group, -1) < 0 else name
         for group, name in zip(known.tolist(), names, strict=True)
     ]
 
