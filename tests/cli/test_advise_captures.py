@@ -40,7 +40,7 @@ def test_some_practices(call):
 def test_there_is_no_classic_advice(call):
     result = call("advise", TUTORIALS / "xla", "--classic")
     assert result.exit_code == 2
-    assert "leave --classic out" in result.stderr
+    assert "leave out --classic" in result.stderr
 
 
 def test_several_files_and_a_broken_one(call, tmp_path):

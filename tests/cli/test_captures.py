@@ -125,7 +125,7 @@ def test_json_csv_and_gviz(call, logs, asked):
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert len(rows) == 25
     assert rows[3] == {"op": "op3", "time": "3.0"}
-    assert "this is the table ops; --table takes steps" in result.stderr
+    assert "this is the table ops; --table chooses steps" in result.stderr
     result = call("overview", logs, "--format=csv", "--table=steps")
     assert (result.stdout, result.stderr) == ("op,time\n1,2.0\n", "")
 
@@ -227,8 +227,8 @@ def test_precomputed_results_of_a_folder_open(call, legacy):
     ("words", "message"),
     [
         (["kernel-stats", "{path}"], "use tfprof overview "),
-        (["overview", "{path}", "--step", "3"], "for all steps; leave it out"),
-        (["overview", "{path}", "{path}"], "Give it alone"),
+        (["overview", "{path}", "--step", "3"], "for all steps; leave --step out"),
+        (["overview", "{path}", "{path}"], "give it alone"),
     ],
 )
 def test_precomputed_results_answer_nothing_else(call, legacy, words, message):

@@ -83,7 +83,7 @@ def test_damaged_names_are_an_error_or_else_a_note(tmp_path, capsys):
     command.main([str(tmp_path / "m"), "--recover", "--no-stats"], standalone_mode=False)
     shown, told = capsys.readouterr()
     assert shown.splitlines()[2].split()[:2] == ["a", "float32"]
-    assert "names that programs gave to variables are not known: " in told
+    assert "the names of variables in the program are unknown: " in told
 
 
 def test_names_and_expressions():
@@ -184,7 +184,7 @@ def test_missing_files_are_told(tmp_path, capsys):
     shutil.copy(FOLDER / "types.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
     told = " ".join((result.output + getattr(result, "stderr", "")).split())
-    assert "a file of the checkpoint is not there:" in told
+    assert "a file of the checkpoint is missing:" in told
     assert "types.data-00000-of-00001. Values in it can not be read" in told
     assert "float32" in result.output
     with pytest.raises(InputError, match="there is no file"):
@@ -195,7 +195,7 @@ def test_several_missing_files_are_told(tmp_path):
     shutil.copy(FOLDER / "sharded-12.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
     told = " ".join((result.output + getattr(result, "stderr", "")).split())
-    assert "3 files of the checkpoint are not there, such as" in told
+    assert "3 files of the checkpoint are missing, such as" in told
 
 
 def test_what_a_missing_file_leaves_is_listed(tmp_path):

@@ -82,7 +82,7 @@ def test_without_the_package_for_zstd_the_extra_is_named(call, graph, tmp_path, 
 def test_a_profile_as_text_says_what_it_leaves_out(call, saved, tmp_path):
     text = tmp_path / "p.pbtxt"
     done = call("convert", saved, "-o", text)
-    assert "such as each execution by itself. The binary file keeps them" in done.stderr
+    assert "such as single executions. The binary file keeps them" in done.stderr
     assert tfprof.load(text).view("op").root.total_exec_micros == 20
 
 
@@ -102,7 +102,7 @@ def test_constants_can_be_left_out(call, tmp_path):
         (["--demo", "--to", "text", "-o", "x"], 2, "name one file"),
         (["GRAPH", "RUN", "--to", "binary", "-o", "x"], 2, "name one file"),
         ([".", "--to", "text", "-o", "x"], 2, "name one file"),
-        (["SAVED", "SAVED", "GRAPH", "-o", "x"], 2, "is no profile; only profiles"),
+        (["SAVED", "SAVED", "GRAPH", "-o", "x"], 2, "is not a profile; profiles can"),
         (["SAVED", "GRAPH", "-o", "x"], 2, "is a saved profile"),
         (["no/such", "-o", "x"], 3, "no/such: cannot be read"),
     ],

@@ -161,7 +161,7 @@ def test_output_none_prints_nothing(call, graph):
     [
         (["op"], 2, "nothing to read"),
         (["op", "--op_log_path", "x"], 2, "nothing to profile in x"),
-        (["op", "--demo", "--graph_path", "x"], 2, "--demo brings its own files"),
+        (["op", "--demo", "--graph_path", "x"], 2, "--demo reads files of its own"),
         (["op", "--graph_path", "no/such"], 3, "no/such"),
         (["op", "--demo", "-max_depth", "x"], 2, "is not a whole number"),
         (["op", "--demo", "-order_by", "micro"], 2, "did you mean 'micros'?"),

@@ -1,1 +1,1 @@
-"""The ``tfprof`` command. Until one runs, its modules import nothing but click and options."""
+"""The ``tfprof`` command line. Until a command runs, only click and the options are imported."""

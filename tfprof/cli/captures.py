@@ -1,4 +1,4 @@
-"""What the commands that read captures have in common: which files, and the run made from them."""
+"""Shared by the commands that read captures: their options, and opening the run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SECTION = "Input"
 
 
 def path_argument() -> HelpedArgument:
-    """The files."""
+    """The argument ``PATH...``."""
     return HelpedArgument(
         "paths", "PATH...",
-        "What the TensorFlow 2 profiler has captured: a log folder, a run folder or *.xplane.pb "
+        "A capture of the TensorFlow 2 profiler: a log folder, a run folder or *.xplane.pb "
         "files, one for each host, also .gz, .xz or .zst.",
         metavar="[PATH]...", nargs=-1, type=InputPath(),
     )  # fmt: skip
@@ -36,15 +36,15 @@ def run_option() -> CommandOption:
     """``--run``."""
     return CommandOption(
         ["--run"], metavar="NAME", section=SECTION,
-        help="Which run of a log folder. [default: the latest]",
+        help="The run to read from a log folder. [default: the latest]",
     )  # fmt: skip
 
 
 def question_options(*, with_step: bool = True) -> list[CommandOption]:
-    """Options that say what a tool is asked about.
+    """The options that choose the run, the hosts and the step.
 
     Args:
-        with_step: Its answer can be that of one step.
+        with_step: Whether the tool can answer for one step.
     """
     of_step = CommandOption(
         ["--step"], type=IntType(), metavar="N", section=SECTION,
@@ -59,26 +59,26 @@ def question_options(*, with_step: bool = True) -> list[CommandOption]:
         *([of_step] if with_step else []),
         CommandOption(
             ["--classic/--no-classic"], default=None, section=SECTION,
-            help="Reproduce TensorBoard's Profile tab (xprof 2.24) where it is wrong. [default: "
-            "off, or what the environment variable TFPROF_CLASSIC says]",
+            help="Reproduce the numbers of TensorBoard's Profile tab (xprof 2.24), also where they "
+            "are wrong. [default: off, unless the environment variable TFPROF_CLASSIC is 1]",
         ),
     ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a tool is asked: what ``question_options`` say, and what only some tools know.
+    """The values of ``question_options``, and of options that only some tools have.
 
     Attributes:
-        paths: What to read.
-        run: Which run of a log folder; None is the latest.
-        host: One host; None is all of them.
-        classic: The mode; None is what the environment says.
-        step: One step; None is all of them. The others are None, too, where the tool chooses:
-        program: An XLA program.
-        by: What the upper levels of a tree are.
-        node: An instruction.
-        width: How many steps to go from there.
+        paths: Files or folders to read.
+        run: Run of a log folder; None is the latest.
+        host: One host; None is all.
+        classic: The mode; None takes it from the environment.
+        step: One step; None is all.
+        program: An XLA program; None is the tool's choice.
+        by: Kind of the upper levels of a tree; None is the tool's default.
+        node: An instruction; None is the tool's choice.
+        width: Number of steps to follow from that instruction; None is the tool's default.
     """
 
     paths: tuple[str, ...]
@@ -93,7 +93,7 @@ class Question:
 
     @property
     def details(self) -> dict[str, str | int]:
-        """What not every tool can be asked, as far as it was."""
+        """The chosen options that not every tool has, by name."""
         details = {
             "step": self.step, "program": self.program, "by": self.by, "node": self.node,
             "width": self.width,
@@ -102,13 +102,10 @@ class Question:
 
 
 class CapturedRuns:
-    """The runs that paths name, each of which is read once.
+    """The runs in some paths; each is read once, when it is first needed.
 
     Args:
         paths: A log folder, a run folder, or the files of a run.
-
-    Attributes:
-        paths: The same.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -116,11 +113,11 @@ class CapturedRuns:
         self._read: dict[str | None, Run] = {}
 
     def run(self, name: str | None = None) -> Run:
-        """One of them; None is the latest.
+        """A run by its name; None is the latest.
 
         Raises:
             UsageError: There is no such run.
-            InputError: It can not be read.
+            InputError: The run can not be read.
         """
         if name not in self._read:
             self._read[name] = _read_run(self.paths, name)
@@ -128,7 +125,7 @@ class CapturedRuns:
 
 
 def capture_paths(inputs: RunInputs) -> tuple[str, ...]:
-    """The paths that a command names; in a shell, if it names no input, those of the session."""
+    """The paths of a command; in a shell, a command without input has those of the session."""
     session = current_session()
     if session is None or session.captures is None or inputs.is_named:
         return inputs.paths
@@ -136,20 +133,20 @@ def capture_paths(inputs: RunInputs) -> tuple[str, ...]:
 
 
 def only_captures(inputs: RunInputs) -> tuple[str, ...]:
-    """The same, if they are captures and all that the command is about; else nothing."""
+    """The paths of a command whose whole input are captures; else none."""
     from tfprof.files.run_folder import is_capture
 
     paths = capture_paths(inputs)
-    names_more = replace(inputs, paths=()).is_named
-    return () if names_more or not all(map(is_capture, paths)) else paths
+    has_other_inputs = replace(inputs, paths=()).is_named
+    return () if has_other_inputs or not all(map(is_capture, paths)) else paths
 
 
 def open_captures(paths: Sequence[str], run: str | None) -> Run:
-    """The run that paths name; that of the shell's session is not read again.
+    """Open a run; one that the shell's session has open is not read again.
 
     Raises:
-        UsageError: Nothing was named, or no such run.
-        InputError: It can not be read.
+        UsageError: There are no paths, or no such run.
+        InputError: The run can not be read.
     """
     session = current_session()
     captures = None if session is None else session.captures
@@ -171,15 +168,15 @@ def _read_run(paths: Sequence[str], run: str | None) -> Run:
 
 
 def answer(tool: str, question: Question) -> ToolResult:
-    """What a tool says of the paths: computed, or read if it was computed long ago.
+    """Run a tool, or read its result if the paths hold a precomputed one.
 
     Args:
-        tool: Its name on the command line.
-        question: What it is asked.
+        tool: Name of the tool on the command line.
+        question: The options.
 
     Raises:
-        UsageError: Options contradict what was named.
-        InputError: It can not be read.
+        UsageError: The options contradict each other or the files.
+        InputError: A file can not be read.
     """
     question = replace(question, paths=capture_paths(RunInputs(question.paths)))
     legacy = _legacy_result(tool, question)
@@ -188,10 +185,10 @@ def answer(tool: str, question: Question) -> ToolResult:
     try:
         run = open_captures(question.paths, question.run)
     except EmptyProfileError:
-        found = _legacy_in(tool, question) if len(question.paths) == 1 else None
-        if found is None:
+        path = _legacy_in(tool, question) if len(question.paths) == 1 else None
+        if path is None:
             raise
-        return _checked(found, tool, question)
+        return _checked(path, tool, question)
     from tfprof import tools
     from tfprof.options.parse import is_classic
 
@@ -202,12 +199,12 @@ def answer(tool: str, question: Question) -> ToolResult:
         classic = is_classic(question.classic)
         details = _details(tool, function, question)
         result: ToolResult = function(run, host=question.host, classic=classic, **details)
-    untold = tuple(note for note in run.notes if note not in result.notes)
-    return replace(result, notes=(*untold, *result.notes))
+    other_notes = tuple(note for note in run.notes if note not in result.notes)
+    return replace(result, notes=(*other_notes, *result.notes))
 
 
 def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, str | int]:
-    """The step and what only some tools know, if it was asked for."""
+    """The chosen options that not every tool has; refuses those that this tool lacks."""
     import inspect
 
     details = question.details
@@ -222,29 +219,29 @@ def _legacy_result(tool: str, question: Question) -> ToolResult | None:
     from tfprof.captures.legacy.results import legacy_name
 
     paths = question.paths
-    named = [path for path in paths if legacy_name(path) and not is_folder(path)]
-    if not named:
+    results = [path for path in paths if legacy_name(path) and not is_folder(path)]
+    if not results:
         return None
     if len(paths) > 1:
         raise UsageError(
-            f"{named[0]}: a result that was computed when the profile was captured; it can not be "
-            "combined with others. Give it alone"
+            f"{results[0]}: a result that was computed during the capture can not be combined with "
+            "other files; give it alone"
         )
-    return _checked(Path(named[0]), tool, question)
+    return _checked(Path(results[0]), tool, question)
 
 
 def _checked(path: Path, tool: str, question: Question) -> ToolResult:
-    """A precomputed result, if it answers what was asked."""
+    """Read a precomputed result; refuses one that does not answer the question."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
 
     name = legacy_name(path)
     assert name is not None
     if name.tool != tool:
-        raise UsageError(f"{path}: a result of another tool; use tfprof {name.tool} {path}")
+        raise UsageError(f"{path}: the result of another tool; use tfprof {name.tool} {path}")
     if question.step is not None:
         raise UsageError(
-            f"--step {question.step}: {path} was computed when the profile was captured, for all "
-            "steps; leave it out"
+            f"--step {question.step}: {path} was computed during the capture, for all steps; leave "
+            "--step out"
         )
     with progress() as watch:
         watch.stage(f"reading {path}")
@@ -256,18 +253,17 @@ def _legacy_in(tool: str, question: Question) -> Path | None:
     from tfprof.captures.legacy.results import legacy_name
 
     folder = Path(question.paths[0])
-    found = []
+    results = []
     for path in sorted(folder.rglob("*")):
         name = legacy_name(path)
         if name is None or name.tool != tool or not path.is_file():
             continue
         is_host = question.host in (None, name.host)
         if is_host and question.run in (None, path.parent.name):
-            found.append(path)
-    if len(found) > 1:
+            results.append(path)
+    if len(results) > 1:
         raise UsageError(
-            f"{folder}: holds no capture, but {len(found)} precomputed results: "
-            f"{some(list(map(str, found)), 5)}; "
-            "give one of them"
+            f"{folder}: holds no capture, but {len(results)} precomputed results; give one of "
+            f"them: {some(list(map(str, results)), 5)}"
         )
-    return found[0] if found else None
+    return results[0] if results else None

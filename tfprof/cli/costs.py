@@ -1,4 +1,4 @@
-"""What the commands ``flops`` and ``summary`` have in common: options, and reading a program."""
+"""Shared by the commands ``flops`` and ``summary``: options, and counting a program."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "csv", "html")
 FOR_PEOPLE = ("text", "html")
 DEPTH, TOP = 2, 10
-"""How much of a tree is shown to people."""
+"""Levels, and rows in each, that text and HTML show by default."""
 
 _NO_SIZE = ("?", "none", "-1")
 
 
 def path_argument() -> HelpedArgument:
-    """The file."""
+    """The argument ``PATH``."""
     return HelpedArgument(
         "path",
         "PATH",
-        "GraphDef, MetaGraphDef or SavedModel (also its folder); a saved profile, or a folder with "
-        "the files of a run, also has a graph.",
+        "A GraphDef, MetaGraphDef or SavedModel (also its folder), a saved profile, or a folder "
+        "with the files of a run.",
         metavar="[PATH]",
         required=False,
         type=InputPath(),
@@ -46,7 +46,7 @@ def path_argument() -> HelpedArgument:
 
 
 def cost_options() -> list[CommandOption]:
-    """The options that say what to read and how to count it."""
+    """The options that say what to read and how to count."""
     section = "Input"
     return [
         CommandOption(
@@ -60,7 +60,7 @@ def cost_options() -> list[CommandOption]:
         CommandOption(
             ["--batch"], type=IntType(), metavar="N", section=section,
             help="First dimension of the inputs, where the graph leaves it open. [default: it "
-            "stays open, and counts are such as 20,000·B]",
+            "stays open, and counts are formulas such as 20,000·B]",
         ),
         CommandOption(
             ["--input_shape"], metavar="[NAME=]DIMS", multiple=True, section=section,
@@ -69,17 +69,17 @@ def cost_options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--trip_count"], metavar="[NAME=]N", multiple=True, section=section,
-            help="How often a loop runs of which the graph does not tell it; without a name, all "
-            "of them. May be given several times.",
+            help="Number of rounds of a loop, where the graph does not say it; without a name, of "
+            "all such loops. May be given several times.",
         ),
         CommandOption(
             ["--signature"], metavar="NAME", section=section,
-            help="Of a SavedModel, the signature to call. [default: serving_default, else the "
-            "first by name]",
+            help="Signature of a SavedModel to count. [default: serving_default, else the first by "
+            "name]",
         ),
         CommandOption(
             ["--static"], is_flag=True, section=section,
-            help="Of a recorded run, count all ops of the graph. [default: those that ran]",
+            help="Count all ops of the graph of a recorded run. [default: those that ran]",
         ),
     ]  # fmt: skip
 
@@ -91,8 +91,8 @@ def shown_options() -> list[CommandOption]:
         CommandOption(
             ["--convention"], type=Choice(["flops", "macs"]), default="flops",
             section=section,
-            help="Unit of tables and shares: flops, of which a multiply-add is two, or macs, "
-            "multiply-adds. [default: flops]",
+            help="Unit of tables and shares: flops (a multiply-add is two) or macs "
+            "(multiply-adds). [default: flops]",
         ),
         CommandOption(
             ["--depth"], type=IntType(), metavar="N", section=section,
@@ -101,12 +101,12 @@ def shown_options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--top"], type=IntType(), metavar="N", section=section,
-            help="Rows inside each layer, the most expensive ones; one more row stands for the "
-            f"others. [default: {TOP} as text and HTML, all as JSON and CSV]",
+            help="Rows inside each layer, the most expensive first; one more row sums up the rest. "
+            f"[default: {TOP} as text and HTML, all as JSON and CSV]",
         ),
         CommandOption(
             ["--device"], metavar="NAME", section=section,
-            help="Estimate the least time on a device, such as a100, h100, t4, tpu-v4, "
+            help="Estimate the shortest possible time on a device, such as a100, h100, t4, tpu-v4, "
             "cpu:16x2.5x32:100 (cores, GHz, float32 operations per core and cycle, GB/s), or "
             "312e12,1.5e12 (operations and bytes per second).",
         ),
@@ -114,30 +114,30 @@ def shown_options() -> list[CommandOption]:
 
 
 def cost_result_options() -> list[CommandOption]:
-    """How and where the result is shown."""
+    """The options that say how and where the result is shown."""
     return result_options(
         FORMATS,
-        "text: to read. json, csv: all numbers; counts that are open are texts. html: a page.",
+        "text: a report. json, csv: all numbers; formulas are texts. html: a page.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CostQuestion:
-    """What the options of ``cost_options`` and ``shown_options`` say, and PATH.
+    """The values of ``cost_options``, ``shown_options`` and PATH.
 
     Attributes:
-        path: The file; ``graph_path`` is another way to give it.
-        graph_path: The same.
+        path: The file.
+        graph_path: Another way to give the file.
         demo: Read the recorded step.
         batch: First dimension of inputs where it is open.
         input_shape: Shapes of inputs, as typed.
-        trip_count: How often loops run, as typed.
-        signature: Of a SavedModel, the signature to call.
+        trip_count: Rounds of loops, as typed.
+        signature: Signature of a SavedModel.
         static: Count all ops of the graph, not only those that ran.
         convention: ``flops`` or ``macs``.
-        depth: Levels to show; None is what the format calls for.
-        top: Rows inside each layer; likewise.
-        device: A device to estimate the least time on.
+        depth: Levels to show; None is the default of the format.
+        top: Rows inside each layer; None is the default of the format.
+        device: Device for the estimate of the shortest time.
     """
 
     path: str | None
@@ -155,7 +155,7 @@ class CostQuestion:
 
     @property
     def title(self) -> str:
-        """What is read, for the head of a page."""
+        """Name of the input, for the head of a page."""
         if self.demo:
             return DEMO
         path = self.path or self.graph_path
@@ -164,13 +164,13 @@ class CostQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A program that has been counted.
+    """A counted program.
 
     Attributes:
         program: The program.
         report: Its float operations.
-        device: The device that the user asks about.
-        question: What was asked.
+        device: The device for the estimate; None if there is none.
+        question: The options.
     """
 
     program: Program
@@ -179,7 +179,7 @@ class Counted:
     question: CostQuestion
 
     def summary(self, *, for_people: bool) -> ModelSummary:
-        """Its layers, as many as the options say; else all, or a few for people."""
+        """Its layers. Without --depth and --top all of them, or a few for people."""
         from tfprof.graphs.reports.summary import summary_of
 
         depth, top = self.question.depth, self.question.top
@@ -193,7 +193,7 @@ class Counted:
 
 
 def counted(question: CostQuestion) -> Counted:
-    """Read and count what the options name."""
+    """Read and count the program that the options name."""
     batch = question.batch
     for name, number, least in (
         ("depth", question.depth, 0), ("top", question.top, 1), ("batch", batch, 1),
@@ -223,14 +223,14 @@ def counted(question: CostQuestion) -> Counted:
 
 
 def _target(question: CostQuestion) -> str | Profiler:
-    """The path that the options name, or the profiler of the shell's session."""
+    """The path in the options, or the profiler of the shell's session."""
     session = current_session()
     paths = [path for path in (question.path, question.graph_path) if path]
     if session is not None and not paths and not question.demo:
         return session.profiler
     if question.demo:
         if paths:
-            raise UsageError("--demo brings its own file; leave it out, or leave out PATH")
+            raise UsageError("--demo reads a file of its own; leave out --demo or PATH")
         from tfprof.demo import demo_files
 
         return str(demo_files().graph)
@@ -245,7 +245,7 @@ def _target(question: CostQuestion) -> str | Profiler:
 
 
 def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
-    """The profile of a run's files or of a saved profile; a graph is read by who counts it."""
+    """The profiler of a run's files or of a saved profile; a path to a graph stays a path."""
     from tfprof.files.run_files import find_run_files, is_run_folder, look_at, refuse_empty
     from tfprof.files.run_folder import is_capture
     from tfprof.files.sniff import Format
@@ -255,14 +255,14 @@ def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
         return target
     refuse_empty(target)
     formats = (Format.PROFILE, Format.EVENTS)
-    is_of_a_run = is_ordinary_file(target) and look_at(target).found.format in formats
-    if is_of_a_run or is_run_folder(target):
+    is_profile = is_ordinary_file(target) and look_at(target).found.format in formats
+    if is_profile or is_run_folder(target):
         return profiler_of(find_run_files([target]), watch=watch)
     return target
 
 
 def _input_shapes(texts: Sequence[str]) -> Any:
-    """Shapes by name, or the one shape that has none."""
+    """Shapes by name, or the one shape without a name."""
     named: dict[str, tuple[int | None, ...]] = {}
     unnamed: list[tuple[int | None, ...]] = []
     for text in texts:
@@ -271,11 +271,11 @@ def _input_shapes(texts: Sequence[str]) -> Any:
         if not equals:
             unnamed.append(shape)
         elif not name or name in named:
-            raise UsageError(f"option --input_shape={text}: each needs a name of its own")
+            raise UsageError(f"option --input_shape={text}: each shape needs a name of its own")
         else:
             named[name] = shape
     if unnamed and (named or len(unnamed) > 1):
-        raise UsageError("option --input_shape: with several inputs, each needs its name: x=8,3")
+        raise UsageError("option --input_shape: several shapes need names, such as x=8,3")
     return (unnamed[0] if unnamed else named) if texts else None
 
 
@@ -286,7 +286,7 @@ def _shape(text: str, dims: str) -> tuple[int | None, ...]:
         words.pop()
     if not all(word in _NO_SIZE or re.fullmatch("[0-9]{1,18}", word) for word in words):
         raise UsageError(
-            f"option --input_shape={text}: {dims!r} is no shape; write it as 8,224,224,3 or "
+            f"option --input_shape={text}: {dims!r} is not a shape; write it as 8,224,224,3 or "
             "?,224,224,3"
         )
     return tuple(None if word in _NO_SIZE else int(word) for word in words)
@@ -298,7 +298,8 @@ def _trip_counts(texts: Sequence[str]) -> dict[str, int] | None:
         name, _, number = text.rpartition("=")
         if not re.fullmatch("[0-9]{1,18}", number):
             raise UsageError(
-                f"option --trip_count={text}: {number!r} is no number; write NAME=N, or N for all"
+                f"option --trip_count={text}: {number!r} is not a number; write NAME=N, or N for "
+                "all"
             )
         counts[name] = int(number)
     return counts or None

@@ -1,4 +1,4 @@
-"""Files that a command reads: options, checks, and the profiler made from them."""
+"""The files that a command reads: options, checks, and the profiler made from them."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ DEMO = "the recorded ResNet-50 step of tfprof"
 _MOST_SOURCES = 4
 
 _LARGE_BYTES = 1 << 24
-"""From here on people notice how a file is read."""
+"""From this size on, reading without the native reader is noticeably slow."""
 
 _ROLES: dict[Role, str] = {
     "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
     "checkpoint": "checkpoint",
 }  # fmt: skip
-"""What a file is, and the field of ``RunFiles`` for it."""
+"""The roles of files, and the field of ``RunFiles`` for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What the options of ``input_options`` name.
+    """The values of ``input_options``.
 
     Attributes:
-        paths: Files and folders, which say themselves what they are.
+        paths: Files and folders, whose content says what they are.
         graph_path: A graph.
-        run_meta_path: Run metadata; a text may name several files, see ``run_paths``.
+        run_meta_path: Run metadata; one text may name several files, see ``run_paths``.
         op_log_path: An op log.
         profile_path: A saved profile.
         checkpoint_path: A checkpoint.
         recover: Read what is left of a damaged profile.
         demo: Read the recorded step.
-        classic: The mode; None is what the environment says.
+        classic: The mode; None takes it from the environment.
     """
 
     paths: tuple[str, ...] = ()
@@ -64,15 +64,15 @@ class RunInputs:
 
     @property
     def options(self) -> dict[str, str | tuple[str, ...]]:
-        """The options that name a file, by their names."""
-        named = {
+        """The options that name a file, by option name."""
+        options = {
             "graph_path": self.graph_path,
             "run_meta_path": self.run_meta_path,
             "op_log_path": self.op_log_path,
             "profile_path": self.profile_path,
             "checkpoint_path": self.checkpoint_path,
         }
-        return {name: value for name, value in named.items() if value}
+        return {name: value for name, value in options.items() if value}
 
     @property
     def is_named(self) -> bool:
@@ -81,7 +81,7 @@ class RunInputs:
 
     @property
     def run_paths(self) -> list[str]:
-        """Files of run metadata; a comma separates them, unless it is part of a file's name."""
+        """Files of run metadata. A comma separates two names, unless a file has it in its name."""
         return [
             path
             for text in self.run_meta_path
@@ -90,13 +90,13 @@ class RunInputs:
 
     @property
     def every_path(self) -> list[str]:
-        """Every path, whatever it is."""
+        """All paths, from arguments and options."""
         single = [value for value in self.options.values() if isinstance(value, str)]
         return [*self.paths, *single, *self.run_paths]
 
     @property
     def title(self) -> str:
-        """What is read, for the head of a page; of a session nobody knows it here."""
+        """Names of the inputs, for the head of a page; empty in a session."""
         if self.demo:
             return DEMO
         return some([Path(path).name or path for path in self.every_path], _MOST_SOURCES)
@@ -109,15 +109,14 @@ def input_options() -> list[click.Parameter]:
         HelpedArgument(
             "paths", "PATH...",
             "Files and folders of a run: graph, run metadata, op log, checkpoint; a saved "
-            "profile, which holds all of these; an event file of TensorFlow 1; or what the "
-            "TensorFlow 2 profiler has captured, alone or with a graph. What each is, is told from "
-            "its content.",
+            "profile, which holds all of these; an event file of TensorFlow 1; or a capture of the "
+            "TensorFlow 2 profiler, alone or with a graph. tfprof recognizes each by its content.",
             metavar="[PATH]...", nargs=-1, type=InputPath(),
         ),
         CommandOption(
             ["--graph_path"], type=InputPath(), metavar="FILE", section=section,
             help="GraphDef, MetaGraphDef or SavedModel (also its folder), binary or text, also "
-            ".gz, .xz or .zst. Without it, the ops are those that the run metadata name.",
+            ".gz, .xz or .zst. Without it, the ops are those named in the run metadata.",
         ),
         CommandOption(
             ["--run_meta_path"], type=InputPath(), metavar="FILES", multiple=True,
@@ -127,11 +126,11 @@ def input_options() -> list[click.Parameter]:
         ),
         CommandOption(
             ["--op_log_path"], type=InputPath(), metavar="FILE", section=section,
-            help="OpLogProto: call stacks, float operations and types to add.",
+            help="OpLogProto with call stacks, float operations and types of ops.",
         ),
         CommandOption(
             ["--profile_path"], type=InputPath(), metavar="FILE", section=section,
-            help="ProfileProto: a profile that tfprof or TensorFlow has saved.",
+            help="ProfileProto, as saved by tfprof or TensorFlow.",
         ),
         CommandOption(
             ["--checkpoint_path"], metavar="PATH", section=section,
@@ -148,17 +147,17 @@ def input_options() -> list[click.Parameter]:
         ),
         CommandOption(
             ["--classic/--no-classic"], default=None, section=section,
-            help="Reproduce the original tfprof where it is wrong. [default: off, or what the "
-            "environment variable TFPROF_CLASSIC says]",
+            help="Reproduce the original tfprof, also where it is wrong. [default: off, unless the "
+            "environment variable TFPROF_CLASSIC is 1]",
         ),
     ]  # fmt: skip
 
 
 def open_profiler(inputs: RunInputs) -> Profiler:
-    """Read what the options name, or take the profiler of the shell's session.
+    """The profiler of the files that the options name, or that of the shell's session.
 
     Raises:
-        UsageError: Nothing was named, or what does not go together.
+        UsageError: The options name no file, or files that do not fit together.
         InputError: A file can not be used.
     """
     session = current_session()
@@ -170,17 +169,17 @@ def open_profiler(inputs: RunInputs) -> Profiler:
     with progress() as watch:
         if not captures:
             return read_files(named_files(inputs, watch), inputs, watch)
-        beside = replace(inputs, paths=tuple(others))
-        files = named_files(beside, watch) if beside.is_named else None
+        rest = replace(inputs, paths=tuple(others))
+        files = named_files(rest, watch) if rest.is_named else None
         return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch)
 
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
-    """Make a profiler of files, as the options say.
+    """The profiler of files, in the mode that the options choose.
 
     Raises:
-        UsageError: They do not go together.
-        InputError: One can not be used.
+        UsageError: The files do not fit together.
+        InputError: A file can not be used.
     """
     from tfprof.profile_files import profiler_of
     from tfprof.wire.compiled import native
@@ -196,26 +195,28 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -
         raise MalformedProfileError(f"{error} Or read what is left of it with --recover") from error
     for trouble in filter(None, (file.trouble for file in files.unused)):
         note(f"not read: {trouble}")
-    seen = [f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble]
-    if seen:
-        note(f"not read, as no part of a profile: {some(seen, 3)}")
+    others = [
+        f"{file.path} ({file.found.format.value})" for file in files.unused if not file.trouble
+    ]
+    if others:
+        note(f"not read, as no part of a profile: {some(others, 3)}")
     return profiler
 
 
 def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
-    """The files that the options name, by what they are.
+    """The files that the options name, by role.
 
     Args:
         inputs: The options.
-        watch: Is told what is looked at.
+        watch: Receives progress.
 
     Raises:
-        UsageError: Nothing was named, or two files where there can be one.
+        UsageError: The options name no file, or two where there can be one.
         InputError: A path can not be read.
     """
     if not inputs.is_named:
         raise UsageError(
-            "nothing to read: give the files of a run or their folder, or say what they are with "
+            "nothing to read: give the files of a run or their folder, or name them with "
             "--graph_path FILE, --run_meta_path FILES or --profile_path FILE; --demo shows a "
             "recorded step"
         )
@@ -223,27 +224,26 @@ def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
         return _demo(inputs)
     from tfprof.files.run_files import find_run_files
 
-    told = _told(inputs)
-    found = find_run_files(
-        inputs.paths, watch=watch, without=[role for role in _ROLES if _ROLES[role] in told]
-    )
+    from_options = _files_of_options(inputs)
+    without = [role for role in _ROLES if _ROLES[role] in from_options]
+    run_files = find_run_files(inputs.paths, watch=watch, without=without)
     for role, name in _ROLES.items():
-        if name in told and getattr(found, name):
+        if name in from_options and getattr(run_files, name):
             raise UsageError(f"the paths name a {role}, and so does an option; give one of them")
-    return replace(found, **told)
+    return replace(run_files, **from_options)
 
 
 def files_of_devices(inputs: RunInputs) -> RunFiles:
-    """The files behind ``--view device``, with at least one run.
+    """The files for ``--view device``, with at least one run.
 
     Raises:
-        UsageError: Nothing was named: a session has forgotten the files.
+        UsageError: No file is named; a session keeps none.
         EmptyProfileError: There are no run metadata.
     """
     if not inputs.is_named:
         raise UsageError(
-            "--view device is made from run metadata, of which this session keeps only the "
-            "numbers; name their files again"
+            "--view device is made from run metadata, and this session keeps only their numbers; "
+            "name the files again"
         )
     files = named_files(inputs)
     if not files.runs:
@@ -255,7 +255,7 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
     """The run metadata of a step.
 
     Raises:
-        UsageError: There are none.
+        UsageError: There is no such step.
     """
     if step not in runs:
         known = ", ".join(map(str, runs))
@@ -263,22 +263,22 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
     return runs[step]
 
 
-def _told(inputs: RunInputs) -> dict[str, Any]:
-    """What the options name, by the fields of ``RunFiles``."""
+def _files_of_options(inputs: RunInputs) -> dict[str, Any]:
+    """The files that options name, by the fields of ``RunFiles``."""
     from tfprof.files.run_files import RunFile, is_run_folder, refuse_empty
     from tfprof.files.sniff import Format, Sniffed
 
     def file(path: str | None, option: str, format_: Format) -> RunFile | None:
         if path and is_run_folder(path):
             raise UsageError(
-                f"--{option} {path}: a folder; name the file in it. Or leave out --{option}: of a "
-                "folder alone, what its files are is told from their content"
+                f"--{option} {path}: is a folder; name the file in it, or leave out --{option}: "
+                "tfprof recognizes the files of a folder by their content"
             )
         return RunFile(path, Sniffed(format_, is_text=False, certainty=1.0)) if path else None
 
     for path in (inputs.graph_path, inputs.profile_path):
         refuse_empty(path or "")
-    told = {
+    files = {
         "graph": file(inputs.graph_path, "graph_path", Format.GRAPH_DEF),
         "op_log": file(inputs.op_log_path, "op_log_path", Format.OP_LOG),
         "profile": file(inputs.profile_path, "profile_path", Format.PROFILE),
@@ -288,13 +288,13 @@ def _told(inputs: RunInputs) -> dict[str, Any]:
             for step, path in enumerate(inputs.run_paths)
         },
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in files.items() if value}
 
 
 def _demo(inputs: RunInputs) -> RunFiles:
-    beside = [*inputs.paths, *(f"--{name}" for name in inputs.options)]
-    if beside:
-        raise UsageError(f"--demo brings its own files; leave out {beside[0]}, or leave out --demo")
+    others = [*inputs.paths, *(f"--{name}" for name in inputs.options)]
+    if others:
+        raise UsageError(f"--demo reads files of its own; leave out --demo or {others[0]}")
     from tfprof.demo import demo_files
 
     files = demo_files()

@@ -1,7 +1,7 @@
-"""Which command the words of a command line mean.
+"""Finds the command among the words of a command line.
 
-The original has one set of flags and takes its command from wherever it stands among them:
-``tfprof --graph_path=graph.pb scope``. Without a command it opens its shell.
+In the original, the command may stand anywhere among the flags: ``tfprof --graph_path=graph.pb
+scope``. Without a command, the shell opens.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ _GLOBAL = ("-h", "--help", "--version")
 def command_first(
     words: Sequence[str], commands: Collection[str], flags: Mapping[str, Flag]
 ) -> list[str]:
-    """The words with the command in front.
+    """Move the command to the front.
 
     Args:
         words: Words of a command line, without the program.
-        commands: All commands.
+        commands: Names of all commands.
         flags: Options that may stand before a command, by ``key_of``.
 
     Returns:
-        ``help`` and no words at all ask for help, options and paths without a command for the
-        shell. What is neither a command nor a file was meant as a command, and stands in front.
+        ``--help`` for no words and for ``help``. ``shell`` goes in front of options and paths
+        without a command. A word that is neither a command nor a file was meant as a command.
     """
     if not words:
         return ["--help"]
     if words[0] in commands or words[0] in _GLOBAL:
         return list(words)
     if words[0] == "help":
-        asked = [word for word in words[1:2] if word != "help" and not word.startswith("-")]
-        return [*asked, "--help"]
-    positions = standing(words, flags).positionals
-    meant = next((place for place in positions if words[place] in commands), None)
-    if meant is None:
-        meant = next((place for place in positions if not _is_path(words[place])), None)
-    if meant is None:
+        topic = [word for word in words[1:2] if word != "help" and not word.startswith("-")]
+        return [*topic, "--help"]
+    places = classify(words, flags).positionals
+    place = next((place for place in places if words[place] in commands), None)
+    if place is None:
+        place = next((place for place in places if not _is_path(words[place])), None)
+    if place is None:
         return [SHELL, *words]
-    if words[meant].startswith("-"):
+    if words[place].startswith("-"):
         return list(words)
-    return [words[meant], *words[:meant], *words[meant + 1 :]]
+    return [words[place], *words[:place], *words[place + 1 :]]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What words are, and what may follow them.
+class WordRoles:
+    """The roles of words, and what may follow them.
 
     Attributes:
-        positionals: Where the words stand that are neither options nor values of options.
-        waiting: The option, by ``key_of``, whose value the next word is or may be; or nothing.
+        positionals: Indices of the words that are neither options nor values of options.
+        waiting: The option, by ``key_of``, that the next word may give a value; or ``""``.
         has_ended: Whether ``--`` has ended the options.
     """
 
@@ -63,15 +63,15 @@ class Standing:
     has_ended: bool = False
 
 
-def standing(words: Sequence[str], flags: Mapping[str, Flag], *, bare: bool = False) -> Standing:
-    """Tell options, their values and other words from each other.
+def classify(words: Sequence[str], flags: Mapping[str, Flag], *, bare: bool = False) -> WordRoles:
+    """Distinguish options, their values and other words.
 
     Args:
         words: Words of a command line.
         flags: Options by ``key_of``; an unknown one takes no value.
-        bare: Whether options go without dashes, too, as those of ``set`` do.
+        bare: Whether options may lack dashes, as those of ``set`` may.
     """
-    found: list[int] = []
+    positionals: list[int] = []
     waiting = ""
     for position, word in enumerate(words):
         if waiting:
@@ -79,14 +79,15 @@ def standing(words: Sequence[str], flags: Mapping[str, Flag], *, bare: bool = Fa
             if flag.arity == "value" or is_bool_word(word):
                 continue
         if word == "--":
-            return Standing((*found, *range(position + 1, len(words))), has_ended=True)
+            others = range(position + 1, len(words))
+            return WordRoles((*positionals, *others), has_ended=True)
         is_option = word.startswith("-") and word != "-"
         key = key_of(word)
         if (is_option or bare) and key in flags and flags[key].arity != "flag":
             waiting = key
         elif not is_option:
-            found.append(position)
-    return Standing(tuple(found), waiting)
+            positionals.append(position)
+    return WordRoles(tuple(positionals), waiting)
 
 
 def _is_path(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""The entry point: how commands are found, and how they end."""
+"""The entry point: finds the command, runs it, and turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import InputError, TfprofError
 
 _SHELL = "shell"
-"""What opens without a command."""
+"""The command that runs if none is named."""
 
 COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
-"""Set by a shell that asks, by click's protocol, what could stand at its cursor."""
+"""Set by a shell that asks for completions, by click's protocol."""
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 class LazyGroup(click.Group):
-    """The ``tfprof`` group: imports a command when it is used, and ends in one way."""
+    """The ``tfprof`` group, which imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names from the registry."""
@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a misspelt one gets a hint."""
+        """Find the command; an error suggests a similar one."""
         if args and args[0] not in COMMANDS:
             hint = did_you_mean(args[0], [*COMMANDS, "help"])
             raise click.UsageError(f"no such command or file: {args[0]!r}{hint}", ctx)
@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
             code = EXIT_INTERRUPTED
-        except OSError as error:  # what files.py guards has become an error of ours
+        except OSError as error:  # files.disk turns those it expects into InputError
             _complain(_without_traceback(error))
             code = InputError.exit_code
         sys.exit(code if isinstance(code, int) else 0)
@@ -88,22 +88,22 @@ class LazyGroup(click.Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Parse, which may print help; a reader that went away is no error."""
-        made = deliver_quietly(
+        """Parse, which may print help; a closed pipe is not an error."""
+        context = deliver_quietly(
             lambda: super(LazyGroup, self).make_context(info_name, args, parent, **extra)
         )
-        if isinstance(made, int):
-            raise click.exceptions.Exit(made)
-        return made
+        if isinstance(context, int):
+            raise click.exceptions.Exit(context)
+        return context
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a reader that went away is no error."""
+        """Run the command; a closed pipe is not an error."""
         return deliver_quietly(lambda: super(LazyGroup, self).invoke(ctx))
 
 
 def _command_first(words: list[str]) -> list[str]:
     if not words or words[0] in COMMANDS or words[0] in ("-h", "--help", "--version"):
-        return words or ["--help"]  # nearly always: no options need to be known
+        return words or ["--help"]  # the usual case, which needs no options
     from tfprof.cli.invocation import SHELL, command_first
     from tfprof.cli.options import Command
 
@@ -114,7 +114,7 @@ def _command_first(words: list[str]) -> list[str]:
 
 
 def _without_traceback(error: OSError) -> str:
-    """What to say of a file; without one, of help that click could not print."""
+    """The message for a file; without one, for stdout, to which click printed help."""
     if error.filename is not None:
         return f"{error.filename}: cannot be used: {error.strerror}"
     silence_stdout()
@@ -122,7 +122,7 @@ def _without_traceback(error: OSError) -> str:
 
 
 def _with_hint(error: click.ClickException, *, whole: bool) -> str:
-    """The message, and where more can be read: of everything, if no command was named."""
+    """The message and the command for help; of the whole program, if no command was named."""
     context = getattr(error, "ctx", None)
     if context is None:
         return error.format_message()
@@ -152,27 +152,27 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
     help="Show the version and exit.",
 )  # fmt: skip
 def cli() -> None:
-    """Where a TensorFlow program spends its time, memory and float operations."""
+    """Show where a TensorFlow program spends its time, memory and float operations."""
 
 
 def main() -> None:
     """Run the command line of this process."""
-    # What is read stays until the process ends, and looking for garbage in it takes a tenth of
-    # the time; the shell, which stays longer, turns this on again.
+    # The data stay until the process ends, and collecting garbage in them takes a tenth of the
+    # time. The shell, which runs longer, turns it on again.
     gc.disable()
     if COMPLETE_VARIABLE in os.environ:
         _register_shells()
     try:
         cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE)
-    except KeyboardInterrupt:  # between two handlers
+    except KeyboardInterrupt:  # raised between the handlers of cli.main
         sys.exit(EXIT_INTERRUPTED)
 
 
 def _register_shells() -> None:
-    """Let click ask our completer, for the rest of this process, which does nothing else."""
+    """Register our completer with click; this process only answers the shell."""
     from click.shell_completion import add_completion_class
 
     from tfprof.cli.completion.protocol import SHELLS
 
-    for made in SHELLS.values():
-        add_completion_class(made)
+    for completer in SHELLS.values():
+        add_completion_class(completer)

@@ -1,4 +1,4 @@
-"""click options, made from the one table of options."""
+"""click options, made from the table in ``tfprof.options.spec``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLI_DEFAULTS: Mapping[str, Any] = {
     **UNASKED,
     "max_depth": 10,
 }
-"""Defaults on the command line: what nobody has asked for, but the original's ``max_depth``."""
+"""Defaults on the command line; ``max_depth`` is that of the original."""
 
 _HELP_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _STDIN = "/dev/stdin"
@@ -50,29 +50,29 @@ else:
 
 
 class Choice(_Choice):
-    """One of a few words; of a misspelt one the error says which may have been meant."""
+    """One of a few words; the error for a misspelt one suggests the nearest."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Check it."""
+        """Check the value."""
         if value in self.choices:
             return value
         hint = did_you_mean(value.lower(), self.choices)
         return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
 
     def get_missing_message(self, param: Any, ctx: Any = None) -> str:
-        """What to say if none was given."""
+        """The message if the word is missing."""
         return f"Give one of: {', '.join(self.choices)}"
 
 
 class InputPath(_ParamType):
-    """A file or folder to read; ``-`` is stdin, where a path leads to it."""
+    """A file or folder to read; ``-`` is stdin, if the system has a path for it."""
 
     name = "PATH"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Check it."""
+        """Check the value."""
         if value == "" and isinstance(param, click.Argument):
-            self.fail("'' is the name of no file", param, ctx)
+            self.fail("'' is not the name of a file", param, ctx)
         return _STDIN if value == "-" and Path(_STDIN).exists() else value
 
 
@@ -82,7 +82,7 @@ class OutputPath(_ParamType):
     name = "FILE"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Check it."""
+        """Check the value."""
         return value or self.fail("give the name of a file, or - for stdout", param, ctx)
 
 
@@ -92,7 +92,7 @@ class IntType(_ParamType):
     name = "N"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read it; 64-bit limits are checked with the other options."""
+        """Read the value; its 64-bit limits are checked with the other options."""
         if isinstance(value, int):
             return value
         if not re.fullmatch(r"[+-]?[0-9]{1,30}", value):
@@ -106,7 +106,7 @@ class BoolType(_ParamType):
     name = "BOOL"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read it."""
+        """Read the value."""
         if isinstance(value, bool):
             return value
         if value.lower() in TRUE_WORDS + FALSE_WORDS:
@@ -135,10 +135,10 @@ class HelpedArgument(click.Argument):
     """An argument with a line of its own in the help text.
 
     Args:
-        name: Its name as a parameter.
-        shown: What to call it in the help text, such as ``PATH...``.
-        about: What it is.
-        section: Its section of the help text.
+        name: Name of the parameter.
+        shown: Name in the help text, such as ``PATH...``.
+        about: Text of the line.
+        section: Section of the help text.
     """
 
     def __init__(
@@ -149,12 +149,12 @@ class HelpedArgument(click.Argument):
         self._record = (shown, about)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its line."""
+        """The line in the help text."""
         return self._record
 
 
 class Command(click.Command):
-    """A command that takes every spelling of its options and groups them in its help."""
+    """A command that accepts every spelling of its options and groups them in its help."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         self.examples = tuple(examples)
@@ -162,18 +162,18 @@ class Command(click.Command):
 
     def flags(self, ctx: click.Context) -> dict[str, Flag]:
         """All options by key, for ``canonical``."""
-        found: dict[str, Flag] = {}
+        flags: dict[str, Flag] = {}
         for parameter in self.get_params(ctx):
             if isinstance(parameter, CommandOption):
-                found |= {key_of(name): parameter.flag for name in parameter.opts}
+                flags |= {key_of(name): parameter.flag for name in parameter.opts}
             names = parameter.secondary_opts
             if not isinstance(parameter, CommandOption):
                 names = [*parameter.opts, *names]
-            found |= {key_of(name): Flag(name, "flag") for name in names}
-        return found
+            flags |= {key_of(name): Flag(name, "flag") for name in names}
+        return flags
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, in any spelling."""
+        """Parse options in any spelling."""
         try:
             words = canonical(args, self.flags(ctx))
         except UsageError as error:
@@ -193,16 +193,16 @@ class Command(click.Command):
                 formatter.write_dl(records, col_max=28)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples, each ready to be pasted."""
+        """The examples, ready to be pasted."""
         if self.examples:
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(_example(example, formatter.width))
 
 
-def taken(kind: type[T], given: Mapping[str, Any]) -> T:
-    """A dataclass made from those of click's parameters that its fields are named like."""
-    return kind(**{name: given[name] for name in kind.__dataclass_fields__ if name in given})
+def from_params(kind: type[T], params: Mapping[str, Any]) -> T:
+    """A dataclass whose fields get the values of click's parameters of the same names."""
+    return kind(**{name: params[name] for name in kind.__dataclass_fields__ if name in params})
 
 
 def view_options() -> list[CommandOption]:
@@ -210,14 +210,14 @@ def view_options() -> list[CommandOption]:
     return [_view_option(option) for option in OPTIONS]
 
 
-def chosen_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """An options dict for the library from click's parameters; those without have defaults."""
+def chosen_options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The library's options dict from click's parameters; missing ones have their defaults."""
     chosen = {}
     for option in OPTIONS:
-        value = given.get(option.name, CLI_DEFAULTS[option.name])
+        default = CLI_DEFAULTS[option.name]
+        value = params.get(option.name, default)
         if option.kind == "list":
-            given_texts = given.get(option.name)
-            value = split_list(given_texts) if given_texts else list(CLI_DEFAULTS[option.name])
+            value = split_list(value) if params.get(option.name) else list(default)
         chosen[option.name] = value
     return chosen
 

@@ -1,4 +1,4 @@
-"""Where results go: stdout or a file, in colour or not, and never half written."""
+"""Writes results to stdout or a file, in colour or not, and never half of them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ColourChoice = Literal["auto", "always", "never"]
 T = TypeVar("T")
 
 PLAIN_WIDTH = 100_000
-"""Nothing is folded where no terminal says how wide it is."""
+"""Width without a terminal: wide enough to fold nothing."""
 
 _LINES_OF_A_SCREEN = 24
-"""Of a terminal that does not tell its size."""
+"""Lines of a terminal whose size is unknown."""
 
 _LESS = "-FRX"
-"""What less is told where the user tells it nothing: end at one screen, show colours, stay."""
+"""Options of less, unless the user has set LESS: end at one screen, show colours, keep the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Target:
     Attributes:
         path: The file; None is stdout.
         force: Overwrite the file.
-        colour: What ``--color`` says.
-        pager: Show what is longer than the terminal page by page.
+        colour: The value of ``--color``.
+        pager: Page a text that is longer than the terminal.
     """
 
     path: Path | None = None
@@ -54,21 +54,21 @@ class Target:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether someone reads along."""
+        """Whether the result goes to a terminal."""
         return self.path is None and is_terminal(sys.stdout)
 
     @property
     def in_colour(self) -> bool:
-        """Whether to colour."""
+        """Whether to use colours."""
         if self.path is not None:
             return self.colour == "always"
         return wants_colour(self.colour, self.is_terminal, os.environ)
 
     def check(self) -> None:
-        """Refuse what could not be written in the end, before the work is done.
+        """Check before the work that the result can be written.
 
         Raises:
-            UsageError: The file exists and was not to be overwritten.
+            UsageError: The file exists, and ``force`` is off.
             InputError: There is no stdout, or no such folder.
         """
         if self.path is None:
@@ -83,19 +83,19 @@ class Target:
             raise InputError(f"{self.path}: cannot be written: there is no such folder")
 
     def refuse_terminal(self) -> None:
-        """Keep from a terminal what is no text.
+        """Refuse to write binary data to a terminal.
 
         Raises:
-            UsageError: It would go to one.
+            UsageError: The target is a terminal.
         """
         if self.is_terminal:
-            raise UsageError("the result is no text, and would go to a terminal; give -o FILE")
+            raise UsageError("the result is binary and would go to a terminal; give -o FILE")
 
     def console(self, width: int | None = None) -> Console:
         """A console that keeps what is printed, for ``write``.
 
         Args:
-            width: In cells, where neither ``COLUMNS`` nor a terminal says one.
+            width: Cells, if neither ``COLUMNS`` nor a terminal gives a width.
         """
         import io
 
@@ -114,7 +114,7 @@ class Target:
         )
 
     def glyphs(self) -> Glyphs:
-        """What the target can show."""
+        """The characters that the target can show."""
         from tfprof.text.tables import ASCII, UNICODE
 
         if self.path is not None:
@@ -130,8 +130,8 @@ class Target:
         """Write bytes: a file as a whole or not at all, stdout as they come.
 
         Raises:
-            UsageError: The file exists and was not to be overwritten.
-            InputError: It can not be written.
+            UsageError: The file exists, and ``force`` is off.
+            InputError: The target can not be written.
         """
         if self.path is not None:
             write_file(self.path, chunks, overwrite=self.force)
@@ -145,11 +145,11 @@ class Target:
             sys.stdout.buffer.flush()
 
     def write(self, content: str) -> None:
-        """Write it all, or nothing; a file is packed if its name says so.
+        """Write a text as a whole or not at all; a file is packed if its name says so.
 
         Raises:
-            UsageError: The file appeared meanwhile.
-            InputError: It can not be written.
+            UsageError: The file was made meanwhile.
+            InputError: The target can not be written.
         """
         if self.path is not None:
             from tfprof.files.compressed_output import packed
@@ -158,16 +158,16 @@ class Target:
             return
         with _writing_stdout():
             if self._wants_pages(content):
-                with _less_told():
+                with _less_options():
                     click.echo_via_pager(content, color=self._pager_colour())
             else:
                 _write_stdout(content)
 
     def _pager_colour(self) -> bool | None:
-        """Whether the pager gets colours; None lets click ask less to show them, if it will."""
+        """Whether the pager gets colours; None leaves it to click, which adds an option of less."""
         pager = (os.environ.get("PAGER", "").split() or ["less"])[0]
-        is_insisted_on = self.colour == "always" and os.environ.get("LESS")
-        is_left_to_click = Path(pager).stem == "less" and self.in_colour and not is_insisted_on
+        is_forced = self.colour == "always" and os.environ.get("LESS")
+        is_left_to_click = Path(pager).stem == "less" and self.in_colour and not is_forced
         return None if is_left_to_click else self.in_colour
 
     def _wants_pages(self, content: str) -> bool:
@@ -188,8 +188,8 @@ class Target:
 
 
 @contextmanager
-def _less_told() -> Iterator[None]:
-    """While a pager runs, ``LESS`` is what the user says, else ours."""
+def _less_options() -> Iterator[None]:
+    """Set ``LESS`` while a pager runs, unless the user has set it."""
     is_ours = "LESS" not in os.environ
     if is_ours:
         os.environ["LESS"] = _LESS
@@ -201,7 +201,7 @@ def _less_told() -> Iterator[None]:
 
 
 def wants_colour(choice: ColourChoice, is_terminal: bool, environ: Mapping[str, str]) -> bool:
-    """Whether to colour: the option, then NO_COLOR, FORCE_COLOR, then what stdout is."""
+    """Whether to use colours, by the option, NO_COLOR, FORCE_COLOR and the kind of stdout."""
     if choice != "auto":
         return choice == "always"
     if environ.get("NO_COLOR"):
@@ -212,7 +212,7 @@ def wants_colour(choice: ColourChoice, is_terminal: bool, environ: Mapping[str, 
 
 
 def harmless(text: str) -> str:
-    """The text with whatever could steer a terminal shown instead of sent."""
+    """The text with control characters made visible, so that they can not steer a terminal."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     from tfprof.text.tables import escaped
@@ -221,14 +221,14 @@ def harmless(text: str) -> str:
 
 
 def note(text: str, kind: str = "note") -> None:
-    """Tell the user something beside the result."""
+    """Print a line on stderr, beside the result."""
     if sys.stderr is not None:  # None: closed by the caller
         sys.stderr.write(f"{kind}: {harmless(text)}\n")
         sys.stderr.flush()
 
 
 def deliver_quietly(work: Callable[[], T]) -> T | int:
-    """Do the work; if the reader of stdout goes away (``| head -1``), stop without a word."""
+    """Do the work; if the reader of stdout goes away (``| head -1``), stop without an error."""
     try:
         result = work()
         if sys.stdout is not None:
@@ -245,22 +245,22 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
 
 
 def _as_text(chunks: Iterable[bytes]) -> str:
-    """What is handed on where stdout takes text only, such as in the shell.
+    """Bytes as text, for a stdout that takes only text, such as that of the shell.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The bytes are not text.
     """
     try:
         return b"".join(chunks).decode()
     except UnicodeDecodeError as error:
         raise UsageError(
-            "the result is no text, which the shell can not pass on; give -o FILE"
+            "the result is binary, which the shell can not pass on; give -o FILE"
         ) from error
 
 
 @contextmanager
 def _writing_stdout() -> Iterator[None]:
-    """What fails in writing to stdout becomes an error of ours; a reader that left does not."""
+    """Turn an error of writing to stdout into an InputError, except a closed pipe."""
     try:
         yield
     except (BrokenPipeError, TfprofError):
@@ -272,7 +272,7 @@ def _writing_stdout() -> Iterator[None]:
 
 
 def silence_stdout() -> None:
-    """Let Python's own flush at exit, which would fail once more, go nowhere."""
+    """Redirect stdout to nowhere, as Python's flush at exit would fail once more."""
     try:
         descriptor = sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):
@@ -283,7 +283,7 @@ def silence_stdout() -> None:
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether someone reads along; a stream that was closed is no terminal."""
+    """Whether a stream is a terminal; a closed one is not."""
     try:
         return bool(stream.isatty())
     except (AttributeError, ValueError):  # closed

@@ -1,4 +1,4 @@
-"""A line on stderr that says how far a long read has come."""
+"""Shows the progress of a long read, in a line on stderr."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SHOW_AFTER_SECONDS = 0.5
 
 @contextmanager
 def progress() -> Iterator[Watch]:
-    """Show what is being read, how far it is and how fast, once that takes long.
+    """Show what is being read, how much and how fast, once that takes long.
 
     Yields:
-        Whom to tell; nobody, if stderr is no terminal.
+        The receiver of progress; one that shows nothing if stderr is not a terminal.
     """
     if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield Unwatched()
@@ -38,9 +38,9 @@ def progress() -> Iterator[Watch]:
 
 
 def _start_uninterrupted(thread: threading.Thread) -> None:
-    """Start a thread, and its own threads, that leave Ctrl-C to the one that reads.
+    """Start a thread that does not receive Ctrl-C, nor do its own threads.
 
-    A system may give a signal to any thread; the read of the main thread would go on.
+    A system may deliver a signal to any thread; the read of the main thread would then go on.
     """
     if not hasattr(signal, "pthread_sigmask"):
         thread.start()
@@ -53,7 +53,7 @@ def _start_uninterrupted(thread: threading.Thread) -> None:
 
 
 class ProgressLine:
-    """A ``Watch`` that draws with rich, which is not even imported for what is quick."""
+    """A ``Watch`` that draws with rich, which is imported only if the read takes long."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,19 +63,19 @@ class ProgressLine:
         self._is_closed = False
 
     def stage(self, what: str) -> None:
-        """Work of another kind begins."""
+        """Say which work begins."""
         with self._lock:
             self._what = harmless(what)
             self._draw()
 
     def expect(self, n_bytes: int) -> None:
-        """So many more bytes are to be read."""
+        """Add to the number of bytes to read."""
         with self._lock:
             self._total += n_bytes
             self._draw()
 
     def advance(self, n_bytes: int) -> None:
-        """So many bytes more have been read."""
+        """Add to the number of bytes that have been read."""
         with self._lock:
             self._done += n_bytes
             self._draw()
@@ -92,10 +92,10 @@ class ProgressLine:
             TransferSpeedColumn,
         )
 
-        how_far = [BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn()]
+        columns = [BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn()]
         bar = Progress(
             TextColumn("{task.description}", markup=False),
-            *(how_far if self._total else []),
+            *(columns if self._total else []),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,

@@ -1,7 +1,7 @@
 """The whole command line as plain data, read from the click commands.
 
 Completion, man pages and the reference of commands are made from it, so that none of them can
-forget an option. Nothing heavy is imported: neither the commands' work nor their data.
+miss an option. No command's own code is imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tfprof.options.spec import BY_NAME
 ValueKind = Literal[
     "none", "bool", "text", "choice", "choices", "file", "files", "folder", "output", "command"
 ]
-"""What follows an option, or what an argument is.
+"""The kind of an option's value, or of an argument.
 
 ``choices`` and ``files`` are lists separated by commas, ``output`` is a value of ``--output``,
 ``command`` the name of a command or a path.
@@ -36,7 +36,7 @@ _KINDS_OF_WORDS: dict[str, ValueKind] = {
     "FOLDER": "folder", "DIR": "folder",
 }  # fmt: skip
 _HELP_OF_VIEWS = {key_of(option.opts[0]): option.help for option in view_options()}
-_DEFAULT = re.compile(r" *\[(?:default: (?P<told>.*)|(?:.*, )?default (?P<fact>[^;]*).*)\]$")
+_DEFAULT = re.compile(r" *\[(?:default: (?P<default>.*)|(?:.*, )?default (?P<fact>[^;]*).*)\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class OptionReference:
 
     Attributes:
         names: Its spellings in the help text: ``-o``, ``--outfile``; also ``--no-classic``.
-        metavar: What the help text calls its value; empty for a flag.
-        kind: What its value is.
-        choices: The values it takes, or elements of its list; empty for any.
+        metavar: Name of its value in the help text; empty for a flag.
+        kind: Kind of its value.
+        choices: Accepted values, or elements of its list; empty for any.
         is_repeatable: Whether it may be given several times.
         section: Its section of the help text.
         help: All of its help text.
@@ -73,14 +73,14 @@ class OptionReference:
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value must follow; the one of a ``bool`` may."""
+        """Whether a value must follow; that of a ``bool`` is optional."""
         return self.kind not in ("none", "bool")
 
     @property
     def default(self) -> str:
-        """What its help text says the default is; empty if it says none."""
-        found = _DEFAULT.search(self.help)
-        return (found["told"] or found["fact"]) if found else ""
+        """The default, from the help text; empty if it names none."""
+        match = _DEFAULT.search(self.help)
+        return (match["default"] or match["fact"]) if match else ""
 
     @property
     def text(self) -> str:
@@ -88,7 +88,7 @@ class OptionReference:
         return _DEFAULT.sub("", self.help)
 
     def summary_of(self, name: str) -> str:
-        """Its help text in short, for a line beside one of its names."""
+        """The help text in short, for a line beside one of the names."""
         if name.startswith("--no-") and name != self.names[0]:
             return f"The opposite of {self.names[0]}"
         if self.choices and self.text.startswith(f"{self.choices[0]}:"):
@@ -98,7 +98,7 @@ class OptionReference:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentReference:
-    """An argument that is no option; the attributes are those of ``OptionReference``."""
+    """An argument; the attributes are those of ``OptionReference``."""
 
     metavar: str
     kind: ValueKind
@@ -113,9 +113,9 @@ class CommandReference:
     """A command.
 
     Attributes:
-        name: Its name; empty for what stands before or without a command.
+        name: Its name; empty for the program without a command.
         summary: Its line in ``tfprof --help``.
-        usage: How to call it.
+        usage: Its usage line.
         help: Its help text.
         arguments: Arguments in their order.
         options: Options in the order of the help text.
@@ -132,11 +132,11 @@ class CommandReference:
 
     def sections(self) -> dict[str, list[ArgumentReference | OptionReference]]:
         """Arguments and options by section, as the help text shows them."""
-        found: dict[str, list[ArgumentReference | OptionReference]] = {}
+        sections: dict[str, list[ArgumentReference | OptionReference]] = {}
         parameters: list[ArgumentReference | OptionReference] = [*self.arguments, *self.options]
         for parameter in parameters:
-            found.setdefault(parameter.section, []).append(parameter)
-        return found
+            sections.setdefault(parameter.section, []).append(parameter)
+        return sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class ProgramReference:
 
     Attributes:
         version: Its version.
-        program: What stands before or without a command: an empty name, options and arguments.
+        program: Options and arguments without a command; its name is empty.
         commands: The commands in the order of the help text.
     """
 
@@ -154,15 +154,15 @@ class ProgramReference:
     commands: tuple[CommandReference, ...]
 
     def groups(self) -> list[tuple[tuple[str, ...], CommandReference]]:
-        """Names of commands that take the same, each with one of these commands."""
-        found: dict[object, list[CommandReference]] = {}
+        """Names of commands with equal arguments and options, and one of these commands."""
+        groups: dict[object, list[CommandReference]] = {}
         for command in (self.program, *self.commands):
-            found.setdefault((command.arguments, command.options), []).append(command)
-        return [(tuple(c.name for c in alike), alike[0]) for alike in found.values()]
+            groups.setdefault((command.arguments, command.options), []).append(command)
+        return [(tuple(c.name for c in alike), alike[0]) for alike in groups.values()]
 
 
 def program_reference() -> ProgramReference:
-    """The command line that this version has."""
+    """The command line of this version."""
     context = click.Context(cli, info_name="tfprof", **cli.context_settings)
     commands = []
     for name, entry in COMMANDS.items():
@@ -173,7 +173,7 @@ def program_reference() -> ProgramReference:
 
 
 def _program(context: click.Context, commands: Sequence[CommandReference]) -> CommandReference:
-    """What stands before a command: options and paths of the shell, which opens without one."""
+    """The program without a command: options and paths of the shell, which then opens."""
     shell = [option for c in commands if c.name == SHELL for option in c.options]
     own = [option_reference(p) for p in cli.get_params(context) if isinstance(p, click.Option)]
     names = {name for option in own for name in option.names}
@@ -204,14 +204,14 @@ def command_reference(
 
 def _paragraphs(text: str | None) -> tuple[Paragraph, ...]:
     r"""The paragraphs of a help text of click, where a line ``\b`` starts a literal one."""
-    found = []
+    paragraphs = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
         lines = block.splitlines()
         if lines and lines[0].strip() == "\b":
-            found.append(Paragraph("\n".join(lines[1:]), is_literal=True))
+            paragraphs.append(Paragraph("\n".join(lines[1:]), is_literal=True))
         elif lines:
-            found.append(Paragraph(" ".join(line.strip() for line in lines)))
-    return tuple(found)
+            paragraphs.append(Paragraph(" ".join(line.strip() for line in lines)))
+    return tuple(paragraphs)
 
 
 def _argument(argument: click.Argument, context: click.Context) -> ArgumentReference:
@@ -221,7 +221,7 @@ def _argument(argument: click.Argument, context: click.Context) -> ArgumentRefer
     kind: ValueKind = "choice" if choices else _kind_of(argument.type, metavar)
     return ArgumentReference(
         metavar=metavar,
-        kind="file" if kind == "files" else kind,  # words of their own, not a list in one word
+        kind="file" if kind == "files" else kind,  # separate words, not a list in one
         choices=choices,
         is_repeatable=argument.nargs == -1,
         section=getattr(argument, "section", "Arguments"),
@@ -260,12 +260,12 @@ def option_reference(option: click.Option) -> OptionReference:
 
 
 def _choices(parameter: click.Parameter) -> tuple[str, ...]:
-    found: Iterable[object] = getattr(parameter.type, "choices", ())
-    return tuple(map(str, found))
+    choices: Iterable[object] = getattr(parameter.type, "choices", ())
+    return tuple(map(str, choices))
 
 
 def _kind_of(kind: object, metavar: str) -> ValueKind:
-    """What a value is by its type, else by what the help text calls it."""
+    """The kind of a value, by its type or else by its name in the help text."""
     if isinstance(kind, click.Path):
         return "file" if kind.file_okay else "folder"
     words = (word for word in re.findall(r"[A-Z]+", metavar) if word in _KINDS_OF_WORDS)

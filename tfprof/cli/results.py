@@ -1,4 +1,4 @@
-"""How and where a result is shown: options that most commands have, and what they mean."""
+"""The options for the form and target of a result, which most commands have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from tfprof.cli.options import Choice, CommandOption, OutputPath
 from tfprof.cli.output import ColourChoice, Target, note
-from tfprof.cli.session import untold
+from tfprof.cli.session import new_remarks
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 SECTION = "Result"
 
 _FORMAT_ENDINGS = ("csv", "html", "json", "jsonl", "pdf", "png", "svg")
-"""Names that end so promise a format, whichever command writes the file."""
+"""Endings of file names that name a format, whichever command writes the file."""
 
 PLAIN_WIDTH = 100
-"""Width where neither a terminal nor ``COLUMNS`` says one: the same text everywhere."""
+"""Width without a terminal or ``COLUMNS``, so that the text is the same everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultChoice:
-    """What the options of ``result_options`` say; a command may have only some of them.
+    """The values of ``result_options``; a command may have only some of them.
 
     Attributes:
         outfile: The file; None and ``-`` are stdout.
-        force: Overwrite it.
-        format: What to write; None if the command is to choose.
-        color: Whether to colour.
-        pager: Show what is longer than the terminal page by page.
+        force: Overwrite the file.
+        format: The format; None leaves it to the command.
+        color: When to use colours.
+        pager: Page a text that is longer than the terminal.
     """
 
     outfile: str | None = None
@@ -49,10 +49,10 @@ class ResultChoice:
     pager: bool = False
 
     def target(self) -> Target:
-        """Where the result goes; what could not be written is refused at once.
+        """The target of the result, checked.
 
         Raises:
-            UsageError: The file exists and was not to be overwritten.
+            UsageError: The file exists, and ``force`` is off.
             InputError: There is no stdout, or no such folder.
         """
         path = None if self.outfile in (None, "-") else Path(self.outfile)
@@ -64,13 +64,13 @@ class ResultChoice:
 def result_options(
     formats: Sequence[str] = (), about: str = "", default: str | None = "text"
 ) -> list[CommandOption]:
-    """The options.
+    """The options for the form and target of a result.
 
     Args:
-        formats: What ``--format`` takes; none if there is no choice.
-        about: What the formats are.
-        default: The format if neither ``--format`` nor the ending of the file tells one; None
-            leaves that to the command, which says so in ``about``.
+        formats: Values of ``--format``; empty leaves the option out.
+        about: Help text on the formats.
+        default: The format if neither ``--format`` nor the ending of the file names one; None
+            leaves it to the command, which says so in ``about``.
     """
     chosen = [format_option(formats, about, default)] if formats else []
     return [*file_options(), *chosen, color_option(), pager_option()]
@@ -79,7 +79,9 @@ def result_options(
 def format_option(formats: Sequence[str], about: str, default: str | None) -> CommandOption:
     """``--format``; the arguments are those of ``result_options``."""
 
-    def told(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    def chosen_format(
+        ctx: click.Context, parameter: click.Parameter, value: str | None
+    ) -> str | None:
         if value is not None:
             return value
         name = Path(ctx.params.get("outfile") or "")
@@ -95,8 +97,8 @@ def format_option(formats: Sequence[str], about: str, default: str | None) -> Co
 
     return CommandOption(
         ["--format"], type=Choice(list(formats)), default=None, section=SECTION,
-        callback=told,
-        help=f"{about} [default: what FILE ends in, else {default}]" if default else about,
+        callback=chosen_format,
+        help=f"{about} [default: the ending of FILE, else {default}]" if default else about,
     )  # fmt: skip
 
 
@@ -106,14 +108,14 @@ def file_options(
     """``-o`` and ``--force``.
 
     Args:
-        about: What the file is.
-        required: Whether there must be one.
+        about: Help text on the file.
+        required: Whether the option is required.
     """
     return [
         CommandOption(
             ["-o", "--outfile"], type=OutputPath(), metavar="FILE", section=SECTION,
             required=required, help=about,
-            is_eager=True,  # --format asks for it
+            is_eager=True,  # --format needs its value
         ),
         CommandOption(
             ["--force"], is_flag=True, section=SECTION, help="Overwrite the file if it exists.",
@@ -125,7 +127,7 @@ def color_option() -> CommandOption:
     """``--color``."""
     return CommandOption(
         ["--color"], type=Choice(["auto", "always", "never"]), default="auto",
-        section=SECTION, help="Colour; auto heeds NO_COLOR and FORCE_COLOR. [default: auto]",
+        section=SECTION, help="Use colours; auto follows NO_COLOR and FORCE_COLOR. [default: auto]",
     )  # fmt: skip
 
 
@@ -133,20 +135,20 @@ def pager_option() -> CommandOption:
     """``--pager``."""
     return CommandOption(
         ["--pager/--no-pager"], default=True, section=SECTION,
-        help="Show what is longer than the terminal with the program that PAGER names, else less "
-        "or more. [default: do so]",
+        help="Page a text that is longer than the terminal, with the program that PAGER names, or "
+        "less or more. [default: --pager]",
     )  # fmt: skip
 
 
 def as_text(
     parts: Sequence[RenderableType], target: Target, width: int | None = PLAIN_WIDTH
 ) -> str:
-    """What rich makes of things, without blanks at the ends of lines.
+    """Print with rich into a text without blanks at the ends of lines.
 
     Args:
-        parts: The things.
+        parts: What to print.
         target: Where the text goes.
-        width: Cells there are if the target does not say; None is as many as are needed.
+        width: Cells, if the target has no width; None folds nothing.
     """
     console = target.console(width)
     for part in parts:
@@ -155,30 +157,30 @@ def as_text(
 
 
 def printed(console: Console) -> str:
-    """What a console has kept, without blanks at the ends of lines."""
+    """The text that a console has kept, without blanks at the ends of lines."""
     text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     return "".join(f"{line.rstrip()}\n" for line in text.replace("\u00a0", " ").splitlines())
 
 
 def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
-    """One object with one row a line, so that line tools can be used on it, too."""
+    """One JSON object with one row a line, for line tools such as grep."""
     lines = ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows)
     start = json.dumps(head, ensure_ascii=False, default=str)
     return f'{start[:-1]}, "rows": [\n{lines}\n]}}\n'
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table with the names of its columns."""
+    """A CSV table with the names of its columns."""
     from tfprof.text.csv_text import csv_text
 
     return csv_text(rows)
 
 
-def tell(notices: Iterable[Notice]) -> None:
-    """Make remarks on the data, beside the result; in a session each of them once."""
+def print_remarks(notices: Iterable[Notice]) -> None:
+    """Print remarks on the data on stderr; in a session each of them once."""
     texts = [
         notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)"
         for notice in notices
     ]
-    for text in untold(texts):
+    for text in new_remarks(texts):
         note(text)

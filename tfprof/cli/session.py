@@ -1,4 +1,4 @@
-"""What commands share when they are typed into the shell: a profiler, and options to start from."""
+"""The state that commands in a shell share: a profiler, and options that the user has set."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Session:
 
     Args:
         open_profiler: Makes the profiler; called when it is first needed.
-        defaults: Values of options to start from, by name, as click takes them.
-        captures: What the TensorFlow 2 profiler has captured, if the session was opened with that.
+        defaults: Values of options at the start, by name, as click takes them.
+        captures: The captures with which the session was opened; None if there are none.
 
     Attributes:
         defaults: Values of options that the user has set.
-        captures: The same.
-        told: Remarks on the data that have been made.
+        captures: The captures; None if there are none.
+        shown_remarks: Remarks on the data that were shown already.
     """
 
     def __init__(
@@ -36,11 +36,11 @@ class Session:
         self._open = open_profiler
         self.defaults = dict(defaults)
         self.captures = captures
-        self.told: set[str] = set()
+        self.shown_remarks: set[str] = set()
 
     @cached_property
     def profiler(self) -> Profiler:
-        """What commands look at when they name no files."""
+        """The profiler for commands that name no files."""
         return self._open()
 
 
@@ -50,11 +50,11 @@ def current_session() -> Session | None:
     return None if context is None else context.find_object(Session)
 
 
-def untold(remarks: Iterable[str]) -> list[str]:
-    """Those of the remarks that the running session, if there is one, has not made before."""
+def new_remarks(remarks: Iterable[str]) -> list[str]:
+    """The remarks that the running session has not shown yet; all of them without a session."""
     session = current_session()
     if session is None:
         return list(remarks)
-    fresh = [remark for remark in remarks if remark not in session.told]
-    session.told.update(fresh)
+    fresh = [remark for remark in remarks if remark not in session.shown_remarks]
+    session.shown_remarks.update(fresh)
     return fresh

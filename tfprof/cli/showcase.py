@@ -32,10 +32,10 @@ class Showcase:
 
     Attributes:
         view: ``Profiler.view`` of the profiler to show.
-        title: What was profiled.
-        subtitle: How.
+        title: Name of the program.
+        subtitle: How it was recorded.
         files: Paths of graph, run metadata and op log, for the commands to try next.
-        glyphs: What to draw with.
+        glyphs: The characters for drawing.
     """
 
     view: Callable[[str, Mapping[str, Any]], ViewTree]
@@ -91,7 +91,7 @@ class Showcase:
         yield Text(
             self.glyphs.text(
                 "– did not run, or no known count   +n smaller children, not listed   "
-                "params: of all variables, averages and momentum too"
+                "params: of all variables, also averages and momentum"
             ),
             style="dim",
         )
@@ -108,7 +108,7 @@ class Showcase:
             line.append(f"{command:<38}", style=BLUE)
             line.append(f"  {about}", style="dim")
             yield line
-        yield Text("  the same from the files, as for your own:", style="dim")
+        yield Text("  the same with files, as for your own program:", style="dim")
         pieces = [
             "tfprof scope",
             f"--graph_path {graph}",
@@ -139,7 +139,7 @@ class _Figures:
             yield Segment.line()
 
 
-def _options(**given: Any) -> dict[str, Any]:
+def _options(**changes: Any) -> dict[str, Any]:
     from tfprof.options.builder import ProfileOptionBuilder
 
     return {
@@ -147,5 +147,5 @@ def _options(**given: Any) -> dict[str, Any]:
         "max_depth": 10_000,
         "order_by": "micros",
         "output": "none",
-        **given,
+        **changes,
     }

@@ -1,7 +1,7 @@
-"""All spellings of an option become one: ``-max_depth 4``, ``--max-depth=4`` → ``--max_depth=4``.
+"""Rewrites options into one spelling: ``-max_depth 4``, ``--max-depth=4`` → ``--max_depth=4``.
 
 The original takes ``--max_depth=4`` on the command line and ``-max_depth 4`` in its shell. Here
-one pure function serves both; click sees a single form, so that a value may begin with a dash.
+one pure function serves both. click sees one spelling, so a value may begin with a dash.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Flag:
     """A known option.
 
     Attributes:
-        name: The spelling that click is to see, such as ``--max_depth``.
+        name: The spelling for click, such as ``--max_depth``.
         arity: ``flag`` never takes a value, ``value`` always; ``bool`` takes one of
             ``TRUE_WORDS`` and ``FALSE_WORDS`` if that is the next word, and else means true.
     """
@@ -37,7 +37,7 @@ class Flag:
 
 
 def key_of(word: str) -> str:
-    """What the spellings of an option have in common: ``--max-depth`` → ``max_depth``."""
+    """The key of an option, the same for all its spellings: ``--max-depth`` → ``max_depth``."""
     return word.lstrip("-").replace("-", "_")
 
 
@@ -46,11 +46,11 @@ def canonical(words: Sequence[str], flags: Mapping[str, Flag]) -> list[str]:
 
     Args:
         words: Words of a command line, without the command.
-        flags: Options by ``key_of``; those of one letter also take a value without a blank.
+        flags: Options by ``key_of``; one of a single letter may be joined to its value.
 
     Returns:
-        The words with every option in its one spelling and joined to its value by ``=``; words
-        that are no options stay as they are, and so does everything from ``--`` on.
+        The words with every option in one spelling, joined to its value by ``=``. Other words
+        stay as they are, and so does everything from ``--`` on.
 
     Raises:
         UsageError: An option is unknown or lacks its value.
@@ -85,7 +85,7 @@ def canonical(words: Sequence[str], flags: Mapping[str, Flag]) -> list[str]:
 
 
 def _next_value(spelling: str, flag: Flag, rest: list[str]) -> str:
-    """The value of an option that has no ``=``; it is taken off the rest."""
+    """The value of an option without ``=``; the word is removed from the rest."""
     if flag.arity == "bool":
         return rest.pop(0) if rest and is_bool_word(rest[0]) else "true"
     if flag.arity == "flag":
@@ -121,13 +121,13 @@ def split_list(texts: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """``; did you mean 'scope'?``, or something else where nothing is like the word."""
+    """``; did you mean 'scope'?``, or ``otherwise`` if no known word is similar."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else otherwise
 
 
 def _looks_misspelt(spelling: str, flags: Mapping[str, Flag]) -> bool:
-    """Whether ``-outfil`` is rather a long option than ``-o`` with a value."""
+    """Whether ``-outfil`` is a misspelt long option rather than ``-o`` with a value."""
     key = key_of(spelling)
     names = [name for name in flags if len(name) > 1]
     if any(key.startswith(name) or name.startswith(key) for name in names):

@@ -1,4 +1,4 @@
-"""What the commands ``scope``, ``graph``, ``op`` and ``code`` have in common."""
+"""Shared by the commands ``scope``, ``graph``, ``op`` and ``code``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from tfprof.cli.options import (
     CommandOption,
     IntType,
     chosen_options,
-    taken,
+    from_params,
     view_options,
 )
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import SECTION, ResultChoice, as_csv, as_json, as_text, result_options, tell
+from tfprof.cli.results import (
+    SECTION,
+    ResultChoice,
+    as_csv,
+    as_json,
+    as_text,
+    print_remarks,
+    result_options,
+)
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
@@ -30,24 +38,24 @@ FORMATS = ("text", "table", "tree", "json", "csv", "html")
 TERMINAL_ROWS = 40
 LEAST_ROWS = 12
 _AROUND_ROWS = 8
-"""Header, rules, total, two remarks of two lines, and the prompt."""
+"""Lines around the rows: header, rules, total, two remarks of two lines, and the prompt."""
 
 _WITH_HINTS = ("table", "tree", "html")
 
 _ABOUT = """
 
-Lists are separated by commas and may be given several times; a backslash before a comma keeps
-it; '' is the empty list. Regexes are RE2 and match whole names. Every option may be written
--max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4.
+Commas separate the elements of a list, and an option with a list may be given several times; a
+backslash before a comma keeps it; '' is the empty list. Regexes are RE2 and match whole names.
+Every option may be written -max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4.
 """
 
 
 def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
     """The command of one view."""
 
-    def run(max_rows: int | None, **given: Any) -> None:
-        inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
-        run_view(kind, inputs, chosen_options(given), result, max_rows)
+    def run(max_rows: int | None, **params: Any) -> None:
+        inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
+        run_view(kind, inputs, chosen_options(params), result, max_rows)
 
     return Command(
         kind,
@@ -62,14 +70,14 @@ def view_result_options() -> list[CommandOption]:
     """The options that say how and where a view is shown."""
     options = result_options(
         FORMATS,
-        "text: the classic report. table: aligned and coloured, with human units; a dash means "
-        "not measured. tree: an outline with shares. json, csv: all numbers, units in the column "
-        "names. html: a page. [default: what FILE ends in, else table on a terminal, else text]",
+        "text: the classic report. table: aligned and coloured, with units; a dash means not "
+        "measured. tree: an outline with shares. json, csv: all numbers, units in the column "
+        "names. html: a page. [default: the ending of FILE, else table on a terminal, else text]",
         default=None,
     )
     rows = CommandOption(
         ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
-        help="Rows of a table, tree or page, the largest first to stay; 0 is all. [default: "
+        help="Rows of a table, tree or page; the smallest are left out; 0 is all. [default: "
         f"as many as fit on a terminal, up to {TERMINAL_ROWS}; 5000 of a page; else all]",
     )  # fmt: skip
     place = next(i for i, option in enumerate(options) if option.name == "color")
@@ -83,13 +91,13 @@ def run_view(
     result: ResultChoice,
     max_rows: int | None,
 ) -> None:
-    """Read, build the view, write it.
+    """Read the files, build the view and write it.
 
     Args:
-        kind: Which view.
-        inputs: What to read.
+        kind: Kind of the view.
+        inputs: The files to read.
         options: Options of the view, as the library takes them.
-        result: How and where to show it.
+        result: Form and target of the result.
         max_rows: Rows of a table; 0 is all, None as many as fit.
     """
     target = _target(result, options)
@@ -105,11 +113,11 @@ def run_view(
             target.write(_formatted(tree, chosen_format, target, max_rows, inputs.title))
         elif target is not None:
             write_files(profiler.output_files(kind, options), result)
-    tell([*tree.notices, *_hints(tree, chosen_format, options)])
+    print_remarks([*tree.notices, *_hints(tree, chosen_format, options)])
 
 
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
-    """What tables and pages say below their rows, for formats that have no place for it."""
+    """The remarks below tables and pages, for formats that have no place for them."""
     from tfprof.columns.remarks import Notice
     from tfprof.views.show.view_rows import ViewRows, about_idle
 
@@ -121,17 +129,17 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
 
 
 def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:
-    """Write files one after the other, and say what can be done with them; or one to stdout.
+    """Write files, and say how to open each; or write one file to stdout.
 
     Raises:
-        UsageError: One exists and was not to be overwritten, or there are too many for stdout.
-        InputError: One can not be written.
+        UsageError: A file exists, and ``force`` is off; or there are too many for stdout.
+        InputError: A file can not be written.
     """
     if result.outfile == "-":
         first, *more = files
         if more:
             raise UsageError(
-                f"--outfile -: {1 + len(more)} steps make as many files, and stdout takes one; "
+                f"--outfile -: {1 + len(more)} steps make as many files, but stdout takes one; "
                 "choose a step with --step, or give the name of a file"
             )
         Target().write_chunks(first.chunks)
@@ -146,7 +154,7 @@ def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print the library's warnings as the command prints everything else."""
+    """Print the library's warnings in the form of the command's other messages."""
     import logging
 
     # Without a handler, logging itself would print notices to stderr a second time.

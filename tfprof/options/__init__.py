@@ -1,1 +1,1 @@
-"""Every option, declared once, and the ways to write them down."""
+"""Every option, declared once, and the ways to write and check options."""

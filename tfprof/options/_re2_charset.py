@@ -56,17 +56,17 @@ def unicode_group(name: str) -> CodePoints | None:
 
 @cache
 def _categories() -> Mapping[str, CodePoints]:
-    """The code points of each general category, but for ``Cn``; built once, in about 0.1 s.
+    """The code points of each general category but ``Cn``; built once, in about 0.1 s.
 
-    RE2 has no group for what is unassigned.
+    RE2 has no group for ``Cn``, the unassigned code points.
     """
-    found: dict[str, CodePoints] = {}
+    categories: dict[str, CodePoints] = {}
     code_points = range(MAX_CODE_POINT + 1)
     for name, members in groupby(code_points, lambda code_point: category(chr(code_point))):
         first, *rest = members
-        found.setdefault(name, []).append((first, rest[-1] if rest else first))
-    del found["Cn"]
-    return found
+        categories.setdefault(name, []).append((first, rest[-1] if rest else first))
+    del categories["Cn"]
+    return categories
 
 
 def contains(ranges: Sequence[tuple[int, int]], code_point: int) -> bool:
@@ -138,10 +138,9 @@ def _case_orbits() -> tuple[tuple[int, ...], ...]:
                 joined = orbits.get(char, {char}) | orbits.get(other, {other})
                 for member in joined:
                     orbits[member] = joined
-    found = {tuple(sorted(map(ord, orbit))) for orbit in orbits.values()}
-    # An orbit with an ASCII letter is seen from its non-ASCII member only.
-    found = {orbit for orbit in found if orbit[0] >= 0x80}
-    return (*_ASCII_ORBITS, *sorted(found))
+    groups = {tuple(sorted(map(ord, orbit))) for orbit in orbits.values()}
+    # Orbits with an ASCII letter are in _ASCII_ORBITS.
+    return (*_ASCII_ORBITS, *sorted(group for group in groups if group[0] >= 0x80))
 
 
 def render(ranges: Iterable[tuple[int, int]]) -> str:

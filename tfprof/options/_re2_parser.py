@@ -1,12 +1,12 @@
 """Parser of RE2's regular expression syntax that writes Python ``re`` syntax as it goes.
 
 The rules are those of RE2's ``parse.cc`` in its default Perl-like mode, measured against
-``tf.strings.regex_full_match`` of TensorFlow 2.21. Like there, groups are kept on an explicit
-stack, so that deep nesting is no recursion here.
+``tf.strings.regex_full_match`` of TensorFlow 2.21. As in RE2, open groups are kept on an explicit
+stack, so deep nesting needs no recursion.
 
-Only the language matters to tfprof (does the pattern match the full name?), never what a group
-captured or which of several matches came first. So capturing, names of groups and greediness are
-checked and then dropped, and nested quantifiers are merged where that is exact.
+tfprof only asks whether a pattern matches a full name. What a group captures, and which of several
+matches comes first, does not matter. So captures, names of groups and greediness are checked and
+then dropped, and nested quantifiers are merged where that is exact.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Parser(Reader):
         self.stack.append(_Group(start, self.flags))
 
     def _perl_group(self) -> None:
-        """``(?flags)`` and ``(?flags:``, where ``-`` needs a flag behind it."""
+        """``(?flags)`` and ``(?flags:``; a flag must follow ``-``."""
         start = self.at
         flags = self.flags
         turn_on, seen = True, True
@@ -259,13 +259,13 @@ class Parser(Reader):
             self.at += 2
             self._push_set(charset.ANY)
         else:
-            found = self.class_escape()
-            if found is None:
+            ranges = self.class_escape()
+            if ranges is None:
                 self._push_literal(self.char_escape())
             else:
-                self._push_set(found)
+                self._push_set(ranges)
 
 
 def _is_name_char(char: str) -> bool:
-    found = category(char)
-    return found.startswith("L") or found in _GROUP_NAME_CATEGORIES
+    kind = category(char)
+    return kind.startswith("L") or kind in _GROUP_NAME_CATEGORIES

@@ -1,4 +1,4 @@
-"""Translated parts of a regular expression and how a quantifier applies to them."""
+"""Translated parts of a regular expression, and how a quantifier applies to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Piece(NamedTuple):
 
 
 def empty(weight: int) -> Piece:
-    """The piece that matches the empty text only; counts in what it replaces stay counted."""
+    """A piece that matches only the empty text; it keeps the weight of what it replaces."""
     return Piece("", weight, "assertion")
 
 
@@ -39,7 +39,7 @@ def repeated(piece: Piece, low: int, *, unbounded: bool) -> Piece:
 
 
 def counted(piece: Piece, low: int, high: int | None) -> Piece:
-    """``piece`` with ``{low,high}``; its weight is already the new one."""
+    """``piece`` with ``{low,high}``; its weight already includes the count."""
     if piece.kind == "assertion":
         return piece if low else empty(piece.weight)
     if high == 1 or (high is None and low < 2):

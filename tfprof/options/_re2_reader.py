@@ -1,4 +1,4 @@
-"""Reader of the parts of RE2's syntax that stand for one character: escapes and classes."""
+"""Reads the parts of RE2's syntax that match one character: escapes and classes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Flags:
 
 
 class UnsupportedError(UsageError):
-    """RE2 takes the pattern, but tfprof does not: no mode can say what it matches."""
+    """RE2 accepts the pattern, but tfprof can not say what it matches."""
 
 
 class Reader:
@@ -56,7 +56,7 @@ class Reader:
     def error(
         self, start: int, end: int, problem: str, remedy: str, kind: type[UsageError] = UsageError
     ) -> UsageError:
-        """What is wrong with ``pattern[start:end]`` and what to write instead."""
+        """The error for ``pattern[start:end]``, with what to write instead."""
         return kind(
             f"regular expression {self.pattern!r}: {problem}: {self.pattern[start:end]!r} "
             f"at position {start}; {remedy}"
@@ -66,7 +66,7 @@ class Reader:
         return charset.folded(ranges) if self.flags.fold_case else ranges
 
     def class_escape(self) -> CodePoints | None:
-        r"""The set of ``\d``, ``\pN``, ``\P{Lu}`` and the like, if one is next."""
+        r"""The set of ``\d``, ``\pN``, ``\P{Lu}`` and the like, if one comes next."""
         letter = self.pattern[self.at + 1 : self.at + 2]
         lower = letter.lower()
         if letter and lower in charset.PERL_CLASSES:
@@ -98,7 +98,7 @@ class Reader:
         return charset.negated(ranges) if negative else ranges
 
     def char_escape(self) -> int:
-        """The code point of the escape that is next, which must stand for one character."""
+        """The code point of the next escape, which must stand for one character."""
         start = self.at
         char = self.pattern[start + 1 : start + 2]
         if not char:
@@ -125,7 +125,7 @@ class Reader:
         raise self.error(start, stop, "invalid escape sequence", remedy)
 
     def bracket(self) -> CodePoints:
-        """The set of the ``[...]`` that is next."""
+        """The set of the ``[...]`` that comes next."""
         start = self.at
         negative = self.pattern.startswith("^", start + 1)
         self.at = first = start + 1 + negative
@@ -153,9 +153,9 @@ class Reader:
             self.at = end + 2
             return self._signed(ranges, name.startswith("^"))
         if self.pattern.startswith("\\", begin):
-            found = self.class_escape()
-            if found is not None:
-                return found
+            escaped = self.class_escape()
+            if escaped is not None:
+                return escaped
         low = high = self._bracket_char()
         # "[a-]" is a and -; the dash needs something that is not the end of the class.
         if self.pattern.startswith("-", self.at) and self.pattern[self.at + 1 : self.at + 2] != "]":

@@ -1,4 +1,4 @@
-"""``ProfileOptionBuilder``: the option dicts that every view takes, method by method.
+"""``ProfileOptionBuilder``, which builds the options dict of a view method by method.
 
 The names, arguments and dicts equal those of ``tf.compat.v1.profiler.ProfileOptionBuilder``, so
 dicts of either builder go into either profiler.
@@ -22,7 +22,7 @@ _LATE_KEYS = {
     "min_accelerator_micros",
     "min_cpu_micros",
 }
-"""Keys that TensorFlow's builder adds only when asked; a missing key means 0 all the same."""
+"""Keys that TensorFlow's builder adds only when they are set; a missing key means 0."""
 
 
 def _fresh() -> OptionsDict:
@@ -91,7 +91,7 @@ class ProfileOptionBuilder:
     ) -> OptionsDict:
         """Execution time and requested memory, slowest first.
 
-        The default ``min_bytes=1`` hides what requested no memory, however slow.
+        The default ``min_bytes=1`` hides nodes that requested no memory, also slow ones.
         """
         return _preset(
             [".*"],
@@ -121,7 +121,7 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> ProfileOptionBuilder:
-        """Show only nodes with this much memory (bytes); what is not given becomes 0."""
+        """Show only nodes with this much memory (bytes); bounds that are not given become 0."""
         return self._set(
             min_bytes=min_bytes,
             min_peak_bytes=min_peak_bytes,
@@ -132,7 +132,7 @@ class ProfileOptionBuilder:
     def with_min_execution_time(
         self, min_micros: int = 0, min_accelerator_micros: int = 0, min_cpu_micros: int = 0
     ) -> ProfileOptionBuilder:
-        """Show only nodes that took this long (µs); what is not given becomes 0."""
+        """Show only nodes that took this long (µs); bounds that are not given become 0."""
         return self._set(
             min_micros=min_micros,
             min_accelerator_micros=min_accelerator_micros,
@@ -152,7 +152,7 @@ class ProfileOptionBuilder:
         return self._set(min_float_ops=min_float_ops)
 
     def with_static_float_operations(self, is_true: bool = True) -> ProfileOptionBuilder:
-        """Show the float operations of the graph, not those of the runs that were recorded."""
+        """Show the float operations of the graph, not those of the recorded runs."""
         return self._set(static_float_ops=is_true)
 
     def with_accounted_types(self, account_type_regexes: Iterable[str]) -> ProfileOptionBuilder:
@@ -167,20 +167,20 @@ class ProfileOptionBuilder:
         trim_name_regexes: Iterable[str] | None = None,
     ) -> ProfileOptionBuilder:
         """Choose nodes by name; lists that are not given stay as they are."""
-        given = {
+        lists = {
             "start_name_regexes": start_name_regexes,
             "show_name_regexes": show_name_regexes,
             "hide_name_regexes": hide_name_regexes,
             "trim_name_regexes": trim_name_regexes,
         }
-        return self._set(**{k: copy.copy(v) for k, v in given.items() if v is not None})
+        return self._set(**{k: copy.copy(v) for k, v in lists.items() if v is not None})
 
     def account_displayed_op_only(self, is_true: bool) -> ProfileOptionBuilder:
         """Let totals count only what is shown."""
         return self._set(account_displayed_op_only=is_true)
 
     def with_empty_output(self) -> ProfileOptionBuilder:
-        """Write no report; the view's result is returned all the same."""
+        """Write no report; the view still returns its result."""
         return self._set(output="none")
 
     def with_stdout_output(self) -> ProfileOptionBuilder:

@@ -1,4 +1,4 @@
-"""The ``output`` option: ``stdout``, ``none`` or ``file:outfile=PATH``, also for other writers."""
+"""The ``output`` option: ``stdout``, ``none``, ``file:outfile=PATH`` and other file types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Output:
         type: One of ``OUTPUT_TYPES``.
         outfile: Path, for the types that write a file.
         every_step: Put all steps into one file; timeline only.
-        every_frame: Write lines of libraries, too; pprof only.
+        every_frame: Also write lines of libraries; pprof only.
     """
 
     type: str = "stdout"
@@ -37,8 +37,8 @@ class Output:
 def parse_output(text: str) -> Output:
     """Read an output option.
 
-    Everything behind ``outfile=`` is the path, commas and equals signs included (the original
-    can not write to such a file).
+    Everything after ``outfile=`` is the path, also commas and equals signs (the original can not
+    write to such a file).
 
     Raises:
         UsageError: An unknown type, an unknown key or a missing path.
@@ -74,7 +74,7 @@ def parse_classic_output(text: str) -> Output:
     """Read an output option exactly as the original does (``tfprof_options.cc``).
 
     Raises:
-        UsageError: What the original refuses, with its text.
+        UsageError: The original refuses the option; the message is its own.
     """
     kind, colon, rest = text.partition(":")
     if not kind and not colon:

@@ -1,4 +1,4 @@
-"""From an options dict to checked options."""
+"""Checks an options dict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INT64 = 1 << 63
 
 
 def is_classic(chosen: bool | None) -> bool:
-    """The mode that was chosen; where none was, ``TFPROF_CLASSIC=1`` asks for classic mode."""
+    """Whether classic mode is on: as chosen, or for None as ``TFPROF_CLASSIC`` says."""
     return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0") if chosen is None else chosen
 
 
@@ -29,15 +29,15 @@ _EVERY_LEVEL = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """Checked options of one view: the values, and what had to be compiled.
+    """Checked options of one view: the values, and the compiled matchers.
 
     Attributes:
         values: Every option by name; lists are tuples.
         account: One matcher per element of ``account_type_regexes``.
         start: ``start_name_regexes``; likewise ``trim``, ``show`` and ``hide``.
         output: Where the report goes.
-        classic: Follow the original where it is wrong.
-        hides_idle: Show nothing that never ran and has nothing to show.
+        classic: Follow the original also where it is wrong.
+        hides_idle: Hide rows that never ran and have no numbers to show.
     """
 
     values: Mapping[str, Any]
@@ -51,7 +51,7 @@ class ProfileOptions:
     hides_idle: bool = False
 
     def with_step(self, step: int) -> ProfileOptions:
-        """The same for another step."""
+        """The options for another step."""
         return replace(self, values={**self.values, "step": step})
 
     @property
@@ -100,7 +100,7 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
 
     Args:
         options: As ``ProfileOptionBuilder.build()`` of either package gives it.
-        classic: Let pass, with a ``TfprofWarning``, what TensorFlow lets pass: unknown keys,
+        classic: Accept what TensorFlow accepts, with a ``TfprofWarning``: unknown keys,
             attributes and orders, invalid regexes, strings where lists are meant.
 
     Raises:
@@ -125,7 +125,7 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
         )
     output = (parse_classic_output if classic else parse_output)(values["output"])
     if output.type == "pprof" and not classic:
-        values["max_depth"] = _EVERY_LEVEL  # whole stacks: pprof itself folds and cuts them
+        values["max_depth"] = _EVERY_LEVEL  # whole stacks: pprof folds and cuts them itself
     legacy_file = options.get("dump_to_file")
     if legacy_file:
         if not isinstance(legacy_file, str):
@@ -160,7 +160,7 @@ def parse_options(options: Mapping[str, Any], *, classic: bool = False) -> Profi
 
 
 def _without_auto(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``auto`` stands for in classic mode: what the original's builder starts from."""
+    """The values of ``auto`` in classic mode: the defaults of the original's builder."""
     order = BY_NAME["order_by"].builder_default
     select = ["micros" if name == AUTO else name for name in values["select"]]
     return {
@@ -201,7 +201,7 @@ def _strings(option: Option, value: object, classic: bool) -> tuple[str, ...]:
         _refuse(
             classic,
             f"option {option.name}={value!r} must be a list of strings; write [{value!r}] "
-            "(TensorFlow takes the string apart, letter by letter)",
+            "(TensorFlow splits the string letter by letter)",
         )
     if not isinstance(value, Iterable):
         raise UsageError(f"option {option.name}={value!r} must be a list of strings")
@@ -215,9 +215,10 @@ def _strings(option: Option, value: object, classic: bool) -> tuple[str, ...]:
 
 
 def _without_shortcut(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Patterns in which ``.*`` is an ordinary regex, which no newline matches.
+    """Patterns in which ``.*`` is an ordinary regex, which does not match newlines.
 
-    Only alone, and only to account, start and show, does the original take it as "everything".
+    The original takes it as "everything" only if it is the only pattern, and only for the account,
+    start and show options.
     """
     return tuple("(?:.*)" if pattern == ".*" else pattern for pattern in patterns)
 

@@ -1,20 +1,20 @@
 r"""Regular expressions of options: RE2 syntax, full match, on top of Python's ``re``.
 
-TensorFlow's profiler matches names with RE2. tfprof reads the same syntax and accepts and refuses
-the same patterns, but does the matching with ``re``. Known differences:
+TensorFlow's profiler matches names with RE2. tfprof reads the same syntax and accepts the same
+patterns, but matches with ``re``. Known differences:
 
 * ``\C`` is one character instead of one byte, which differs for text that is not ASCII.
 * RE2 also refuses patterns whose compiled program is too large, such as ``\pL{1000}``, and fails
-  to match when its automaton runs out of memory. These limits do not exist here. Instead, groups
-  that nest hundreds of levels deep and can not be simplified are refused (Python's recursion).
-* Scripts such as ``\p{Greek}`` are refused, also where invalid patterns never match: an answer
-  without what they match would be wrong.
+  to match when its automaton runs out of memory. tfprof has no such limits. Instead, it refuses
+  groups that nest hundreds of levels deep and can not be simplified (Python's recursion).
+* Scripts such as ``\p{Greek}`` are refused, also in classic mode, where invalid patterns never
+  match: the names that they match would be missing.
 * Categories and case folding know the Unicode version of the running Python; TensorFlow 2.21
   knows Unicode 15.0.
 
 RE2 matches in linear time. ``re`` backtracks, so some patterns, such as ``(a|a)*b`` or
 ``(a*b?)*c``, take time exponential in the length of a name. Directly nested quantifiers such as
-``(a+)*`` are merged and harmless; nothing guards against the rest.
+``(a+)*`` are merged and harmless; there is no guard against the others.
 """
 
 from __future__ import annotations
@@ -66,19 +66,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class NameMatcher:
     """Names that fully match at least one of a list of RE2 patterns; immutable.
 
-    An empty list matches nothing. See the module on differences from RE2 and on the time that
-    patterns with nested repetition can take.
+    An empty list matches nothing. The module describes differences from RE2, and patterns that
+    can take long.
 
     Args:
         patterns: RE2 patterns, compiled once, here.
-        on_error: What an invalid pattern does: ``"raise"`` a ``UsageError``, or
-            ``"never_match"`` and be reported in ``errors``, which is what TensorFlow does. What
-            is valid, but not supported here, raises in any case.
+        on_error: For an invalid pattern, ``"raise"`` raises a ``UsageError``, and ``"never_match"``
+            reports it in ``errors`` and matches nothing, as TensorFlow does. A valid pattern that
+            tfprof does not support always raises.
 
     Attributes:
-        everything: The list is exactly ``['.*']``. TensorFlow then skips matching, so even a name
-            with a newline matches, which ``.*`` in a longer list does not.
-        errors: What is wrong with each invalid pattern, in list order.
+        everything: Whether the list is exactly ``['.*']``. TensorFlow then skips matching, so even
+            a name with a newline matches, which ``.*`` in a longer list does not.
+        errors: The error of each invalid pattern, in list order.
 
     Raises:
         UsageError: A pattern is invalid and ``on_error`` is ``"raise"``, or names a script.

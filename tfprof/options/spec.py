@@ -15,7 +15,7 @@ ALL_VIEWS = ("scope", "graph", "op", "code")
 TREE_VIEWS = ("scope", "graph")
 
 AUTO = "auto"
-"""What the profile can answer with: see ``tfprof.views.defaults``."""
+"""Choose by what the profile holds; see ``tfprof.views.defaults``."""
 
 ORDER_BY = (
     AUTO,
@@ -49,9 +49,9 @@ SELECT = (
     "output_bytes",
 )
 OUTPUT_TYPES = ("dot", "file", "none", "pprof", "stdout", "timeline")
-"""Where a view can go."""
+"""Types of output."""
 CLASSIC_OUTPUT_TYPES = ("file", "none", "pprof", "stdout", "timeline")
-"""What the original's option syntax knows."""
+"""Types of output in the original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ class Option:
         name: The key in an options dict and the flag on the command line.
         kind: Type of the value; a list holds strings.
         default: Value when the key is missing from an options dict.
-        builder_default: Value a fresh ``ProfileOptionBuilder`` starts from.
-        unasked: Value where nobody has built options: on the command line, in the shell and in
-            ``Profiler.view(cmd)``; None is that of the builder.
-        help: What it does, one sentence.
+        builder_default: Value in a new ``ProfileOptionBuilder``.
+        unasked: Value if no options are given: on the command line, in the shell and in
+            ``Profiler.view(cmd)``; None takes that of the builder.
+        help: One sentence on its effect.
         unit: Unit of the value, empty if it has none.
         choices: Allowed values (or list elements); empty for any.
-        views: Where it has an effect.
-        is_regex: Its elements are RE2 regular expressions, matched in full.
-        is_ours: The original does not have it, so its reports do not list it.
+        views: Views in which it has an effect.
+        is_regex: Whether its elements are RE2 regular expressions, matched in full.
+        is_ours: Whether only tfprof has it, so that classic reports do not list it.
     """
 
     name: str
@@ -106,14 +106,16 @@ OPTIONS: tuple[Option, ...] = (
     _minimum("min_params", "number of parameters", "parameters"),
     _minimum("min_float_ops", "number of float operations", "operations"),
     _minimum("min_occurrence", "number of runs (op view: of ops)", "", ("scope", "graph", "op")),
-    Option("step", "int", -1, -1, "Step to show; -1 averages over the steps an op was seen in."),
+    Option(
+        "step", "int", -1, -1, "Step to show; -1 averages over the steps in which an op was seen."
+    ),
     Option(
         "order_by",
         "str",
         "name",
         "name",
-        "Sort siblings by this. auto: by the first shown attribute that is known, time before all "
-        "others, the largest first, without what never ran; in classic mode by name.",
+        "Sort siblings by this attribute. auto: by the first shown attribute that is known (time "
+        "before all others), largest first, without rows that never ran; in classic mode by name.",
         "",
         ORDER_BY,
         unasked=AUTO,
@@ -132,7 +134,7 @@ OPTIONS: tuple[Option, ...] = (
         "bool",
         False,
         False,
-        "Let totals count only what is shown.",
+        "Let totals count only the rows that are shown.",
         views=("scope", "graph", "op"),
     ),
     Option(
@@ -140,7 +142,7 @@ OPTIONS: tuple[Option, ...] = (
         "list",
         [],
         ["micros"],
-        "Attributes to show. auto: the time; where no run was recorded, parameters and float "
+        "Attributes to show. auto: the time; without a recorded run, parameters and float "
         "operations; in classic mode the time.",
         "",
         SELECT,
@@ -152,29 +154,29 @@ OPTIONS: tuple[Option, ...] = (
         "stdout",
         "stdout",
         "Where the view goes: stdout, none or file:outfile=PATH. timeline:outfile=PATH writes a "
-        "Chrome trace (timeline:steps=all,outfile=PATH all steps), pprof:outfile=PATH the code "
-        "view for pprof, whole stacks whatever max_depth is (pprof:frames=all,outfile=PATH with "
-        "the lines of libraries), dot:outfile=PATH a drawing (.dot, .svg, .pdf or .png).",
+        "Chrome trace (timeline:steps=all,outfile=PATH one for all steps). pprof:outfile=PATH "
+        "writes the code view for pprof, with whole stacks for any max_depth "
+        "(pprof:frames=all,outfile=PATH also with the lines of libraries). dot:outfile=PATH "
+        "writes a drawing (.dot, .svg, .pdf or .png).",
     ),
     Option(
         "static_float_ops",
         "bool",
         False,
         False,
-        "Show the float operations of one run of the program as the graph says, not those of the "
-        "runs that were recorded.",
+        "Show the float operations of one run by the graph, not those of the recorded runs.",
         is_ours=True,
     ),
 )
-"""All options, in the order in which reports list them."""
+"""All options, in the order of reports."""
 
 UNASKED: dict[str, OptionValue] = {
     option.name: option.builder_default if option.unasked is None else option.unasked
     for option in OPTIONS
 }
-"""The options of a view that nobody has chosen."""
+"""The options of a view if none are given."""
 
 BY_NAME = {option.name: option for option in OPTIONS}
 
 LEGACY_KEYS = ("dump_to_file",)
-"""Keys that TensorFlow's dicts may hold besides: an old spelling of ``file:outfile=``."""
+"""Other keys that TensorFlow's dicts may have: an old spelling of ``file:outfile=``."""

@@ -44,9 +44,9 @@ def test_a_file_or_a_program_takes_the_result():
         ("op > | x", "> needs the name of a file"),
         ("op > # x", "> needs the name of a file"),
         ("op > a --force", "put options before >"),
-        ("op > a b", "nothing can follow > a"),
+        ("op > a b", "> a must end the line"),
         ("op > 'a", "is not closed"),
-        ("op >> a", ">> is not there"),
+        ("op >> a", ">> is not supported"),
         ("op |  ", "| needs a program"),
     ],
 )

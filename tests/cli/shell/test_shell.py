@@ -201,7 +201,7 @@ def test_commands_about_the_graph_know_the_session(told):
     assert json.loads(told("op saved.pb --format json")[0])["steps"] == [0, 1]
     assert told("timeline -o t.json -step 0")[2] == 0
     for line in ("timeline --view device", "pprof --view device"):
-        assert "name their files again" in told(line)[1]
+        assert "name the files again" in told(line)[1]
 
 
 def test_an_interrupt_ends_the_command_only(told, shell, monkeypatch):

@@ -1,1 +1,1 @@
-"""One file per command, each with a ``command``; ``tfprof.cli.main.COMMANDS`` lists them."""
+"""One file per command, each with a ``command``; ``tfprof.cli.registry`` lists them."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import only_captures, open_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
-from tfprof.cli.options import Command, CommandOption, taken
+from tfprof.cli.options import Command, CommandOption, from_params
 from tfprof.cli.output import Target, harmless, note
-from tfprof.cli.results import ResultChoice, as_text, result_options, tell
+from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
 
 
-def run(checkers: Sequence[str], show_library_frames: bool, **given: Any) -> None:
+def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> None:
     """Read, check, write."""
-    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
     target = result.target()
     names = split_list(checkers) if checkers else None
     if names == []:
@@ -38,16 +38,16 @@ def run(checkers: Sequence[str], show_library_frames: bool, **given: Any) -> Non
         else:
             from tfprof.advisor.registry import select_checkers
 
-            found = profiler.findings(names, show_library_frames=show_library_frames)
-            text = _report(found, list(select_checkers(names)), result.format, target)
+            findings = profiler.findings(names, show_library_frames=show_library_frames)
+            text = _report(findings, list(select_checkers(names)), result.format, target)
     target.write(text)
-    tell(profiler.notices)
+    print_remarks(profiler.notices)
 
 
 def _classic(
     profiler: Profiler, names: list[str] | None, form: str | None, show_library_frames: bool
 ) -> str:
-    """What ``advise`` prints."""
+    """The text that ``Profiler.advise`` prints."""
     import contextlib
     import io
 
@@ -68,30 +68,30 @@ def _of_capture(
     form: str | None,
     target: Target,
 ) -> str:
-    """What the practices say about what the TensorFlow 2 profiler has captured."""
+    """The report of the practices on captures of the TensorFlow 2 profiler."""
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.captures.practices.practices import PRACTICES
     from tfprof.options.parse import is_classic
 
     if is_classic(classic):
         raise UsageError(
-            "TensorFlow's own checkers know no captures of the TensorFlow 2 profiler; leave "
-            "--classic out"
+            "TensorFlow's own checkers can not read captures of the TensorFlow 2 profiler; leave "
+            "out --classic"
         )
     with warnings_as_notes():
         run = open_captures(captures, None)
-        found = capture_findings(run, names)
+        findings = capture_findings(run, names)
         for notice in capture_notes(run):
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
-    return _report(found, list(PRACTICES) if names is None else names, form, target)
+    return _report(findings, list(PRACTICES) if names is None else names, form, target)
 
 
-def _report(found: list[Finding], checkers: list[str], form: str | None, target: Target) -> str:
+def _report(findings: list[Finding], checkers: list[str], form: str | None, target: Target) -> str:
     from tfprof.advisor.findings_text import FindingsReport, findings_json
 
     if form == "json":
-        return findings_json(found, checkers)
-    return as_text([FindingsReport(found, checkers, target.glyphs())], target)
+        return findings_json(findings, checkers)
+    return as_text([FindingsReport(findings, checkers, target.glyphs())], target)
 
 
 def _options() -> list[CommandOption]:
@@ -99,8 +99,8 @@ def _options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--checkers"], metavar="NAMES", multiple=True, section=section,
-            help="Checkers to run, separated by commas. [default: all, those of installed "
-            "packages too]",
+            help="Checkers to run, separated by commas. [default: all, also those of installed "
+            "packages]",
         ),
         CommandOption(
             ["--show_library_frames"], is_flag=True, section=section,
@@ -108,7 +108,7 @@ def _options() -> list[CommandOption]:
             "installed package. [default: the innermost line of your own code]",
         ),
         *result_options(
-            ["text", "json"], "text: to read. json: with all numbers behind each finding."
+            ["text", "json"], "text: a report. json: also all numbers behind each finding."
         ),
     ]  # fmt: skip
 
@@ -117,9 +117,9 @@ command = Command(
     "advise",
     callback=run,
     params=[*input_options(), *_options()],
-    help="Check a run and say what to do about what costs most: each finding names the line to "
-    "look at, what can be gained at most, and the page of TensorFlow's guides behind it. With "
-    "--classic, print the reports of TensorFlow's own checkers.",
+    help="Find what costs most in a run, and say what to do about it. Each finding names the line "
+    "to look at, the most that can be gained, and a page of TensorFlow's guides. With --classic, "
+    "print the reports of TensorFlow's own checkers.",
     examples=[
         "tfprof advise --demo",
         "tfprof advise --graph_path graph.pb --run_meta_path run_meta.pb --op_log_path op_log.pb "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.options import Command, CommandOption, HelpedArgument, taken
+from tfprof.cli.options import Command, CommandOption, HelpedArgument, from_params
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
@@ -32,13 +32,13 @@ def run(
     recover: bool,
     values: bool,
     sort: str,
-    **given: Any,
+    **params: Any,
 ) -> None:
-    """Open, choose, read, write."""
-    result = taken(ResultChoice, given)
+    """Open a checkpoint, choose variables, and write their list or values."""
+    result = from_params(ResultChoice, params)
     target, form = result.target(), result.format
     if values and not names:
-        raise UsageError("--values needs the NAME of a variable; '.*' are all of them")
+        raise UsageError("--values needs the NAME of a variable; '.*' means all")
     from tfprof.files.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(path, recover=recover)
@@ -49,7 +49,7 @@ def run(
             f"{error}. --recover shows the variables without their names in the program"
         ) from error
     if Path(path).is_dir():
-        note(f"of this folder, {checkpoint.path} is shown")
+        note(f"showing {checkpoint.path}")
     variables = _chosen(checkpoint, names)
     if sort == "size":
         variables.sort(key=lambda variable: (-(variable.n_bytes or 0), variable.name))
@@ -59,30 +59,31 @@ def run(
         rows = _rows(checkpoint, variables, stats, recover=recover)
         target.write(_list(checkpoint, rows, stats, form, target))
     if damage:
-        note(f"names that programs gave to variables are not known: {damage}")
+        note(f"the names of variables in the program are unknown: {damage}")
     missing = checkpoint.missing_files
     if missing:
         one = len(missing) == 1
-        gone = "a file of the checkpoint is not there:"
-        if not one:
-            gone = f"{len(missing)} files of the checkpoint are not there, such as"
+        files = (
+            "a file of the checkpoint is" if one else f"{len(missing)} files of the checkpoint are"
+        )
         note(
-            f"{gone} {missing[0]}. Values in {'it' if one else 'them'} can not be read, and names "
-            "that programs gave to variables may be missing"
+            f"{files} missing{':' if one else ', such as'} {missing[0]}. Values in "
+            f"{'it' if one else 'them'} can not be read, and names of variables in the program may "
+            "be missing"
         )
 
 
 def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVariable]:
-    """The variables that names or expressions mean; all, if there are none."""
+    """The variables that names or expressions match; all, if none are given."""
     if not names:
         return list(checkpoint.variables)
     from tfprof.options.regex import NameMatcher
 
     chosen: dict[str, CheckpointVariable] = {}
     for name in names:
-        found = checkpoint.find(name)
-        if found is not None:
-            chosen[found.name] = found
+        variable = checkpoint.find(name)
+        if variable is not None:
+            chosen[variable.name] = variable
             continue
         matches = NameMatcher([name]).matches
         matching = [
@@ -97,7 +98,7 @@ def _chosen(checkpoint: Checkpoint, names: Sequence[str]) -> list[CheckpointVari
 
 
 def _names(variable: CheckpointVariable) -> list[str]:
-    """What people may call a variable."""
+    """All names of a variable."""
     return list(filter(None, (variable.name, variable.short_name, variable.full_name)))
 
 
@@ -164,7 +165,7 @@ def _rows(
 def _statistics(
     checkpoint: Checkpoint, variable: CheckpointVariable, *, recover: bool
 ) -> ValueStatistics | None:
-    """Statistics of values, as far as they are there; damage is an error, or else a note."""
+    """Statistics of values; None if they are missing. Damage is an error, or a note to recover."""
     from tfprof.files.checkpoint.value_statistics import statistics_of
 
     try:
@@ -177,7 +178,7 @@ def _statistics(
             ) from error
         note(f"{variable.name}: left out: {error}")
         return None
-    except InputError:  # a note, or the type, tells why
+    except InputError:  # a note, or the type, says why
         return None
 
 
@@ -224,35 +225,35 @@ command = Command(
             "folder; or a SavedModel.",
         ),
         HelpedArgument(
-            "names", "NAME...", "Names of variables, or RE2 expressions that match whole names; "
-            "all, if none is given.", nargs=-1, metavar="[NAME]...",
+            "names", "NAME...", "Names of variables, or RE2 expressions that match whole names. "
+            "Without one, all variables.", nargs=-1, metavar="[NAME]...",
         ),
         CommandOption(
             ["--stats/--no-stats"], default=True, section=_SECTION,
-            help="Read all values and show their minimum, maximum, mean, standard deviation and "
-            "how many are 0; and how many are NaN or infinite, which are left out of the others. "
-            "Checksums are verified. [default: --stats]",
+            help="Read all values, verify their checksums, and show minimum, maximum, mean, "
+            "standard deviation, and the numbers of zeros and of NaN or infinite values, which the "
+            "others leave out. [default: --stats]",
         ),
         CommandOption(
             ["--recover"], is_flag=True, section=_SECTION,
-            help="Go on where values or names are damaged; notes say what is left out.",
+            help="Skip damaged values and names; notes say what is left out.",
         ),
         CommandOption(
             ["--values"], is_flag=True, section=_SECTION,
-            help="Show the values of the named variables, all of them, in full precision.",
+            help="Show all values of the named variables, in full precision.",
         ),
         CommandOption(
             ["--sort"], type=click.Choice(["name", "size"]), default="name", section=_SECTION,
-            help="By name, or the largest first. [default: name]",
+            help="Order by name, or by size, largest first. [default: name]",
         ),
         *result_options(
             ("text", "json", "csv"),
-            "text: to read. json, csv: all numbers; what is not known is null or empty.",
+            "text: a report. json, csv: all numbers; unknown ones are null or empty.",
         ),
     ],
     help="Show the variables of a TensorFlow checkpoint, without TensorFlow: type, shape, size and "
-    "statistics of the values; or the values themselves. Both formats are read: index and shards, "
-    "and the older one of TensorFlow 1.",
+    "statistics of the values, or the values themselves. tfprof reads both formats: index with "
+    "shards, and the older one of TensorFlow 1.",
     examples=[
         "tfprof checkpoint training/ --sort size",
         "tfprof checkpoint model.ckpt-100 'dense/.*' --no-stats --format csv",

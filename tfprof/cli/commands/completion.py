@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.cli.options import Choice, Command, HelpedArgument, taken
+from tfprof.cli.options import Choice, Command, HelpedArgument, from_params
 from tfprof.cli.results import ResultChoice, file_options
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-def run(shell: str, **given: Any) -> None:
+def run(shell: str, **params: Any) -> None:
     """Write the script."""
     from tfprof.cli.completion.protocol import SHELLS
     from tfprof.cli.main import COMPLETE_VARIABLE, cli
 
-    target = taken(ResultChoice, given).target()
+    target = from_params(ResultChoice, params).target()
     target.write(SHELLS[shell](cli, {}, "tfprof", COMPLETE_VARIABLE).source())
 
 
@@ -32,8 +32,8 @@ command = Command(
         ),
         *file_options(),
     ],
-    help="""Print the script that lets a shell complete commands, options and their values.
-    At each press of Tab it asks the tfprof that is installed.
+    help="""Print a script with which a shell completes commands, options and their values.
+    At each press of Tab, the script asks the installed tfprof.
 
     \b
     bash  add to ~/.bashrc: source <(tfprof completion bash)

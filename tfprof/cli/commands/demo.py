@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.options import Command, taken
+from tfprof.cli.options import Command, from_params
 from tfprof.cli.results import PLAIN_WIDTH, ResultChoice, color_option, pager_option, printed
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:
-    """Profile the recorded step and print what a first look should show.
+    """Profile the recorded step and print an overview.
 
     Args:
         console: Where to print.
-        glyphs: What to draw with.
-        folder: Folder to name for the files of the step; None is where they are.
+        glyphs: The characters for drawing.
+        folder: Folder to show for the files of the step; None is their own.
     """
     from tfprof.cli.showcase import Showcase
     from tfprof.demo import demo_files
@@ -40,13 +40,13 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
             files=[path.as_posix() for path in paths],
             glyphs=glyphs,
         ),
-        crop=False,  # a path that is cut short can not be copied
+        crop=False,  # so that paths can be copied
     )
 
 
-def run(**given: Any) -> None:
+def run(**params: Any) -> None:
     """Show the recorded step."""
-    target = taken(ResultChoice, given).target()
+    target = from_params(ResultChoice, params).target()
     console = target.console(PLAIN_WIDTH)
     print_demo(console, target.glyphs())
     target.write(printed(console))
@@ -60,7 +60,7 @@ command = Command(
         pager_option(),
     ],
     help="Profile a recorded training step of ResNet-50, which comes with tfprof, and show the "
-    "costliest op types and scopes. Times are in s, ms and µs, memory in decimal units; the "
-    "width is that of the terminal, or COLUMNS.",
+    "op types and scopes that cost most. Memory is in decimal units; the width is that of the "
+    "terminal, or COLUMNS.",
     examples=["tfprof demo", "tfprof demo --color always | less -R"],
 )

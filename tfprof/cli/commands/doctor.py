@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfprof.cli.options import Command, CommandOption, HelpedArgument, taken
+from tfprof.cli.options import Command, CommandOption, HelpedArgument, from_params
 from tfprof.cli.results import SECTION, ResultChoice, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 
 EXIT_FOUND = 1
-"""Something can not work."""
+"""Exit code if something can not work."""
 
 
 _EXAMINED = "What to examine"
 
 
-def run(paths: Sequence[str], server: Sequence[str], strict: bool, **given: Any) -> int:
-    """Examine, write; 1 if something can not work."""
-    result = taken(ResultChoice, given)
+def run(paths: Sequence[str], server: Sequence[str], strict: bool, **params: Any) -> int:
+    """Examine and write the report; returns 1 if something can not work."""
+    result = from_params(ResultChoice, params)
     target = result.target()
     from tfprof.doctor import examine
 
@@ -33,15 +33,15 @@ def run(paths: Sequence[str], server: Sequence[str], strict: bool, **given: Any)
 
         text = as_text([ReportText(report, target.glyphs())], target)
     target.write(text)
-    found = report.count("error") + (report.count("warning") if strict else 0)
-    return EXIT_FOUND if found else 0
+    n_problems = report.count("error") + (report.count("warning") if strict else 0)
+    return EXIT_FOUND if n_problems else 0
 
 
 def _paths() -> HelpedArgument:
     return HelpedArgument(
         "paths", "PATH",
         "Graph, run metadata, op log, saved profile or capture (*.xplane.pb), also .gz, .xz "
-        "or .zst; a checkpoint; or a folder of such, such as a log folder with "
+        "or .zst; a checkpoint; or a folder of these, such as a log folder with "
         "plugins/profile.",
         section=_EXAMINED, metavar="[PATH]...", nargs=-1,
     )  # fmt: skip
@@ -51,8 +51,8 @@ def _options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--server"], metavar="HOST:PORT", multiple=True, section=_EXAMINED,
-            help="Ask whether a profiler server answers there; several are separated by commas. "
-            "No other address is connected to.",
+            help="Check whether a profiler server answers there; several are separated by commas. "
+            "tfprof connects to no other address.",
         ),
         CommandOption(
             ["--strict"], is_flag=True, section=SECTION,
@@ -60,7 +60,7 @@ def _options() -> list[CommandOption]:
         ),
         *result_options(
             ["text", "json"],
-            "text: to read. json: every check, one a line, with its status, message, remedy and "
+            "text: a report. json: every check, one a line, with its status, message, remedy and "
             "command.",
         ),
     ]  # fmt: skip
@@ -70,10 +70,10 @@ command = Command(
     "doctor",
     callback=run,
     params=[_paths(), *_options()],
-    help="Say why something does not work or does not show, and what to do about it: packages, "
-    "NVIDIA driver, CUPTI and its privileges, profiler servers, and files that are empty, damaged "
-    "or only half of what they should be. TensorFlow is not imported. Exits with 1 if something "
-    "can not work.",
+    help="Find out why something does not work or does not show, and what to do about it. Checks "
+    "packages, NVIDIA's driver, CUPTI and its privileges, profiler servers, and files that may be "
+    "empty, damaged or incomplete. TensorFlow is not imported. Exits with 1 if something can not "
+    "work.",
     examples=[
         "tfprof doctor",
         "tfprof doctor run_meta.pb graph.pb --server localhost:6009",

@@ -6,9 +6,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
-from tfprof.cli.options import Choice, Command, CommandOption, taken
+from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import Target, harmless
-from tfprof.cli.results import ResultChoice, file_options, format_option, tell
+from tfprof.cli.results import ResultChoice, file_options, format_option, print_remarks
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ TABLE_NAMES = (
     "ops", "op_steps", "steps", "devices", "executions", "memory", "output_buffers", "allocations",
     "allocator_levels", "edges", "call_stacks",
 )  # fmt: skip
-"""The tables there are, which a help text should not cost an import."""
+"""Names of the tables, listed here so that the help text needs no import."""
 
 FORMATS = ("csv", "json", "jsonl")
 _WIDTH = 100
 
 
-def run(table: str, names: bool, **given: Any) -> None:
+def run(table: str, names: bool, **params: Any) -> None:
     """Read a profile and write one of its tables."""
-    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
     target = result.target()
     if names:
         target.write(tables_text(min(_WIDTH, target.console().width)))
@@ -40,11 +40,11 @@ def run(table: str, names: bool, **given: Any) -> None:
         profile = session_of(profiler).complete()
         chunks = table_chunks(BY_NAME[table], profile, result.format or FORMATS[0])
         _write(chunks, target)
-    tell(profiler.notices)
+    print_remarks(profiler.notices)
 
 
 def _write(chunks: Iterable[bytes], target: Target) -> None:
-    """Write bit by bit; a table may be larger than memory."""
+    """Write piece by piece, as a table may be larger than memory."""
     if target.path is not None:
         from tfprof.files.compressed_output import packed
 
@@ -59,7 +59,7 @@ def tables_text(width: int = _WIDTH) -> str:
     """All tables with their columns.
 
     Args:
-        width: Where to wrap.
+        width: Cells in a line.
     """
     from tfprof.profiles.write.tables import TABLES
 
@@ -85,7 +85,7 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["names", "--list"], is_flag=True, section=section,
-            help="Say what the tables and their columns are, and read nothing.",
+            help="Describe the tables and their columns; reads no files.",
         ),
     ]  # fmt: skip
 
@@ -99,14 +99,13 @@ command = Command(
         *file_options("Write to a file, packed if it ends in .gz, .xz or .zst; - is stdout."),
         format_option(
             FORMATS,
-            "csv: unknown is an empty cell, lists are JSON. json: one object with the columns and "
-            "one row a line. jsonl: one object a line.",
+            "csv: an unknown value is an empty cell, a list is JSON. json: one object with the "
+            "columns and one row a line. jsonl: one object a line.",
             "csv",
         ),
     ],
-    help="Write the tables behind the views, for data frames and spreadsheets: ops, what each cost "
-    "in each step, every execution, memory, edges, call stacks. Units are in the names of the "
-    "columns.",
+    help="Write the tables behind the views, for data frames and spreadsheets: ops, their costs in "
+    "each step, executions, memory, edges, call stacks. The names of the columns hold the units.",
     examples=[
         "tfprof export --demo --table steps",
         "tfprof export --demo --table executions -o executions.csv.gz",

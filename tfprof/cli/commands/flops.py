@@ -13,7 +13,7 @@ from tfprof.cli.costs import (
     path_argument,
     shown_options,
 )
-from tfprof.cli.options import Choice, Command, CommandOption, taken
+from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text
 from tfprof.cli.view import warnings_as_notes
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tfprof.graphs.reports.report import FlopsReport
 
 
-def run(by: str | None, explain: bool, **given: Any) -> None:
-    """Read, count, write."""
-    question, result = taken(CostQuestion, given), taken(ResultChoice, given)
+def run(by: str | None, explain: bool, **params: Any) -> None:
+    """Read and count a program, and write the result."""
+    question, result = from_params(CostQuestion, params), from_params(ResultChoice, params)
     rows = by or ("op" if explain else "layer")
     if explain and rows != "op":
         raise UsageError(f"--explain shows ops; leave out --by {rows}")
@@ -33,56 +33,56 @@ def run(by: str | None, explain: bool, **given: Any) -> None:
         raise UsageError("--format html shows op types and layers; use json or csv for --by op")
     target = result.target()
     with warnings_as_notes():
-        found = counted(question)
+        program = counted(question)
         if result.format == "text":
-            text = _text(found, rows, target)
+            text = _text(program, rows, target)
         elif result.format == "html":
-            text = _page(found, by or "all")
+            text = _page(program, by or "all")
         else:
-            text = _plain(found, rows, is_json=result.format == "json")
+            text = _plain(program, rows, is_json=result.format == "json")
         target.write(text)
 
 
-def _page(found: Counted, shown: str) -> str:
+def _page(program: Counted, shown: str) -> str:
     from tfprof.graphs.show.flops_html import flops_page
 
-    summary = None if shown == "type" else found.summary(for_people=True)
-    types = [] if shown == "layer" else _types(found.report)[: found.question.top or None]
-    return flops_page(found.report, types, summary, found.question.title)
+    summary = None if shown == "type" else program.summary(for_people=True)
+    types = [] if shown == "layer" else _types(program.report)[: program.question.top or None]
+    return flops_page(program.report, types, summary, program.question.title)
 
 
-def _plain(found: Counted, by: str, *, is_json: bool) -> str:
+def _plain(program: Counted, by: str, *, is_json: bool) -> str:
     """All numbers, as JSON or CSV."""
     if by == "layer":
-        summary = found.summary(for_people=False)
+        summary = program.summary(for_people=False)
         return summary.to_json() if is_json else summary.to_csv()
-    rows = _types(found.report) if by == "type" else _ops(found, with_lists=is_json)
-    rows = rows[: found.question.top]
+    rows = _types(program.report) if by == "type" else _ops(program, with_lists=is_json)
+    rows = rows[: program.question.top]
     if is_json:
-        return as_json(_head(found.report), rows)
+        return as_json(_head(program.report), rows)
     return as_csv(rows)
 
 
-def _text(found: Counted, by: str, target: Target) -> str:
+def _text(program: Counted, by: str, target: Target) -> str:
     from rich.text import Text
 
     from tfprof.graphs.costs.roofline import roofline
     from tfprof.graphs.show.flops_text import WIDTH, explanation, headline, note_lines, type_lines
     from tfprof.graphs.show.summary import SummaryTable
 
-    report, glyphs = found.report, target.glyphs()
+    report, glyphs = program.report, target.glyphs()
     width = min(WIDTH, target.console().width)
 
     def lines(text: str) -> Text:
         return Text(glyphs.text(text), no_wrap=True, overflow="ignore")
 
     if by == "op":
-        parts: list[Any] = [lines(explanation(report, found.question.top, width))]
+        parts: list[Any] = [lines(explanation(report, program.question.top, width))]
     elif by == "type":
         parts = [lines(headline(report, width, most_types=0)), Text()]
-        parts += map(lines, type_lines(report, found.question.top or len(report.by_type)))
+        parts += map(lines, type_lines(report, program.question.top or len(report.by_type)))
     else:
-        summary = found.summary(for_people=True)
+        summary = program.summary(for_people=True)
         parts = [
             lines(headline(report, width)),
             Text(),
@@ -90,8 +90,8 @@ def _text(found: Counted, by: str, target: Target) -> str:
         ]
         more = [note for note in summary.notes if note not in report.notes]
         parts += map(lines, note_lines(more, width))
-    if found.device is not None:
-        parts += [Text(), lines(str(roofline(report.ops, found.device)))]
+    if program.device is not None:
+        parts += [Text(), lines(str(roofline(report.ops, program.device)))]
     return as_text(parts, target)
 
 
@@ -108,7 +108,7 @@ def _head(report: FlopsReport) -> dict[str, Any]:
 
 
 def _types(report: FlopsReport) -> list[dict[str, Any]]:
-    """Op types, the most expensive first; those that were not counted have no count."""
+    """Op types, the most expensive first; uncounted ones have no count."""
     counts = report.op_counts
     names = [*report.by_type]
     everything = {**counts.counted, **counts.free, **counts.uncounted}
@@ -127,15 +127,15 @@ def _types(report: FlopsReport) -> list[dict[str, Any]]:
     ]
 
 
-def _ops(found: Counted, *, with_lists: bool) -> list[dict[str, Any]]:
-    """Ops, the most expensive first; with a device, the ones that have float operations."""
+def _ops(program: Counted, *, with_lists: bool) -> list[dict[str, Any]]:
+    """Ops, the most expensive first; with a device, only those with float operations."""
     from tfprof.graphs.costs.roofline import roofline
     from tfprof.graphs.model.symbolic import typical
 
-    if found.device is not None:
-        rows = roofline(found.report.ops, found.device).to_rows()
+    if program.device is not None:
+        rows = roofline(program.report.ops, program.device).to_rows()
     else:
-        rows = found.report.to_rows()
+        rows = program.report.to_rows()
     if not with_lists:
         rows = [{name: _cell(value) for name, value in row.items()} for row in rows]
     return sorted(rows, key=lambda row: -typical(row["flops"] or 0))
@@ -153,7 +153,7 @@ def _options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--by"], type=Choice(["layer", "type", "op"]), default=None, section=section,
-            help="What the rows are: layers (name scopes), op types or ops. [default: layer]",
+            help="Rows: layers (name scopes), op types or ops. [default: layer]",
         ),
         CommandOption(
             ["--explain"], is_flag=True, section=section,
@@ -174,8 +174,8 @@ command = Command(
         *cost_result_options(),
     ],
     help="Count the float operations of a GraphDef, MetaGraphDef or SavedModel (file or folder, "
-    "binary or text, also .gz, .xz or .zst) without running it and without TensorFlow: the total, "
-    "what it is made of, how many ops could be counted, and a table of name scopes.",
+    "binary or text, also .gz, .xz or .zst) without running it and without TensorFlow. Shows the "
+    "total, its parts, how many ops could be counted, and a table of name scopes.",
     examples=[
         "tfprof flops --demo",
         "tfprof flops saved_model/ --batch 8 --device a100",

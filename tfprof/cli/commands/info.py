@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import only_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
-from tfprof.cli.options import Command, taken
+from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tfprof.profiles.accounting.profile_info import ProfileInfo
 
 
-def run(**given: Any) -> None:
-    """Read, look, write."""
-    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
+def run(**params: Any) -> None:
+    """Read the files and write what they hold."""
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
     target, form = result.target(), result.format
     captures = only_captures(inputs)
     if captures:
@@ -45,8 +45,8 @@ def _written(info: ProfileInfo, form: str | None, target: Target) -> str:
 
 
 _FORMATS_HELP = (
-    "text: to read. json: everything, one step a line. csv: the steps. What is unknown or does "
-    'not apply is null in json, where "missing" says why, and empty in csv.'
+    "text: a report. json: everything, one step a line. csv: the steps. A value that is unknown or "
+    'does not apply is null in json, where "missing" says why, and empty in csv.'
 )
 
 command = Command(
@@ -54,9 +54,9 @@ command = Command(
     callback=run,
     params=[*input_options(), *result_options(("text", "json", "csv"), _FORMATS_HELP)],
     help="Show what a profile holds: ops, op types, call stacks, shapes, variables, devices, and "
-    "for each step how long it took and how much memory it asked for. n/a is what the profile "
-    "does not tell; a dash is what does not apply. Of a capture (*.xplane.pb, or a log folder): "
-    "what tfprof tools shows.",
+    "the time and requested memory of each step. n/a means that the profile does not hold a "
+    "value; a dash, that a value does not apply. For a capture (*.xplane.pb or log folder), it "
+    "shows the same as tfprof tools.",
     examples=[
         "tfprof info --demo",
         "tfprof info --graph_path graph.pb --run_meta_path step1.pb,step2.pb --format csv",

@@ -12,7 +12,14 @@ from tfprof.cli.inputs import (
     open_profiler,
     run_of_step,
 )
-from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, taken, view_options
+from tfprof.cli.options import (
+    Choice,
+    Command,
+    CommandOption,
+    chosen_options,
+    from_params,
+    view_options,
+)
 from tfprof.cli.output import Target, note
 from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes, write_files
@@ -27,10 +34,10 @@ _BY_DEVICE = "device"
 _FILE_ENDINGS = (".pb", ".gz")
 
 
-def run(view: str, show_library_frames: bool, **given: Any) -> None:
-    """Read, convert, write."""
-    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
-    options = chosen_options(given)
+def run(view: str, show_library_frames: bool, **params: Any) -> None:
+    """Read the files, convert them and write the profile."""
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
+    options = chosen_options(params)
     path = result.outfile or ("." if view == _BY_DEVICE else "profile.pb.gz")
     if path == "-" and view == _BY_DEVICE:
         raise UsageError(
@@ -52,7 +59,7 @@ def run(view: str, show_library_frames: bool, **given: Any) -> None:
 def _by_device(inputs: RunInputs, step: int, result: ResultChoice, path: str) -> None:
     """One profile for each device of a step, as TensorFlow's ``pprof_profiler`` makes them.
 
-    A path that ends as a file does is the file; of several devices, each gets its name in it.
+    A path that ends in ``.pb`` or ``.gz`` is a file; with several devices, each adds its name.
     """
     from tfprof.profiles.session.device_profiles import pprof_profile
 
@@ -60,7 +67,7 @@ def _by_device(inputs: RunInputs, step: int, result: ResultChoice, path: str) ->
     if step < 0:
         step = min(files.runs)
         if len(files.runs) > 1:
-            note(f"step {step} of {len(files.runs)} is shown; -step chooses another one")
+            note(f"showing step {step} of {len(files.runs)}; -step chooses another one")
     chosen = run_of_step(files.runs, step)
     graph = None if files.graph is None else files.graph.load()
     op_log = None if files.op_log is None else files.op_log.load()
@@ -98,22 +105,22 @@ command = Command(
         CommandOption(
             ["--view"], type=Choice(["code", _BY_DEVICE]), default="code",
             section="What to show",
-            help="code: the Python lines, with all that their ops cost; needs an op log or a "
-            "profile with call stacks. device: what ran in one step, a file for each device. "
+            help="code: the Python lines with the costs of their ops; needs an op log or a profile "
+            "with call stacks. device: the ops that ran in one step, a file for each device. "
             "[default: code]",
         ),
         CommandOption(
             ["--show_library_frames"], is_flag=True, section="What to show",
-            help="Write the lines of TensorFlow and other libraries, too.",
+            help="Also write the lines of TensorFlow and other libraries.",
         ),
         *(option for option in view_options() if option.name != "output"),
         *file_options(
-            "The file, which pprof wants packed; - is stdout. For --view device, a name that "
-            "ends in .pb or .gz is a file (of several devices, each has its name in it), any "
-            "other a folder. [default: profile.pb.gz, or the current folder]"
+            "The file, packed by gzip; - is stdout. With --view device, a name that ends in .pb "
+            "or .gz is a file (with several devices, each adds its name to it), and any other is "
+            "a folder. [default: profile.pb.gz, or the current folder]"
         ),
     ],
-    help="Write a profile for pprof (go tool pprof). What --select names first is shown first.",
+    help="Write a profile for pprof (go tool pprof). pprof shows the first attribute of --select.",
     examples=[
         "tfprof pprof --demo -o resnet50.pb.gz -select micros,bytes",
         "tfprof pprof run/ --view device -o profiles/",

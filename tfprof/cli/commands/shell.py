@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from tfprof.cli.captures import CapturedRuns
 from tfprof.cli.inputs import RunInputs, input_options, named_files, read_files
-from tfprof.cli.options import Command, CommandOption, taken, view_options
+from tfprof.cli.options import Command, CommandOption, from_params, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
-"""Up to here reading takes no longer than typing a command; more is shown as it is read."""
+"""Up to this size, reading takes no longer than typing a command; beyond, progress is shown."""
 
 NOT_IN_A_SHELL = ("shell", "completion")
 
 _ORIGINALS = {"order_by": "name", "select": ("micros",)}
-"""What classic mode starts from, and lists, where others start from ``auto``."""
+"""Options with which classic mode starts; the default mode has ``auto``."""
 
 
-def run(history: bool, **given: Any) -> int:
-    """Find the files, then read lines."""
+def run(history: bool, **params: Any) -> int:
+    """Find the files, then run the lines that are typed."""
     import os
 
     from tfprof.cli.shell.history import history_file
@@ -37,7 +37,7 @@ def run(history: bool, **given: Any) -> int:
     from tfprof.cli.shell.shell import Shell
     from tfprof.options.parse import is_classic
 
-    inputs = taken(RunInputs, given)
+    inputs = from_params(RunInputs, params)
     captures, files = _sources(inputs)
 
     def open_profiler() -> Profiler:
@@ -52,15 +52,15 @@ def run(history: bool, **given: Any) -> int:
 
 
 def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
-    """Captures, and the files of a run; one of them may be missing."""
+    """Captures and the files of a run; one of them may be None."""
     from tfprof.files.run_folder import is_capture
 
     captures = [path for path in inputs.paths if is_capture(path)]
-    beside = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
-    if captures and not beside.is_named:
+    rest = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
+    if captures and not rest.is_named:
         return CapturedRuns(captures), None
     with progress() as watch:
-        return CapturedRuns(captures) if captures else None, named_files(beside, watch)
+        return CapturedRuns(captures) if captures else None, named_files(rest, watch)
 
 
 def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: RunInputs) -> Profiler:
@@ -78,7 +78,7 @@ def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: Run
 
 
 def _defaults(classic: bool) -> dict[str, Any]:
-    """The options of the command line from which the session starts."""
+    """The options with which the session starts: those of the command line."""
     context = click.get_current_context()
     not_set = {"history", *(parameter.name for parameter in input_options())}
     chosen = {
@@ -98,29 +98,29 @@ command = Command(
         *(option for option in view_result_options() if option.name not in ("outfile", "force")),
         CommandOption(
             ["--history/--no-history"], default=True, section="Session",
-            help="Remember the lines that are typed, in tfprof/history below the folder of the "
-            "user's state (~/.local/state, or XDG_STATE_HOME), or in the file that the "
-            "environment variable TFPROF_HISTORY names; empty means none. [default: remember]",
+            help="Save the typed lines in ~/.local/state/tfprof/history, or below XDG_STATE_HOME, "
+            "or in the file that the environment variable TFPROF_HISTORY names; if that is empty, "
+            "nothing is saved. [default: --history]",
         ),
     ],
-    help="Read a profile once, then answer commands that are typed: every command of tfprof, "
-    "with options for this command or, by set, for all that follow. Lines can come from a file "
-    "or a pipe, too. The same as tfprof without a command.\n\n"
+    help="Read a profile once, then run the commands that you type: every command of tfprof, "
+    "with options for this command or, by set, for all that follow. Lines can also come from a "
+    "file or a pipe. tfprof without a command does the same.\n\n"
     "\b\n"
     "COMMAND -max_depth 3         a command, with options for itself only\n"
     "set -max_depth 3             an option for all commands that follow\n"
     "max_depth=3                  the same\n"
-    "set, or an empty line        show what is set\n"
-    "reset, reset max_depth       back to what it was at the start\n"
-    "help, help COMMAND           the commands; the options of one\n"
+    "set, or an empty line        show the options\n"
+    "reset, reset max_depth       set all options, or one, back to the start\n"
+    "help, help COMMAND           list the commands, or the options of one\n"
     "COMMAND > FILE               write to a file\n"
-    "COMMAND | PROGRAM            hand the result to a program\n"
-    "# words                      nothing, also behind a command\n"
-    "quit, exit, Ctrl-D           end\n\n"
-    "Quotes of either kind keep blanks together; a backslash before a quote or a blank makes it "
-    "ordinary, before anything else it belongs to the regex. Tab completes commands, options, "
-    "values, files, and names of the profile; Up and Ctrl-R search the history. Errors never end "
-    "the session, and Ctrl-C ends a command only. Without a terminal, the exit code is that of "
-    "the first line that failed, or 0.",
+    "COMMAND | PROGRAM            pass the result to a program\n"
+    "# words                      a comment, also after a command\n"
+    "quit, exit, Ctrl-D           end the session\n\n"
+    "Quotes of either kind keep words with blanks together. A backslash makes a quote or a blank "
+    "an ordinary character; before any other character it belongs to the regex. Tab completes "
+    "commands, options, values, files, and names of the profile; Up and Ctrl-R search the history. "
+    "Errors never end the session, and Ctrl-C ends only a command. Without a terminal, the exit "
+    "code is that of the first line that failed, or 0.",
     examples=["tfprof shell --demo", "tfprof run/ -order_by micros", "tfprof --demo < script.txt"],
 )  # fmt: skip

@@ -13,14 +13,14 @@ from tfprof.cli.costs import (
     path_argument,
     shown_options,
 )
-from tfprof.cli.options import Command, taken
+from tfprof.cli.options import Command, from_params
 from tfprof.cli.results import ResultChoice, as_text
 from tfprof.cli.view import warnings_as_notes
 
 
-def run(**given: Any) -> None:
-    """Read, count, write."""
-    question, result = taken(CostQuestion, given), taken(ResultChoice, given)
+def run(**params: Any) -> None:
+    """Read and count a program, and write its layers."""
+    question, result = from_params(CostQuestion, params), from_params(ResultChoice, params)
     target = result.target()
     with warnings_as_notes():
         summary = counted(question).summary(for_people=result.format in FOR_PEOPLE)
@@ -51,7 +51,7 @@ command = Command(
     help="Show a GraphDef, MetaGraphDef or SavedModel (file or folder, binary or text, also .gz, "
     ".xz or .zst) layer by layer, without running it and without TensorFlow: output shape, "
     "parameters, float operations, and bytes of weights and activations. Layers are name scopes; "
-    "in Python, tfprof.summary(model) knows the layers of a Keras model.",
+    "in Python, tfprof.summary(model) shows the layers of a Keras model.",
     examples=[
         "tfprof summary --demo --depth 2",
         "tfprof summary saved_model/ --batch 8 --device a100 --format html -o summary.html",

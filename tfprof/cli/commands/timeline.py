@@ -13,7 +13,14 @@ from tfprof.cli.inputs import (
     open_profiler,
     run_of_step,
 )
-from tfprof.cli.options import Choice, Command, CommandOption, chosen_options, taken, view_options
+from tfprof.cli.options import (
+    Choice,
+    Command,
+    CommandOption,
+    chosen_options,
+    from_params,
+    view_options,
+)
 from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes, write_files
 
@@ -23,10 +30,10 @@ if TYPE_CHECKING:
 _BY_DEVICE = "device"
 
 
-def run(view: str, every_step: bool, **given: Any) -> None:
-    """Read, lay out, write."""
-    inputs, result = taken(RunInputs, given), taken(ResultChoice, given)
-    path, options = result.outfile or "timeline.json", chosen_options(given)
+def run(view: str, every_step: bool, **params: Any) -> None:
+    """Read the files and write timelines."""
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
+    path, options = result.outfile or "timeline.json", chosen_options(params)
     with warnings_as_notes():
         if view == _BY_DEVICE:
             write_files(_by_device(inputs, options["step"], path), result)
@@ -69,20 +76,20 @@ command = Command(
         CommandOption(
             ["--view"], type=Choice(["graph", "scope", "code", _BY_DEVICE]),
             default="graph", section="What to show",
-            help="graph: what ran when, on each device, with arrows for data flow and with "
-            "memory. scope, code: a flame chart of total times. device: rows as TensorFlow's "
-            "client timeline has them. [default: graph]",
+            help="graph: the ops on each device over time, with memory, and with arrows for data "
+            "flow. scope, code: a flame chart of total times. device: the rows of TensorFlow's "
+            "client timeline. [default: graph]",
         ),
         CommandOption(
             ["--every_step"], is_flag=True, section="What to show",
-            help="Put all steps into one file, instead of one file for each.",
+            help="Write all steps into one file, instead of one file for each.",
         ),
         *(option for option in view_options() if option.name not in ("output", "select")),
         *file_options(
-            "The file; .json, or .json.gz to pack it; - is stdout. [default: timeline.json]"
+            "The file: .json, or .json.gz to pack it; - is stdout. [default: timeline.json]"
         ),
     ],
-    help="Write a trace for chrome://tracing or Perfetto: what ran when, or where the time went. "
+    help="Write a trace for chrome://tracing or Perfetto: the ops over time, or a flame chart. "
     "Several steps make several files, such as trace_3.json, unless --every_step or -step is "
     "given.",
     examples=[

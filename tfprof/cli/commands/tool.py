@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import SECTION, Question, answer, path_argument, question_options
-from tfprof.cli.options import Choice, Command, CommandOption, IntType, taken
+from tfprof.cli.options import Choice, Command, CommandOption, IntType, from_params
 from tfprof.cli.output import Target, note
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
@@ -23,14 +23,14 @@ ALL_TABLES = "all"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A command.
+    """The command of a tool.
 
     Attributes:
-        name: What to type; its function in ``tfprof.tools`` is called the same, with underscores.
-        about: Its help text.
+        name: Name of the command; that of its function in ``tfprof.tools`` has underscores.
+        about: Help text.
         examples: Command lines after ``tfprof NAME``.
-        options: Options that not all tools have, by name; its function has such parameters.
-        has_step: Its answer can be that of one step.
+        options: Names of options that not all tools have; parameters of its function.
+        has_step: Whether the tool can answer for one step.
     """
 
     name: str
@@ -43,26 +43,25 @@ class Tool:
 TOOLS = (
     Tool(
         "overview",
-        "Show in a page what a captured run spent its time on: where the time of each step went, "
-        "the most expensive ops, and what to change first.",
+        "Show an overview of a captured run: where the time of each step went, the most expensive "
+        "ops, and what to change first.",
         ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
     ),
     Tool(
         "input-pipeline",
         "Show whether the program waits for its input, how long in each step, and which stages of "
-        "the input pipeline take the time of the host.",
+        "the input pipeline take the host's time.",
         ("logs/", "logs/ --format csv --table input_ops"),
     ),
     Tool(
         "tf-data",
-        "Show the tf.data pipelines of each host, which calls of them were slow, and which stage "
-        "made them slow.",
+        "Show the tf.data pipelines of each host, their slow calls, and the stage that made them "
+        "slow.",
         ("logs/", "logs/ --host worker0"),
     ),
     Tool(
         "op-stats",
-        "Show the ops of TensorFlow, those of devices and those of the host, by the time that "
-        "they took by themselves.",
+        "Show the TensorFlow ops of the devices and of the host by self time.",
         ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
     ),
     Tool(
@@ -73,14 +72,13 @@ TOOLS = (
     ),
     Tool(
         "memory",
-        "Show how much memory each allocator had handed out over time, and who held it at the "
-        "peak.",
+        "Show the memory of each allocator over time, and the ops that held it at the peak.",
         ("logs/ --host worker0", "logs/ --format json -o memory.json"),
     ),
     Tool(
         "pod",
-        "Show where the time of each step went on every worker or core, so that those that hold "
-        "up the others are seen.",
+        "Show where the time of each step went on every worker or core, to find those that slow "
+        "down the others.",
         ("logs/", "logs/ --step 3"),
     ),
     Tool(
@@ -92,34 +90,34 @@ TOOLS = (
     ),
     Tool(
         "hlo-stats",
-        "Show XLA's ops as a list: time, rates of float operations and of memory, what bounds "
-        "them, and where they come from.",
+        "Show XLA's ops as a list: time, rates of float operations and memory, what limits them, "
+        "and where they come from.",
         ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
     ),
     Tool(
         "roofline",
-        "Show how far each op is from what the device could do, and whether memory or arithmetic "
-        "holds it up.",
+        "Show how close each op comes to the limits of the device, and whether memory or "
+        "arithmetic limits it.",
         ("logs/", "logs/ --step 3 --format csv"),
     ),
     Tool(
         "memory-viewer",
-        "Show which buffers XLA's programs plan to hold at their peak, and how much of them is "
+        "Show the buffers that XLA's programs plan to hold at their peak, and how much of it is "
         "padding.",
         ("logs/", "logs/ --program jit_train --format json"),
         options=("program",), has_step=False,
     ),
     Tool(
         "graph-viewer",
-        "Show the instructions of an XLA program around one of them: what it reads, what reads it, "
-        "what each costs.",
+        "Show the instructions around one in an XLA program: its inputs, its users, and their "
+        "costs.",
         ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
         options=("program", "node", "width"), has_step=False,
     ),
     Tool(
         "monitor",
-        "Show how a captured run does in a few figures: how well matrix units are used, how long "
-        "devices idle, how long steps take and wait for input.",
+        "Show a few figures of a captured run: use of the matrix units, idle time of devices, time "
+        "of steps and their wait for input.",
         ("logs/", "logs/ --step 3 --format json"),
     ),
 )  # fmt: skip
@@ -127,12 +125,12 @@ TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What to show of an answer, and how.
+    """What to show of a result.
 
     Attributes:
         form: The format.
-        table: One table, ``ALL_TABLES``, or None for what the format calls for.
-        top: Rows of each table; 0 is all, None what the format calls for.
+        table: One table, ``ALL_TABLES``, or None for the default of the format.
+        top: Rows of each table; 0 is all, None the default of the format.
     """
 
     form: str | None
@@ -141,21 +139,21 @@ class _Shown:
 
 
 def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> None:
-    """Ask the tool, write what it says."""
+    """Run the tool and write its result."""
     target = result.target()
     _check(shown, target)
     with warnings_as_notes():
-        found = answer(tool.name, question)
+        tool_result = answer(tool.name, question)
     if shown.form == "csv" and shown.table == ALL_TABLES:
-        _write_tables(found, shown.top, target)
+        _write_tables(tool_result, shown.top, target)
     else:
-        target.write(_written(found, shown, target))
+        target.write(_written(tool_result, shown, target))
     if shown.form in ("csv", "gviz") or shown.table:
-        tell_notes(found.notes)
+        print_notes(tool_result.notes)
 
 
-def tell_notes(notes: Iterable[Note]) -> None:
-    """Warnings, beside a result that has no place for them."""
+def print_notes(notes: Iterable[Note]) -> None:
+    """Print the warnings on stderr, for a result without a place for them."""
     for each in notes:
         if each.severity != "info":
             where = f" [{each.host}]" if each.host else ""
@@ -167,7 +165,9 @@ def _check(shown: _Shown, target: Target) -> None:
     if top is not None and top < 0:
         raise UsageError(f"option --top={top} must be 0 (all) or more")
     if top is not None and form == "gviz":
-        raise UsageError("--top leaves rows out, and --format gviz is the reference's JSON: whole")
+        raise UsageError(
+            "--top can not be used with --format gviz, which is the complete JSON of the reference"
+        )
     if shown.table == ALL_TABLES and form == "csv" and target.path is None:
         raise UsageError("--table all writes one file for each table; give -o NAME.csv")
 
@@ -189,12 +189,12 @@ def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
         return table_json(shown.table(table)) if table else result_json(shown)
     if not table and len(shown.tables) > 1:
         first, *others = shown.tables
-        note(f"this is the table {first}; --table takes {', '.join(others)} or all of them, too")
+        note(f"this is the table {first}; --table chooses {', '.join(others)} or all")
     return table_csv(shown.table(table))
 
 
 def _with_top(result: ToolResult, top: int | None) -> ToolResult:
-    """The first rows of each table."""
+    """The result with the first rows of each table."""
     if not top:
         return result
     tables = {name: replace(table, rows=table.rows[:top]) for name, table in result.tables.items()}
@@ -202,7 +202,7 @@ def _with_top(result: ToolResult, top: int | None) -> ToolResult:
 
 
 def _write_tables(result: ToolResult, top: int | None, target: Target) -> None:
-    """One file for each table; none if one of them may not be written."""
+    """Write one file for each table; none if one of them may not be written."""
     from tfprof.captures.show.tool_files import table_csv, table_paths
 
     assert target.path is not None
@@ -221,9 +221,9 @@ def _shown_options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--table"], metavar="NAME", section=section,
-            help="One table only; with --format csv, all writes each into a file of its own, "
-            "-o NAME.csv with the name of the table in it. [default: all as text and JSON, the "
-            "first as CSV]",
+            help="Show only one table. With --format csv -o NAME.csv, all writes each table into a "
+            "file of its own, whose name ends in that of the table. [default: all as text and "
+            "JSON, the first as CSV]",
         ),
         CommandOption(
             ["--top"], type=IntType(), metavar="N", section=section,
@@ -235,22 +235,22 @@ def _shown_options() -> list[CommandOption]:
 _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     "by": {
         "type": Choice(["program", "category", "provenance"]),
-        "help": "What the upper levels of the tree are: XLA programs, categories of ops, or the "
-        "framework's names. [default: program]",
+        "help": "Upper levels of the tree: XLA programs, categories of ops, or framework names. "
+        "[default: program]",
     },
     "program": {
         "metavar": "NAME",
-        "help": "One XLA program, by its name or number. [default: the one that needs most memory, "
-        "or the first that has the instruction]",
+        "help": "XLA program, by its name or number. [default: the one that needs most memory, or "
+        "the first that has the instruction]",
     },
     "node": {
         "metavar": "NAME",
-        "help": "The instruction in the middle. [default: what the program returns]",
+        "help": "Instruction in the middle. [default: the result of the program]",
     },
     "width": {
         "type": IntType(),
         "metavar": "N",
-        "help": "How many steps to go from there. [default: 3]",
+        "help": "Number of steps to follow from the instruction. [default: 3]",
     },
 }
 """Options that only some tools have."""
@@ -261,15 +261,15 @@ def _own_option(name: str) -> CommandOption:
 
 
 _FORMATS_HELP = (
-    "text: to read. json: everything. csv: one table. gviz: JSON of the form that TensorBoard's "
-    "Profile tab takes; with --classic its very numbers."
+    "text: a report. json: everything. csv: one table. gviz: the JSON that TensorBoard's Profile "
+    "tab reads; with --classic also with its numbers."
 )
 
 
 def _command(tool: Tool) -> Command:
-    def callback(table: str | None, top: int | None, **given: Any) -> None:
-        result = taken(ResultChoice, given)
-        run(tool, taken(Question, given), _Shown(result.format, table, top), result)
+    def callback(table: str | None, top: int | None, **params: Any) -> None:
+        result = from_params(ResultChoice, params)
+        run(tool, from_params(Question, params), _Shown(result.format, table, top), result)
 
     return Command(
         tool.name,
@@ -281,8 +281,7 @@ def _command(tool: Tool) -> Command:
             *_shown_options(),
             *result_options(FORMATS, _FORMATS_HELP),
         ],
-        help=f"{tool.about} Results that older profilers have left in log folders can be given, "
-        "too.",
+        help=f"{tool.about} Also reads results that older profilers have left in log folders.",
         examples=[f"tfprof {tool.name} {words}" for words in tool.examples],
     )
 

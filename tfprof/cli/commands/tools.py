@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import capture_paths, open_captures, path_argument, run_option
-from tfprof.cli.commands.tool import tell_notes
+from tfprof.cli.commands.tool import print_notes
 from tfprof.cli.inputs import RunInputs
-from tfprof.cli.options import Command, taken
+from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from tfprof.captures.show.captures import HostFigures
 
 
-def show(run: str | None, **given: Any) -> None:
-    """Read, look, write."""
-    result = taken(ResultChoice, given)
+def show(run: str | None, **params: Any) -> None:
+    """Read a capture and write what it holds."""
+    result = from_params(ResultChoice, params)
     target = result.target()
-    show_contents(capture_paths(taken(RunInputs, given)), run, result.format, target)
+    show_contents(capture_paths(from_params(RunInputs, params)), run, result.format, target)
 
 
 def show_contents(paths: Sequence[str], name: str | None, form: str | None, target: Target) -> None:
-    """Write what the captures that paths name hold.
+    """Write what captures hold.
 
     Args:
         paths: A folder, or files.
-        name: Which run of a log folder; None is the latest.
+        name: Run of a log folder; None is the latest.
         form: ``text``, ``json`` or ``csv``.
-        target: Where to.
+        target: Where the result goes.
     """
     with warnings_as_notes():
         captured = open_captures(paths, name)
     target.write(_written(captured, paths, form, target))
-    tell_notes(captured.notes)
+    print_notes(captured.notes)
 
 
 def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:
@@ -81,8 +81,8 @@ def _figures(host: Host) -> HostFigures:
 
 
 _FORMATS_HELP = (
-    "text: to read. json: everything, one host a line; of each tool null, or what it misses. csv: "
-    "the hosts."
+    "text: a report. json: everything, one host a line; for each tool null, or what is missing. "
+    "csv: the hosts."
 )
 
 command = Command(
@@ -93,7 +93,7 @@ command = Command(
         run_option(),
         *result_options(("text", "json", "csv"), _FORMATS_HELP),
     ],
-    help="Show what a captured run holds: the runs of a log folder, the hosts of a run and their "
-    "devices, and which tools have data.",
+    help="Show what a capture holds: the runs of a log folder, the hosts of a run and their "
+    "devices, and the tools that have data.",
     examples=["tfprof tools logs/", "tfprof tools logs/ --run 2026_01_31_12_00_00 --format json"],
 )

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import Question, answer, path_argument, question_options
-from tfprof.cli.commands.tool import tell_notes
-from tfprof.cli.options import Command, taken
+from tfprof.cli.commands.tool import print_notes
+from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import note
 from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.view import warnings_as_notes
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
 
 
-def run(**given: Any) -> None:
-    """Read, collect the events, write."""
-    target = taken(ResultChoice, given).target()
+def run(**params: Any) -> None:
+    """Read a capture and write its events."""
+    target = from_params(ResultChoice, params).target()
     with warnings_as_notes():
-        result = answer("trace", taken(Question, given))
-    tell_notes(result.notes)
+        result = answer("trace", from_params(Question, params))
+    print_notes(result.notes)
     chunks = _chunks(result)
     if target.path is None:
         target.write("".join(chunk.decode() for chunk in chunks))
@@ -52,7 +52,7 @@ command = Command(
             "The file to write; packed if it ends in .gz, .xz or .zst; - is stdout.", True
         ),
     ],
-    help="Write every event of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
-    "host threads, devices, steps, flows and counters, however many there are.",
+    help="Write all events of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
+    "host threads, devices, steps, flows and counters.",
     examples=["tfprof trace logs/ -o trace.json.gz", "tfprof trace logs/ --step 3 -o step3.json"],
 )

@@ -1,7 +1,7 @@
-"""click's protocol of completion, over the completer that the session has.
+"""click's completion protocol, answered by the completer of the session.
 
-For each press of Tab a shell starts one process: its script, which is a file beside this one,
-hands over the line up to the cursor. Nothing heavy is imported here.
+For each press of Tab a shell starts one process. Its script, a file beside this one, passes the
+line up to the cursor. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 from click.shell_completion import CompletionItem, ShellComplete
 
-from tfprof.cli.invocation import SHELL, standing
+from tfprof.cli.invocation import SHELL, classify
 from tfprof.cli.main import cli
 from tfprof.cli.options import Command
 from tfprof.cli.registry import COMMANDS, find_command
@@ -39,16 +39,16 @@ _SPECIAL_IN_BASH = re.compile(r"[^\w@%+=:,./~-]")
 class LineComplete(ShellComplete):
     """Completes a line of a shell.
 
-    An answer has a line for each candidate: its kind, what the word becomes, and a few words on
-    it, with tabs between them. Shells know best how to complete a path: for ``file`` and
-    ``folder`` a line says what stands before the path in the word, and what the path begins with.
+    The answer has a line for each candidate: its kind, the completed word and a description, with
+    tabs between them. The shell itself completes paths: for ``file`` and ``folder``, the line has
+    the part of the word before the path, and the start of the path.
     """
 
     script: ClassVar[str]
-    """The file of the script, beside this one, by the name that the shell looks for."""
+    """The file of the script, beside this one; the shell looks for this name."""
 
     def source(self) -> str:
-        """The script."""
+        """Text of the script."""
         return Path(__file__).with_name(self.script).read_text("utf-8")
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -56,11 +56,11 @@ class LineComplete(ShellComplete):
         before, word = last_word(os.environ["COMP_WORDS"])
         words = [earlier.text for earlier in before]
         while words and _ASSIGNMENT.fullmatch(words[0]):
-            del words[0]  # of a variable, before the program
+            del words[0]  # NAME=value before the program
         return words[1:], word.text
 
     def get_completions(self, args: list[str], incomplete: str) -> list[_Item]:
-        """What the word at the cursor could become."""
+        """Completions of the word at the cursor."""
         return [
             CompletionItem(offer.head + offer.value, offer.kind, offer.about or offer.path)
             for offer in offers_at(args, incomplete)
@@ -72,23 +72,23 @@ class LineComplete(ShellComplete):
 
 
 class BashComplete(LineComplete):
-    """Completes a line of bash, where only what stands behind the last break is replaced."""
+    """Completes a line of bash, which replaces only the part after the last word break."""
 
     name = "bash"
     script = "tfprof"
 
     def get_completions(self, args: list[str], incomplete: str) -> list[_Item]:
-        """The same, without what stands before the break, and ready to be inserted."""
+        """Completions without the part before the word break, quoted for bash."""
         is_quoted = bool(last_word(os.environ["COMP_WORDS"])[1].open_quote)
         kept = incomplete.removesuffix(last_word(os.environ["COMP_CWORD"])[1].text)
-        found = []
+        items = []
         for offer in offers_at(args, incomplete):
             is_path_only = offer.kind in ("file", "folder") and offer.head + offer.value == kept
             for whole in [offer] if is_path_only else _COMPLETER.listed(offer):
                 text = (whole.head + whole.value).removeprefix(kept)
                 text = text if is_quoted else _SPECIAL_IN_BASH.sub(r"\\\g<0>", text)
-                found.append(CompletionItem(text, whole.kind))
-        return found
+                items.append(CompletionItem(text, whole.kind))
+        return items
 
 
 class ZshComplete(LineComplete):
@@ -106,13 +106,13 @@ class FishComplete(LineComplete):
 
 
 SHELLS: Mapping[str, type[LineComplete]] = {
-    made.name: made for made in (BashComplete, ZshComplete, FishComplete)
+    completer.name: completer for completer in (BashComplete, ZshComplete, FishComplete)
 }
-"""What completes lines of each shell."""
+"""The completer for each shell."""
 
 
 def offers_at(words: Sequence[str], typed: str) -> list[Offer]:
-    """What the word at the cursor could become; an option in the style in which it begins.
+    """Completions of the word at the cursor; options in the spelling that was begun.
 
     Args:
         words: The words between the program and the cursor.
@@ -123,7 +123,7 @@ def offers_at(words: Sequence[str], typed: str) -> list[Offer]:
     if place is not None:
         command = _command(words[place])
         facts = facts_of(command, _context(command))
-        before = [*paths, *words[place + 1 :]]  # options before the command have their values
+        before = [*paths, *words[place + 1 :]]  # without the options before the command
     elif words or typed.startswith("-"):
         facts = _facts_of_program()
     else:
@@ -135,17 +135,17 @@ def offers_at(words: Sequence[str], typed: str) -> list[Offer]:
 
 
 def _place_of_command(words: Sequence[str]) -> tuple[int | None, list[str]]:
-    """Where the command stands, if there is one, and the paths before it."""
-    if not words or words[0] in COMMANDS:  # nearly always: no options need to be known
+    """Index of the command, or None, and the paths before it."""
+    if not words or words[0] in COMMANDS:  # the usual case, which needs no options
         return (0 if words else None), []
     shell = _command(SHELL)
-    positionals = standing(words, shell.flags(_context(shell))).positionals
+    positionals = classify(words, shell.flags(_context(shell))).positionals
     place = next((place for place in positionals if words[place] in COMMANDS), None)
     return place, [words[other] for other in positionals if place is not None and other < place]
 
 
 def _in_style(offer: Offer, style: str) -> Offer:
-    """An option with this mark between its words; none is as the help text has it."""
+    """The option with ``-`` or ``_`` between its words; ``""`` keeps that of the help text."""
     spelling = _NAME_OF_OPTION.fullmatch(offer.value)
     if not style or offer.head or spelling is None:
         return offer
@@ -153,7 +153,7 @@ def _in_style(offer: Offer, style: str) -> Offer:
 
 
 def _facts_of_program() -> CommandFacts:
-    """What may stand before a command or without one: what the shell takes, and the group."""
+    """Options and arguments without a command: those of the shell and of the group."""
     shell = _command(SHELL)
     facts = facts_of(shell, _context(shell))
     options = {**facts.options, **facts_of(cli, _context(cli)).options}
@@ -161,9 +161,9 @@ def _facts_of_program() -> CommandFacts:
 
 
 def _command(name: str) -> Command:
-    found = find_command(name)
-    assert isinstance(found, Command)
-    return found
+    command = find_command(name)
+    assert isinstance(command, Command)
+    return command
 
 
 def _context(command: click.Command) -> click.Context:

@@ -1,1 +1,1 @@
-"""The interactive shell: lines are read, taken apart, completed, and run as commands."""
+"""The interactive shell: reads, parses, completes and runs lines."""

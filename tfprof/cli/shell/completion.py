@@ -1,7 +1,7 @@
-"""What could stand at the cursor: a pure function of the line and of what is known.
+"""Completions at the cursor: a pure function of the line, the commands and the profile.
 
 The session completes its lines with it, and so does the system's shell (``tfprof.cli.completion``),
-which knows the files but no profile.
+which has files but no profile.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, Protocol
 
-from tfprof.cli.invocation import standing
+from tfprof.cli.invocation import classify
 from tfprof.cli.shell.line import last_word, quoted
 from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, key_of
 
 MOST_SUGGESTIONS = 200
-"""More than this nobody reads."""
+"""Nobody reads more than this."""
 
 SETTING = "set"
 """The command that takes settings; ``name=value`` does the same without it."""
@@ -36,9 +36,9 @@ class Suggestion:
 
     Attributes:
         text: What replaces the line from ``start`` on.
-        start: Place in the line.
-        shown: What to list.
-        about: A few words on it.
+        start: Position in the line.
+        shown: The text to list.
+        about: A short description.
     """
 
     text: str
@@ -49,14 +49,14 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the word at the cursor could become, without quotes.
+    """A completion of the word at the cursor, without quotes.
 
     Attributes:
-        head: What of the word stays as it is and need not be shown: ``--select=bytes,``.
-        value: What follows it.
-        about: A few words on it.
-        kind: ``open`` if more belongs to it, ``file`` or ``folder`` if a path follows.
-        path: What this path begins with.
+        head: Start of the word, which stays as it is and is not shown: ``--select=bytes,``.
+        value: The completed part.
+        about: A short description.
+        kind: ``open`` if more can follow, ``file`` or ``folder`` if a path follows.
+        path: Start of this path.
     """
 
     head: str
@@ -71,12 +71,12 @@ class OptionFacts:
     """A spelling of an option of a command.
 
     Attributes:
-        name: As the help text spells it, without dashes.
-        takes_value: Whether a value follows; ``False`` for one that may stand alone.
-        values: Of what kind values are: ``choice``, ``choices``, ``bool``, ``file``, ``files``,
-            ``folder``, ``output``, ``step``, ``names``, ``types``, or nothing that could be known.
+        name: Its spelling in the help text, without dashes.
+        takes_value: Whether a value must follow.
+        values: Kind of its values: ``choice``, ``choices``, ``bool``, ``file``, ``files``,
+            ``folder``, ``output``, ``step``, ``names``, ``types``, or ``""`` for any text.
         choices: Values of the first two kinds.
-        about: What it does.
+        about: A short description.
     """
 
     name: str
@@ -99,12 +99,12 @@ class CommandFacts:
 
     Attributes:
         options: Its options by name.
-        arguments: Of what kind its arguments are: ``file``, ``files`` for those that can be left
-            out, ``choice``, ``command``, ``run``, which is a command or a file, ``option``,
-            ``setting``, which is an option without dashes, or nothing.
-        view: Kind of its rows: ``op``, ``code`` or others, whose rows are names of ops.
+        arguments: Kind of its arguments: ``file``, ``files`` (optional), ``choice``, ``command``,
+            ``run`` (a command or a file), ``option``, ``setting`` (an option without dashes), or
+            ``""`` for none.
+        view: The view that it shows: ``op``, ``code``, or another one with names of ops.
         choices: Arguments of the kind ``choice``.
-        most: How many arguments of this kind it takes; None is any number.
+        most: Most arguments that it takes; None is any number.
     """
 
     options: Mapping[str, OptionFacts] = field(default_factory=dict)
@@ -124,11 +124,11 @@ class Words(Protocol):
         """The same, cut at the next slash."""
 
     def containing(self, part: str) -> Iterator[str]:
-        """Words from where they contain a text on."""
+        """Ends of the words that contain a text, from that text on."""
 
 
 class KnownWords(Protocol):
-    """What a profile holds."""
+    """Words of a profile."""
 
     @property
     def names(self) -> Words:
@@ -136,7 +136,7 @@ class KnownWords(Protocol):
 
     @property
     def segments(self) -> Words:
-        """What stands between the slashes of names."""
+        """Parts of names between slashes."""
 
     @property
     def types(self) -> Words:
@@ -156,9 +156,9 @@ class Completer:
     """Completes lines.
 
     Attributes:
-        commands: What each command does, by name.
-        facts_of: The rest about a command.
-        words: What the profile holds; None if there is none.
+        commands: Description of each command, by name.
+        facts_of: Options and arguments of a command.
+        words: Words of the profile; None if there is none.
         files: Paths that start with a text; folders end with a slash.
     """
 
@@ -168,7 +168,7 @@ class Completer:
     files: Callable[[str], Iterable[str]]
 
     def complete(self, text: str) -> list[Suggestion]:
-        """What could stand at the end of a line of the session, the most useful first.
+        """Completions at the end of a line of the session, the most useful first.
 
         Args:
             text: The line up to the cursor.
@@ -189,7 +189,7 @@ class Completer:
         ]
 
     def listed(self, offer: Offer) -> Iterator[Offer]:
-        """An offer, or what there is of the path that it names."""
+        """The offer, or an offer for each existing path that it stands for."""
         if offer.kind in ("file", "folder"):
             for path in self.files(offer.path):
                 is_folder = path.endswith("/")
@@ -211,19 +211,19 @@ class Completer:
     def offers_of(
         self, command: CommandFacts, before: Sequence[str], typed: str
     ) -> Iterator[Offer]:
-        """What the word at the cursor could become.
+        """Completions of the word at the cursor.
 
         Args:
-            command: The command that the line names.
+            command: The command of the line.
             before: The other words before the cursor.
             typed: The word at the cursor, which may be empty.
         """
         takes_settings = command.arguments == "setting"
         flags = {name: option.flag for name, option in command.options.items()}
-        place = standing(before, flags, bare=takes_settings)
-        waiting = command.options.get(place.waiting)
+        roles = classify(before, flags, bare=takes_settings)
+        waiting = command.options.get(roles.waiting)
         is_value = waiting is not None and waiting.takes_value
-        if typed.startswith("-") and not place.has_ended and not is_value:
+        if typed.startswith("-") and not roles.has_ended and not is_value:
             spelling, equals, value = typed.partition("=")
             option = command.options.get(key_of(spelling))
             if equals and option is not None:
@@ -237,7 +237,7 @@ class Completer:
             return
         if waiting is not None and waiting.values:
             yield from self._values(waiting, command, typed)
-        if not is_value and (command.most is None or len(place.positionals) < command.most):
+        if not is_value and (command.most is None or len(roles.positionals) < command.most):
             yield from self._arguments(command, typed)
 
     def _command_names(self, typed: str) -> Iterator[Offer]:
@@ -246,7 +246,7 @@ class Completer:
                 yield Offer("", name, about)
 
     def _settings(self, command: CommandFacts, typed: str, behind: str = "") -> Iterator[Offer]:
-        """``name=value``, or names with what is to stand behind them."""
+        """Completions of ``name=value``, or names followed by ``behind``."""
         name, equals, value = typed.partition("=")
         option = command.options.get(key_of(name))
         if not equals:
@@ -293,8 +293,8 @@ class Completer:
             steps = (str(step) for step in (-1, *self.words.steps))
             yield from (Offer(head, step) for step in steps if step.startswith(typed))
         elif self.words is not None and option.values in ("names", "types"):
-            found = _regexes(self.words, option, command, typed)
-            yield from (Offer(head, regex) for regex in found)
+            regexes = _regexes(self.words, option, command, typed)
+            yield from (Offer(head, regex) for regex in regexes)
 
 
 def _outputs(option: OptionFacts, typed: str, head: str) -> Iterator[Offer]:
@@ -313,7 +313,7 @@ def _outputs(option: OptionFacts, typed: str, head: str) -> Iterator[Offer]:
 def _regexes(
     known: KnownWords, option: OptionFacts, command: CommandFacts, typed: str
 ) -> Iterator[str]:
-    """Regexes that match what begins like the literal text at the end of the typed one."""
+    """Regexes for the names that begin with the typed text, or contain it after ``.*``."""
     anywhere = typed.startswith(".*")
     literal = typed[2:] if anywhere else typed
     if not _LITERAL.fullmatch(literal):
@@ -325,12 +325,12 @@ def _regexes(
     elif command.view == "code":
         words = known.lines
     if words is not None:
-        found = words.containing(prefix) if anywhere else words.starting_with(prefix)
+        names = words.containing(prefix) if anywhere else words.starting_with(prefix)
     elif anywhere and "/" not in prefix:
-        found = known.segments.starting_with(prefix)
+        names = known.segments.starting_with(prefix)
     else:
-        found = known.names.next_levels(prefix)
-    for name in found:
+        names = known.names.next_levels(prefix)
+    for name in names:
         escaped = _METACHARACTERS.sub(r"\\\g<0>", name).replace(",", "\\,")
         yield f"{'.*' if anywhere else ''}{escaped}"
 
@@ -345,7 +345,7 @@ def _option_names(
 
 
 def _quoted_behind(head: str, value: str) -> str:
-    """``-option=value`` with quotes around the value only."""
+    """``-option=value`` with quotes only around the value."""
     spelling, equals, start = head.partition("=")
     if equals and (spelling.startswith("-") or spelling.isidentifier()):
         return f"{spelling}={quoted(start + value)}"

@@ -1,4 +1,4 @@
-"""What the completion needs to know of commands, read off click's parameters."""
+"""The facts that completion needs about commands, from click's parameters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ def facts_of(command: click.Command, context: click.Context | None = None) -> Co
 
     Args:
         command: The command.
-        context: With it, also options that every command has, and all spellings.
+        context: If given, also the options that every command has, and all spellings.
     """
     parameters = command.params if context is None else command.get_params(context)
     options = [p for p in parameters if isinstance(p, click.Option) and not p.hidden]
-    options.sort(key=lambda option: getattr(option, "section", "") == "Input")  # a session has it
+    options.sort(
+        key=lambda option: getattr(option, "section", "") == "Input"
+    )  # last: a session has its input
     facts = [fact for option in options for fact in _option_facts(option, context is not None)]
     arguments = [p for p in parameters if isinstance(p, click.Argument)]
     choices: tuple[str, ...] = getattr(arguments[0].type, "choices", ()) if arguments else ()
@@ -45,7 +47,7 @@ def _option_facts(option: click.Option, all_spellings: bool) -> Iterator[OptionF
 
 
 def _values(option: OptionReference) -> tuple[str, tuple[str, ...]]:
-    """Of what kind an option's values are, and which there are."""
+    """Kind of an option's values, and the choices."""
     name = key_of(option.names[-1])
     if option.kind == "output":
         return "output", OUTPUT_TYPES

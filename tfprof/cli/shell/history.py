@@ -1,4 +1,4 @@
-"""Where the lines that were typed are remembered."""
+"""Finds the file that keeps the typed lines."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ VARIABLE = "TFPROF_HISTORY"
 
 
 def history_file(environ: Mapping[str, str], home: Path | None = None) -> Path | None:
-    """The history file of the user; None if there is to be none.
+    """The history file of the user; None if ``TFPROF_HISTORY`` is empty.
 
-    ``TFPROF_HISTORY`` names another file, or is empty for none. The folder is that of the
-    user's state: ``XDG_STATE_HOME``, on Windows ``LOCALAPPDATA``, else ``~/.local/state``.
+    It lies in ``XDG_STATE_HOME`` or ``~/.local/state``, on Windows in ``LOCALAPPDATA``, unless
+    ``TFPROF_HISTORY`` names another file.
 
     Args:
         environ: The environment.
         home: The user's home folder, if it is not the usual one.
 
     Raises:
-        UsageError: ``TFPROF_HISTORY`` lies in the home of a user that there is not.
+        UsageError: ``TFPROF_HISTORY`` is in the home of an unknown user.
     """
     chosen = environ.get(VARIABLE)
     if chosen is not None:
@@ -31,8 +31,8 @@ def history_file(environ: Mapping[str, str], home: Path | None = None) -> Path |
             return Path(chosen).expanduser() if chosen else None
         except RuntimeError as error:
             raise UsageError(
-                f"{VARIABLE}={chosen}: there is no such home; name another file, or leave it empty "
-                "to remember nothing"
+                f"{VARIABLE}={chosen}: there is no such home folder; name another file, or leave "
+                "it empty to save no history"
             ) from error
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
     state = environ.get(variable, "")
@@ -40,5 +40,5 @@ def history_file(environ: Mapping[str, str], home: Path | None = None) -> Path |
         return Path(state, "tfprof", "history")
     try:
         return (home or Path.home()) / ".local" / "state" / "tfprof" / "history"
-    except RuntimeError:  # nobody knows where the home is
+    except RuntimeError:  # the home folder is unknown
         return None

@@ -1,4 +1,4 @@
-"""A line of the shell, taken apart: words, and where the result goes."""
+"""Parses a line of the shell into words and the target of the result."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ESCAPABLE = _QUOTES + _BLANKS
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a line says.
+    """A parsed line.
 
     Attributes:
-        words: Command and options, without the quotes around them.
-        outfile: Where ``> FILE`` sends the result; None is nowhere else.
-        program: What follows ``|``: a command line of the system's shell; None if there is none.
+        words: Command and options, without quotes.
+        outfile: The file of ``> FILE``; None if there is none.
+        program: The command line after ``|``, for the system's shell; None if there is none.
     """
 
     words: tuple[str, ...] = ()
@@ -28,13 +28,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, and how it stands in the line.
+    """A word and its place in the line.
 
     Attributes:
-        text: Without quotes.
-        start: Where it begins.
-        end: Where it ends.
-        open_quote: The quote that is still open at its end, or nothing.
+        text: The word without quotes.
+        start: Start in the line.
+        end: End in the line.
+        open_quote: The quote that is not closed at its end, or ``""``.
         bare: Whether its first character is neither quoted nor escaped.
     """
 
@@ -51,13 +51,13 @@ class Word:
 
 
 def parse_line(text: str) -> Line:
-    r"""Take a line apart.
+    r"""Parse a line.
 
-    Blanks separate words. Quotes of either kind keep blanks together; between single quotes
-    everything stands for itself. A backslash takes the meaning from a quote or a blank, and is
-    an ordinary character before anything else, so that regexes need no second backslash. ``>``,
-    ``|`` and ``#`` mean something at the beginning of a word only: ``a|b`` is a regex. What
-    follows ``#`` is a comment.
+    Blanks separate words. Quotes of either kind keep blanks in a word; between single quotes
+    every character is ordinary. A backslash makes a quote or a blank ordinary; before any other
+    character it is ordinary itself, so that regexes need no second backslash. ``>``, ``|`` and
+    ``#`` are special only at the beginning of a word: ``a|b`` is a regex. The text after ``#`` is
+    a comment.
 
     >>> parse_line(r"scope -show_name_regexes '.* conv\d' > out.txt")
     Line(words=('scope', '-show_name_regexes', '.* conv\\d'), outfile='out.txt', program=None)
@@ -92,7 +92,7 @@ def next_word(text: str, position: int) -> Word | None:
         return None
     start = position
     quote = ""
-    found: list[str] = []
+    chars: list[str] = []
     while position < len(text):
         char = text[position]
         follower = text[position + 1 : position + 2]
@@ -102,13 +102,13 @@ def next_word(text: str, position: int) -> Word | None:
             quote = ""
         elif not quote and char in _QUOTES:
             quote = char
-        elif char == "\\" and _takes_meaning(follower, quote):
-            found.append(follower)
+        elif char == "\\" and _is_escape(follower, quote):
+            chars.append(follower)
             position += 1
         else:
-            found.append(char)
+            chars.append(char)
         position += 1
-    return Word("".join(found), start, position, quote, text[start] not in (*_QUOTES, "\\"))
+    return Word("".join(chars), start, position, quote, text[start] not in (*_QUOTES, "\\"))
 
 
 def last_word(text: str) -> tuple[list[Word], Word]:
@@ -123,8 +123,8 @@ def last_word(text: str) -> tuple[list[Word], Word]:
     return words, Word("", len(text), len(text), "", bare=True)
 
 
-def _takes_meaning(follower: str, quote: str) -> bool:
-    """Whether a backslash before this character is not an ordinary one."""
+def _is_escape(follower: str, quote: str) -> bool:
+    """Whether a backslash makes this character ordinary."""
     if quote == "'" or not follower:
         return False
     return follower == quote if quote else follower in _ESCAPABLE
@@ -132,18 +132,18 @@ def _takes_meaning(follower: str, quote: str) -> bool:
 
 def _outfile(text: str, position: int) -> str:
     if text[position : position + 1] == ">":
-        raise UsageError(">> is not there; write > FILE, with --force to overwrite")
+        raise UsageError(">> is not supported; write > FILE, with --force to overwrite")
     word = next_word(text, position)
     if word is None or (word.bare and text[word.start] in "|>#"):
         raise UsageError("> needs the name of a file, such as > report.txt")
     if word.open_quote:
-        raise UsageError(f"the quote {word.open_quote} behind > is not closed")
+        raise UsageError(f"the quote {word.open_quote} after > is not closed")
     after = next_word(text, word.end)
     if after is None or after.is_comment:
         return word.text
     raise UsageError(
-        f"nothing can follow > {word.text}, but there is {text[after.start :]!r}; put options "
-        "before >, and quotes around a name with blanks"
+        f"> {word.text} must end the line, but {text[after.start :]!r} follows; put options before "
+        ">, and quotes around a name with blanks"
     )
 
 
@@ -154,7 +154,7 @@ def _program(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A word such that ``parse_line`` reads the text again."""
+    """The text as a word that ``parse_line`` reads back."""
     special = any(char in _ESCAPABLE for char in text) or text.endswith("\\")
     if not special and text[:1] not in ("", "|", ">", "#"):
         return text

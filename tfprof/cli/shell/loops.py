@@ -1,4 +1,4 @@
-"""Where lines come from: a terminal with all its comforts, a simple one, or a file."""
+"""Reads lines from a full terminal, a plain one, or a file, and runs them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def run_shell(shell: Shell, history: Path | None, *, read_first: bool) -> int:
     """Run lines from stdin until it ends.
 
     Args:
-        shell: Runs them.
-        history: Where to remember the lines that are typed; None is nowhere.
-        read_first: Read the profile before the first prompt, not while it is there.
+        shell: Runs the lines.
+        history: File for the typed lines; None saves none.
+        read_first: Read the profile before the first prompt, not while it waits.
 
     Returns:
-        0 at a terminal; else the exit code of the first line that failed.
+        0 at a terminal; else the exit code of the first line that failed, or 0.
 
     Raises:
         TfprofError: The profile can not be read.
@@ -52,9 +52,9 @@ def run_shell(shell: Shell, history: Path | None, *, read_first: bool) -> int:
 
 
 def run_lines(shell: Shell, lines: Iterable[str]) -> None:
-    """Run the lines of a script; one that fails does not end it."""
+    """Run the lines of a script; it goes on after an error."""
     for number, line in enumerate(lines):
-        # Editors of Windows put a mark in front of UTF-8.
+        # Windows editors may begin a UTF-8 file with a byte order mark.
         shell.run(line if number else line.removeprefix("\ufeff"))
         if shell.is_over:
             return
@@ -90,9 +90,9 @@ def _run_terminal(shell: Shell, history: Path | None, *, is_read: bool) -> None:
 
 
 def _read_behind_prompt(shell: Shell) -> None:
-    """Read the profile once the prompt stands; what is typed meanwhile waits in the terminal.
+    """Read the profile while the prompt is shown; typed keys wait in the terminal.
 
-    What reading has to say is held back, or it would be written into the line of the prompt.
+    Messages of the reader are kept until the end, as they would disturb the line of the prompt.
     """
     from prompt_toolkit.application import get_app, run_in_terminal
 
@@ -100,20 +100,20 @@ def _read_behind_prompt(shell: Shell) -> None:
 
     async def read() -> None:
         try:
-            with contextlib.redirect_stderr(io.StringIO()) as told:
+            with contextlib.redirect_stderr(io.StringIO()) as messages:
                 shell.read()
             _prepare_words(shell)
         except (Exception, KeyboardInterrupt) as error:
             app.exit(exception=error)
             return
-        if told.getvalue():
-            await run_in_terminal(lambda: sys.stderr.write(told.getvalue()))
+        if messages.getvalue():
+            await run_in_terminal(lambda: sys.stderr.write(messages.getvalue()))
 
     app.create_background_task(read())
 
 
 def _prepare_words(shell: Shell) -> None:
-    """The words of a large profile take a moment, which would be felt at the first Tab."""
+    """Sort the words of the profile in the background, which the first Tab would wait for."""
     threading.Thread(target=shell.words.prepare, daemon=True).start()
 
 
@@ -124,12 +124,12 @@ def _prompt_session(shell: Shell, history: Path | None) -> PromptSession[str]:
 
     from tfprof.cli.shell.prompt import LineCompleter, open_history
 
-    remembered = None if history is None else open_history(history)
-    if history is not None and remembered is None:
-        note(f"{history}: cannot be written, so this session's lines are not remembered")
+    saved = None if history is None else open_history(history)
+    if history is not None and saved is None:
+        note(f"{history}: cannot be written, so the lines of this session are not saved")
     return PromptSession(
         PROMPT,
-        history=remembered or InMemoryHistory(),
+        history=saved or InMemoryHistory(),
         auto_suggest=AutoSuggestFromHistory(),
         completer=LineCompleter(shell.completer()),
         complete_in_thread=True,

@@ -1,4 +1,4 @@
-"""The session's completions and history, as prompt_toolkit wants them."""
+"""The session's completions and history for prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LineCompleter(Completer):
     """Completes a line.
 
     Args:
-        completer: Knows what could stand at its end.
+        completer: Finds the completions.
     """
 
     def __init__(self, completer: completion.Completer) -> None:
@@ -26,19 +26,19 @@ class LineCompleter(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterator[Completion]:
-        """What could stand at the cursor."""
+        """Completions at the cursor."""
         text = document.text_before_cursor
-        for found in self._completer.complete(text):
+        for suggestion in self._completer.complete(text):
             yield Completion(
-                found.text,
-                start_position=found.start - len(text),
-                display=harmless(found.shown),
-                display_meta=found.about,
+                suggestion.text,
+                start_position=suggestion.start - len(text),
+                display=harmless(suggestion.shown),
+                display_meta=suggestion.about,
             )
 
 
 def open_history(path: Path) -> FileHistory | None:
-    """The history in a file, which only the user may read; None if it can not be written."""
+    """The history in a file that only the user may read; None if it can not be written."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""Options that the session starts its commands from: ``set``, ``reset``, and their list."""
+"""The session's options: ``set``, ``reset``, and the list of options."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tfprof.errors import UsageError
 from tfprof.options.spec import OPTIONS
 
 _SHOWN = ("format", "max_rows", "color", "pager")
-"""Options about results that make sense for many commands."""
+"""Options for results that many commands have."""
 
 _ASSIGNMENT = re.compile(r"\s*-{0,2}([A-Za-z][\w-]*)\s*=\s*(.*)", re.DOTALL)
 
 
 def set_command() -> Command:
-    """``set``: takes options, and does nothing by itself."""
+    """``set``, which only parses options."""
     shown = [option for option in view_result_options() if option.name in _SHOWN]
     return Command(
         "set",
@@ -40,11 +40,11 @@ def as_set(text: str) -> str:
 
 
 def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
-    """Defaults after a ``set``.
+    """The defaults after a ``set``.
 
     Args:
-        defaults: Values by option, before.
-        words: What follows ``set``: options, which need no dashes here.
+        defaults: The defaults before it.
+        words: The words after ``set``: options, with or without dashes.
 
     Raises:
         UsageError: An option or a value is wrong; then nothing is set.
@@ -52,12 +52,12 @@ def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
     command = set_command()
     flags = command.flags(click.Context(command))
     with command.make_context("set", _with_dashes(words, flags)) as context:
-        given = {
+        values = {
             name: value
             for name, value in context.params.items()
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         }
-    merged = {**defaults, **given}
+    merged = {**defaults, **values}
     _check(merged)
     return merged
 
@@ -65,7 +65,7 @@ def with_set(defaults: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
 def reset(
     defaults: Mapping[str, Any], at_start: Mapping[str, Any], words: Sequence[str]
 ) -> dict[str, Any]:
-    """Defaults after a ``reset`` of some options, or of all, to what they were at the start.
+    """The defaults after a ``reset`` of some options, or of all, to those of the start.
 
     Raises:
         UsageError: There is no such option.
@@ -76,13 +76,13 @@ def reset(
     for name in names:
         if name not in _settable():
             raise UsageError(f"there is no option {name!r} to reset{_hint(name)}")
-    again = {name: at_start[name] for name in names if name in at_start}
+    initial = {name: at_start[name] for name in names if name in at_start}
     kept = {name: value for name, value in defaults.items() if name not in names}
-    return {**kept, **again}
+    return {**kept, **initial}
 
 
 def options_text(defaults: Mapping[str, Any]) -> str:
-    """The options as the original lists them, then those it does not have."""
+    """The options as the original lists them, then those that only tfprof has."""
     from tfprof.options.parse import parse_options
     from tfprof.views.show.tfprof_text import render_options
 
@@ -95,7 +95,7 @@ def options_text(defaults: Mapping[str, Any]) -> str:
 
 
 def defaults_for(command: click.Command, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the defaults that a command takes."""
+    """The defaults of the options that a command has."""
     return {
         parameter.name: defaults[parameter.name]
         for parameter in command.params
@@ -104,8 +104,8 @@ def defaults_for(command: click.Command, defaults: Mapping[str, Any]) -> dict[st
 
 
 def _with_dashes(words: Sequence[str], flags: Mapping[str, Flag]) -> list[str]:
-    """``order_by micros`` and ``order_by=micros`` as ``--order_by micros``; ``pager=no``, too."""
-    found: list[str] = []
+    """``order_by micros`` and ``order_by=micros`` as ``--order_by=micros``; also ``pager=no``."""
+    options: list[str] = []
     rest = list(words)
     while rest:
         spelling, equals, value = rest.pop(0).partition("=")
@@ -113,16 +113,16 @@ def _with_dashes(words: Sequence[str], flags: Mapping[str, Flag]) -> list[str]:
         option = spelling if spelling.startswith("-") else f"--{key_of(spelling)}"
         if flag is None and not spelling.startswith("-"):
             raise UsageError(f"there is no option {spelling!r} to set{_hint(spelling)}")
-        if flag is None or flag.name == "--help":  # whoever reads the options says what is wrong
-            return [*found, f"{spelling}{equals}{value}", *rest]
+        if flag is None or flag.name == "--help":  # the parser says what is wrong
+            return [*options, f"{spelling}{equals}{value}", *rest]
         if not equals and rest and (flag.arity == "value" or is_bool_word(rest[0])):
             equals, value = "=", rest.pop(0)
         if flag.arity == "flag" and is_bool_word(value):
             no = "no-" if value.lower() in FALSE_WORDS else ""
-            found.append(f"--{no}{flag.name.lstrip('-')}")
+            options.append(f"--{no}{flag.name.lstrip('-')}")
         else:
-            found.append(f"{option}{equals}{value}")
-    return found
+            options.append(f"{option}{equals}{value}")
+    return options
 
 
 def _hint(name: str) -> str:

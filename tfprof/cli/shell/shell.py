@@ -1,4 +1,4 @@
-"""What a line does: commands of the registry, and those that only a session has."""
+"""Runs lines: the commands of the registry, and those that only a session has."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ Find = Callable[[str], click.Command | None]
 
 _BUILT_IN = {
     "set": "Set options for the commands that follow; alone, show them.",
-    "reset": "Set options, or all, back to what they were at the start.",
-    "help": "This list, or the help of a command.",
-    "quit": "End the session; so do exit and Ctrl-D.",
+    "reset": "Set some options, or all, back to their values at the start.",
+    "help": "Show this list, or the help of a command.",
+    "quit": "End the session, as do exit and Ctrl-D.",
 }
 _LEAVING = ("quit", "exit")
 
 _HELP = """\
-help COMMAND tells all about one. Options behind a command are for that command. set -order_by
-micros, or order_by=micros, is for all that follow; an empty line shows what is set. Quotes keep
-blanks in regexes together; \\, is a comma in one. COMMAND > FILE writes to a file, COMMAND |
+help COMMAND describes a command. Options after a command are for that command only. set -order_by
+micros, or order_by=micros, is for all commands that follow; an empty line shows the options. Put
+regexes with blanks in quotes; \\, is a comma in a regex. COMMAND > FILE writes to a file, COMMAND |
 PROGRAM to a program. Tab completes commands, options, values and names of the profile.
 """
 _HELP_WIDTH = 100
@@ -65,11 +65,11 @@ class Shell:
     """A session in which lines are run.
 
     Args:
-        open_profiler: Makes what the commands look at; called when it is first needed.
-        commands: What each command does, by name, in the sections of the help.
+        open_profiler: Makes the profiler; called when it is first needed.
+        commands: Description of each command, by name, in the sections of the help.
         find: Finds a command by its name.
-        defaults: Options to start from, as click takes them.
-        captures: What the session looks at, if it was captured by the TensorFlow 2 profiler.
+        defaults: Options at the start, as click takes them.
+        captures: The captures with which the session was opened; None if there are none.
     """
 
     def __init__(
@@ -97,26 +97,26 @@ class Shell:
         return session_of(self._session.profiler).profile
 
     def read(self) -> None:
-        """Read the profile, if that has not been done.
+        """Read the profile, unless it has been read.
 
         Raises:
-            TfprofError: It can not be read.
+            TfprofError: The profile can not be read.
         """
         assert self._session.profiler
         gc.freeze()
         gc.enable()
 
     def completer(self) -> Completer:
-        """Completes the lines of this session."""
+        """The completer of this session's lines."""
         return Completer(self._commands, self._facts, self.words, paths_with_prefix)
 
     def run(self, text: str) -> int:
-        """Run a line; whatever goes wrong is said on stderr.
+        """Run a line; errors are printed on stderr.
 
         A line that begins with ``#`` is a comment.
 
         Returns:
-            0, or the exit code that the same command would have by itself.
+            0, or the exit code that the same command has outside of the shell.
         """
         if text.lstrip().startswith("#"):
             return 0
@@ -136,7 +136,7 @@ class Shell:
             note("out of memory; show less, such as with -max_depth or -min_micros", "error")
             code = 1
         except Exception as error:
-            # A mistake of tfprof's own should not cost the user what is loaded and set.
+            # A mistake in tfprof should not cost the user the loaded profile and the options.
             note(traceback.format_exc().rstrip(), "error")
             note(f"{type(error).__name__}: this is a mistake in tfprof, please report it", "error")
             code = 1
@@ -148,7 +148,7 @@ class Shell:
             raise UsageError(f"a command is missing in {text.strip()!r}; help lists them")
         if line.outfile is not None:
             return self._into_file(line)
-        words = [_at_home(word) for word in line.words]
+        words = [_with_home(word) for word in line.words]
         if line.program is not None:
             output, code = self._captured(words)
             return code or _pipe(output, line.program)
@@ -156,9 +156,9 @@ class Shell:
         return result if isinstance(result, int) else 0
 
     def _into_file(self, line: Line) -> int:
-        words = [_at_home(word) for word in line.words]
+        words = [_with_home(word) for word in line.words]
         force = "--force" in words
-        path = Path(_at_home(str(line.outfile)))
+        path = Path(_with_home(str(line.outfile)))
         if path.is_file() and not force:
             raise UsageError(f"{path}: exists already; --force overwrites it")
         output, code = self._captured([word for word in words if word != "--force"])
@@ -198,7 +198,7 @@ class Shell:
                     obj=self._session,
                     default_map=defaults_for(command, self._session.defaults),
                 )
-        except click.exceptions.Exit as end:  # the help was asked for
+        except click.exceptions.Exit as end:  # the help was shown
             self._show(printed.getvalue())
             return end.exit_code
         with context:
@@ -206,7 +206,7 @@ class Shell:
         return done if isinstance(done, int) else 0
 
     def _show(self, text: str) -> None:
-        """Print a text, page by page if it is longer than the terminal."""
+        """Print a text; page it if it is longer than the terminal."""
         Target(pager=self._session.defaults.get("pager", True)).write(text)
 
     def _set(self, words: list[str]) -> None:
@@ -237,15 +237,15 @@ class Shell:
         """A command by its name.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such command.
         """
-        found: click.Command | None = set_command() if name == "set" else None
-        if found is None and name in self._commands:
-            found = self._find(name)
-        if found is None:
+        command: click.Command | None = set_command() if name == "set" else None
+        if command is None and name in self._commands:
+            command = self._find(name)
+        if command is None:
             hint = did_you_mean(name, self._commands, "; help lists them")
             raise UsageError(f"no such command: {name!r}{hint}")
-        return found
+        return command
 
     def _facts(self, name: str) -> CommandFacts:
         if name == "help":
@@ -256,8 +256,8 @@ class Shell:
         return CommandFacts() if name in _BUILT_IN else facts_of(self._known(name))
 
 
-def _at_home(word: str) -> str:
-    """A word whose ``~/`` has become the user's home, also behind ``-option=``."""
+def _with_home(word: str) -> str:
+    """The word with the user's home for ``~/``, also after ``-option=``."""
     head, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
     if not value.startswith("~/"):
         return word
@@ -265,7 +265,7 @@ def _at_home(word: str) -> str:
 
 
 def _pipe(output: str, program: str) -> int:
-    """Hand a result to a command line of the system's shell, as the user wrote it."""
+    """Pass a result to a command line of the system's shell."""
     sys.stdout.flush()
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Names of a profile, sorted so that those with a prefix are found at once."""
+"""Sorted names of a profile, for a fast search by prefix."""
 
 from __future__ import annotations
 
@@ -31,14 +31,13 @@ class Vocabulary:
             yield self._words[place]
 
     def containing(self, part: str) -> Iterator[str]:
-        """Words from where they contain a text on, each once."""
-        found = (word[word.find(part) :] for word in self._words if part in word)
-        yield from dict.fromkeys(found)
+        """Ends of the words that contain a text, from that text on, each once."""
+        yield from dict.fromkeys(word[word.find(part) :] for word in self._words if part in word)
 
     def next_levels(self, prefix: str) -> Iterator[str]:
-        """The same, but of names of one scope below the prefix only the scope: ``conv1/``.
+        """Words that start with a prefix, cut after the next slash: ``conv1/``.
 
-        Costs one search for each result, however many names there are.
+        Costs one binary search for each result, however many words there are.
         """
         words, place = self._words, bisect_left(self._words, prefix)
         while place < len(words) and words[place].startswith(prefix):
@@ -53,10 +52,10 @@ class Vocabulary:
 
 
 class ProfileWords:
-    """What can be completed from a profile; each vocabulary is made at first use.
+    """The words of a profile; each vocabulary is made at first use and then stays as it is.
 
     Args:
-        profile: Gives the profile; it may grow meanwhile, which is not seen.
+        profile: Returns the profile.
     """
 
     def __init__(self, profile: Callable[[], Profile]) -> None:
@@ -78,7 +77,7 @@ class ProfileWords:
 
     @cached_property
     def segments(self) -> Vocabulary:
-        """What stands between the slashes of names."""
+        """Parts of names between slashes."""
         return Vocabulary({part for name in self._names for part in name.split("/")})
 
     @cached_property
@@ -88,7 +87,7 @@ class ProfileWords:
 
     @cached_property
     def lines(self) -> Vocabulary:
-        """Python lines, as the code view calls them."""
+        """Python lines, named as in the code view."""
         return Vocabulary(frame.label for frame in self._profile.stacks.frames.values)
 
     @cached_property
