@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfprof
 from tfprof.errors import UsageError
 from tfprof.graphs.costs.params import params_report
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedGraph, TracedLayer
 from tfprof.graphs.model.program import Variable
+from tfprof.graphs.read import graphdef, library
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.tensorflow
@@ -642,3 +644,31 @@ def test_a_function_whose_variables_are_gone_is_refused() -> None:
     gc.collect()
     with pytest.raises(UsageError, match="keep the model that owns them alive"):
         traced(concrete)
+
+
+def test_a_model_is_encoded_once_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tensorflow.core.framework import function_pb2, graph_pb2
+
+    keras = pytest.importorskip("keras")
+    model = keras.Sequential([keras.Input((8, 4)), keras.layers.LSTM(3), keras.layers.Dense(2)])
+    calls: Counter[str] = Counter()
+
+    def count(owner: Any, name: str, label: str) -> None:
+        original = getattr(owner, name)
+
+        def counted(*args: Any, **options: Any) -> Any:
+            calls[label] += 1
+            return original(*args, **options)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(tf.Graph, "as_graph_def", "as_graph_def")
+    for theirs in (graph_pb2.GraphDef, function_pb2.FunctionDef):
+        count(theirs, "SerializeToString", "encoded")
+    for ours in (pb.GraphDef, pb.FunctionDef):
+        for name in ("FromString", "SerializeToString", "SerializePartialToString"):
+            count(ours, name, name)
+    count(graphdef, "scan", "read")
+    count(library, "scan", "read functions")
+    assert tfprof.flops(model, batch=2).flops
+    assert calls == {"as_graph_def": 1, "encoded": 1, "read": 1, "read functions": 1}

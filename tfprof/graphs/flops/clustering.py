@@ -20,11 +20,7 @@ def _kmeans(op: OpCall) -> Cost:
     return Cost(k * n * d, 3 * k * n, (("n", n), ("d", d), ("k", k)))
 
 
-@FAMILY.formula(
-    "NearestNeighbors",
-    rule="2·n·c·d + n·c·(2 + ⌈log₂ k⌉)",
-    source="TensorFlow API: tf.raw_ops.NearestNeighbors",
-)
+@FAMILY.formula("NearestNeighbors", rule="2·n·c·d + n·c·(2 + ⌈log₂ k⌉)")
 def _nearest(op: OpCall) -> Cost:
     """‖x‖² - 2·x·y + ‖y‖² for n points and c centers, and a heap of the k nearest."""
     (n, d), c = op.shape_of_rank(0, 2), op.shape_of_rank(1, 2)[0]

@@ -73,7 +73,7 @@ def _nccl_all_reduce(op: OpCall) -> Cost:
     return _ring(op, _device_count(op, "num_devices"))
 
 
-@FAMILY.formula("NcclReduce", rule="n·(k - 1)", source="TensorFlow API: tf.raw_ops.NcclReduce")
+@FAMILY.formula("NcclReduce", rule="n·(k - 1)")
 def _nccl_reduce(op: OpCall) -> Cost:
     """The sum of the k inputs takes k - 1 additions for each element."""
     k, n = len(op.inputs), op.n_in()

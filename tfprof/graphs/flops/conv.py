@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from tfprof.graphs.flops.element_types import element_type, float_work, real_multiply_adds
-from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, multiply_adds, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
@@ -29,7 +29,6 @@ from tfprof.graphs.shapes.conv import (
 FAMILY = Family.named("conv")
 
 _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning, 2016"
-_API = "TensorFlow API: tf.raw_ops."
 
 
 def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
@@ -62,7 +61,7 @@ def conv(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula(*DEPTHWISE, rule="2·n·k", source=_API + "DepthwiseConv2dNative")
+@FAMILY.formula(*DEPTHWISE, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNative")
 def depthwise_conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums the k taps of a window in one channel."""
     n, k = op.n_out(), taps_of_depthwise(op.shape(1))
@@ -85,7 +84,7 @@ def _input_gradient(op: OpCall) -> Cost:
     *FILTER_GRADIENTS_BY_SIZE,
     *FILTER_GRADIENTS_BY_TENSOR,
     rule="2·n·k",
-    source=_API + "Conv2DBackpropFilter",
+    source=RAW_OPS + "Conv2DBackpropFilter",
 )
 def filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
@@ -96,7 +95,7 @@ def filter_gradient(op: OpCall) -> Cost:
 @FAMILY.formula(
     *DEPTHWISE_INPUT_GRADIENTS,
     rule="2·n·k",
-    source=_API + "DepthwiseConv2dNativeBackpropInput",
+    source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput",
 )
 def _depthwise_input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread over the k taps of its window."""
@@ -107,7 +106,7 @@ def _depthwise_input_gradient(op: OpCall) -> Cost:
 @FAMILY.formula(
     *DEPTHWISE_FILTER_GRADIENTS,
     rule="2·n·k",
-    source=_API + "DepthwiseConv2dNativeBackpropFilter",
+    source=RAW_OPS + "DepthwiseConv2dNativeBackpropFilter",
 )
 def _depthwise_filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
@@ -115,19 +114,14 @@ def _depthwise_filter_gradient(op: OpCall) -> Cost:
     return multiply_adds(n * k, n=n, k=k)
 
 
-@FAMILY.formula("Dilation2D", rule="2·n·k", source=_API + "Dilation2D")
+@FAMILY.formula("Dilation2D", rule="2·n·k")
 def _dilation(op: OpCall) -> Cost:
     """Each of n results is the maximum of k sums of an image element and a tap."""
     n, k = op.n_out(), _dilation_taps(op)
     return operations(float_work(2 * n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula(
-    "Dilation2DBackpropInput",
-    "Dilation2DBackpropFilter",
-    rule="2·n·k + n",
-    source=_API + "Dilation2DBackpropInput",
-)
+@FAMILY.formula("Dilation2DBackpropInput", "Dilation2DBackpropFilter", rule="2·n·k + n")
 def _dilation_gradient(op: OpCall) -> Cost:
     """The maximum of k sums is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(2), _dilation_taps(op)

@@ -160,7 +160,7 @@ for _op_type, _entry in PER_ELEMENT.items():
     FAMILY.add((_op_type,), formula(FAMILY.name, _entry, _source))
 
 
-@FAMILY.formula("AddN", "AccumulateNV2", rule="(k - 1)·n", source="TensorFlow API: tf.raw_ops.AddN")
+@FAMILY.formula("AddN", "AccumulateNV2", rule="(k - 1)·n")
 def _add_n(op: OpCall) -> Cost:
     """The sum of k tensors takes k - 1 additions for each element."""
     terms = len(op.inputs)
@@ -186,7 +186,7 @@ def _add_lists(op: OpCall, terms: int) -> Cost:
     return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
 
 
-@FAMILY.formula("BiasAddGrad", rule="n - c", source="TensorFlow API: tf.raw_ops.BiasAddGrad")
+@FAMILY.formula("BiasAddGrad", rule="n - c")
 def _bias_add_grad(op: OpCall) -> Cost:
     """Sums n gradients into c channels, one addition less for each than it has elements."""
     n, c = op.n_in(), op.n_out()
@@ -200,9 +200,7 @@ def _l2_loss(op: OpCall) -> Cost:
     return operations(2 * n, n=n)
 
 
-@FAMILY.formula(
-    "InplaceAdd", "InplaceSub", rule="n", source="TensorFlow API: tf.raw_ops.InplaceAdd"
-)
+@FAMILY.formula("InplaceAdd", "InplaceSub", rule="n")
 def _inplace(op: OpCall) -> Cost:
     """One addition for each element that is added to the chosen rows."""
     n = op.n_in(2)
@@ -228,14 +226,14 @@ def _composition(op: OpCall) -> Cost:
     return operations(count * n, n=n)
 
 
-@FAMILY.formula("Range", rule="n", source="TensorFlow API: tf.raw_ops.Range")
+@FAMILY.formula("Range", rule="n")
 def _range(op: OpCall) -> Cost:
     """One addition for each number; whole numbers are no float work."""
     n = op.n_out()
     return operations(additions(n, element_type(op)), n=n)
 
 
-@FAMILY.formula("LinSpace", rule="2·n", source="TensorFlow API: tf.raw_ops.LinSpace")
+@FAMILY.formula("LinSpace", rule="2·n")
 def _lin_space(op: OpCall) -> Cost:
     """start + step·k for each number."""
     n = op.n_out()

@@ -14,73 +14,48 @@ from tfprof.graphs.model.symbolic import Number
 
 FAMILY = Family.named("embedding")
 
-_API = "TensorFlow API: tf.raw_ops."
-
 
 def _looked_up(op: OpCall) -> Number:
     """Elements of all rows that are looked up."""
     return op.n_in(1) * math.prod(op.shape(0)[1:])
 
 
-@FAMILY.formula(
-    "SparseSegmentSum",
-    "SparseSegmentSumWithNumSegments",
-    rule="n",
-    source=_API + "SparseSegmentSum",
-)
+@FAMILY.formula("SparseSegmentSum", "SparseSegmentSumWithNumSegments", rule="n")
 def _sum(op: OpCall) -> Cost:
     """Each of the n elements of the rows that are looked up is added to its segment."""
     n = _looked_up(op)
     return operations(additions(n, element_type(op)), n=n)
 
 
-@FAMILY.formula(
-    *("SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
-    rule="n + m",
-    source=_API + "SparseSegmentMean",
-)
+@FAMILY.formula(*("SparseSegmentMean", "SparseSegmentMeanWithNumSegments"), rule="n + m")
 def _mean(op: OpCall) -> Cost:
     """n additions, and a division for each of the m elements of the means."""
     n, m = _looked_up(op), op.n_out()
     return operations(additions(n + m, element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula(
-    *("SparseSegmentSqrtN", "SparseSegmentSqrtNWithNumSegments"),
-    rule="n + m + s",
-    source=_API + "SparseSegmentSqrtN",
-)
+@FAMILY.formula(*("SparseSegmentSqrtN", "SparseSegmentSqrtNWithNumSegments"), rule="n + m + s")
 def _sqrt_n(op: OpCall) -> Cost:
     """n additions, a division for each of m elements, and a square root for each of s segments."""
     n, m, s = _looked_up(op), op.n_out(), op.out()[0]
     return operations(additions(n + m + s, element_type(op)), n=n, m=m, s=s)
 
 
-@FAMILY.formula(
-    "SparseSegmentSumGrad", "SparseSegmentSumGradV2", rule="n", source=_API + "SparseSegmentSumGrad"
-)
+@FAMILY.formula("SparseSegmentSumGrad", "SparseSegmentSumGradV2", rule="n")
 def _sum_grad(op: OpCall) -> Cost:
     """Each of the n elements of the rows that were looked up gets a gradient added."""
     n = _looked_up(op)
     return operations(additions(n, element_type(op)), n=n)
 
 
-@FAMILY.formula(
-    *("SparseSegmentMeanGrad", "SparseSegmentMeanGradV2"),
-    rule="2·n + s",
-    source=_API + "SparseSegmentMeanGrad",
-)
+@FAMILY.formula(*("SparseSegmentMeanGrad", "SparseSegmentMeanGradV2"), rule="2·n + s")
 def _mean_grad(op: OpCall) -> Cost:
     """Each of n gradients is scaled and added; the scale takes a division for each segment."""
     n, s = _looked_up(op), op.shape(0)[0]
     return operations(additions(2 * n + s, element_type(op)), n=n, s=s)
 
 
-@FAMILY.formula(
-    *("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"),
-    rule="2·n + 2·s",
-    source=_API + "SparseSegmentSqrtNGrad",
-)
+@FAMILY.formula(*("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"), rule="2·n + 2·s")
 def _sqrt_n_grad(op: OpCall) -> Cost:
     """Each of n gradients is scaled and added; the scale takes a root and a division a segment."""
     n, s = _looked_up(op), op.shape(0)[0]
@@ -92,7 +67,6 @@ def _sqrt_n_grad(op: OpCall) -> Cost:
     *("XlaRecvTPUEmbeddingActivationsV2", "SendTPUEmbeddingGradients"),
     *("XlaSendTPUEmbeddingGradients", "XlaSendTPUEmbeddingGradientsV2"),
     rule="unknown",
-    source=_API + "RecvTPUEmbeddingActivations",
 )
 def _tpu_embedding(op: OpCall) -> Cost:
     """The lookups and updates run on a TPU's embedding cores, by a configuration of their own."""

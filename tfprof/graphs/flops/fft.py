@@ -100,11 +100,7 @@ def _many_dimensions(op: OpCall) -> Cost:
     return _transformed(op, tuple(signal), axes, 2.5 if "R" in op.type else 5)
 
 
-@FAMILY.formula(
-    "AudioSpectrogram",
-    rule="b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))",
-    source="TensorFlow API: tf.raw_ops.AudioSpectrogram",
-)
+@FAMILY.formula("AudioSpectrogram", rule="b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))")
 def _spectrogram(op: OpCall) -> Cost:
     """b windows of w samples: a weight each, a real FFT, and √(re² + im²) or re² + im²."""
     w = op.integer("window_size")
@@ -117,11 +113,7 @@ def _spectrogram(op: OpCall) -> Cost:
     return operations(b * (w + _operations(n, 2.5) + per_bin * bins), b=b, w=w, n=n)
 
 
-@FAMILY.formula(
-    "Mfcc",
-    rule="b·(5·s + 2·f + 2·f·d)",
-    source="TensorFlow API: tf.raw_ops.Mfcc",
-)
+@FAMILY.formula("Mfcc", rule="b·(5·s + 2·f + 2·f·d)")
 def _mfcc(op: OpCall) -> Cost:
     """b frames of s bins: a root, a weight and its complement to two filters; log, and a DCT.
 

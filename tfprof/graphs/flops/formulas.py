@@ -15,6 +15,9 @@ from typing import NamedTuple
 from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.symbolic import Number
 
+RAW_OPS = "TensorFlow API: tf.raw_ops."
+"""Where TensorFlow documents its ops; the name of one follows."""
+
 
 class Cost(NamedTuple):
     """What an op computes in one run.
@@ -83,15 +86,22 @@ class Family:
         return cls(name, {}, {})
 
     def formula(
-        self, *op_types: str, rule: str, source: str
+        self, *op_types: str, rule: str, source: str = ""
     ) -> Callable[[Callable[[OpCall], Cost]], Callable[[OpCall], Cost]]:
-        """Decorate the formula of some op types; its derivation is the docstring's first line."""
+        """Decorate the formula of some op types; its derivation is the docstring's first line.
+
+        Args:
+            op_types: The op types.
+            rule: The formula as text.
+            source: Where the op or the count is defined; by default TensorFlow's documentation of
+                the first op type.
+        """
 
         def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
             why = (cost.__doc__ or "").strip().partition("\n")[0]
             if not why:
                 raise ValueError(f"the formula of {op_types[0]} has no derivation")
-            self.add(op_types, Formula(self.name, rule, why, source, cost))
+            self.add(op_types, Formula(self.name, rule, why, source or RAW_OPS + op_types[0], cost))
             return cost
 
         return enter

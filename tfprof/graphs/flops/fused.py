@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfprof.graphs.flops.conv import conv, depthwise_conv, filter_gradient, products_per_output
 from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
 from tfprof.graphs.flops.elementwise import PER_ELEMENT
-from tfprof.graphs.flops.formulas import Cost, Family
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family
 from tfprof.graphs.flops.linear import mat_mul
 from tfprof.graphs.flops.per_element import per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
@@ -17,7 +17,6 @@ from tfprof.graphs.shapes.onednn import with_onednn
 FAMILY = Family.named("fused")
 
 _SOURCE = "TensorFlow: fused_ops of the op; each part counts as it does alone"
-_API = "TensorFlow API: tf.raw_ops."
 
 _SAME_AS = {
     "Add": "AddV2",
@@ -102,7 +101,7 @@ def _fused_mat_mul(op: OpCall) -> Cost:
     return _with_tails(op, mat_mul(op))
 
 
-@FAMILY.formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=_API + "Conv2D")
+@FAMILY.formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=RAW_OPS + "Conv2D")
 def _conv_with_bias(op: OpCall) -> Cost:
     """A convolution, and the addition of a bias to each of the n elements of the result."""
     product = conv(op)
@@ -112,7 +111,7 @@ def _conv_with_bias(op: OpCall) -> Cost:
 @FAMILY.formula(
     *FILTER_AND_BIAS_GRADIENTS,
     rule="2·n·k + n - c",
-    source=_API + "Conv2DBackpropFilter",
+    source=RAW_OPS + "Conv2DBackpropFilter",
 )
 def _filter_gradient_with_bias(op: OpCall) -> Cost:
     """The gradient of the filter, and n gradients that are summed up for each of c channels."""
@@ -122,7 +121,7 @@ def _filter_gradient_with_bias(op: OpCall) -> Cost:
     return Cost(product.macs, count, (*product.numbers, ("c", c)))
 
 
-@FAMILY.formula(*PADDED_CONV, rule="2·n·k", source=_API + "Conv2D")
+@FAMILY.formula(*PADDED_CONV, rule="2·n·k", source=RAW_OPS + "Conv2D")
 def _padded_conv(op: OpCall) -> Cost:
     """A convolution; padding the image first computes nothing."""
     return conv(op)
@@ -134,15 +133,13 @@ def _padded_fused_conv(op: OpCall) -> Cost:
     return _with_tails(op, conv(op))
 
 
-@FAMILY.formula("FusedPadConv2D", rule="2·n·k", source=_API + "FusedPadConv2D")
+@FAMILY.formula("FusedPadConv2D", rule="2·n·k")
 def _pad_conv(op: OpCall) -> Cost:
     """A convolution; padding the image first computes nothing."""
     return _conv_with_filter_at(op, 2)
 
 
-@FAMILY.formula(
-    "FusedResizeAndPadConv2D", rule="2·n·k + 9·r", source=_API + "FusedResizeAndPadConv2D"
-)
+@FAMILY.formula("FusedResizeAndPadConv2D", rule="2·n·k + 9·r")
 def _resize_pad_conv(op: OpCall) -> Cost:
     """A convolution behind bilinear resizing: three blends a + (b - a)·t for each of r elements."""
     product = _conv_with_filter_at(op, 3)

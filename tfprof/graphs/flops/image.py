@@ -9,56 +9,53 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, multiply_adds, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, floor_div, maximum
 from tfprof.graphs.model.tensors import Dims
 
 FAMILY = Family.named("image")
 
-_API = "TensorFlow API: tf.raw_ops."
 _TO_HSV = 17
 _TO_RGB = 26
 
 
-@FAMILY.formula(
-    "ResizeBilinear", "QuantizedResizeBilinear", rule="9·n", source=_API + "ResizeBilinear"
-)
+@FAMILY.formula("ResizeBilinear", "QuantizedResizeBilinear", rule="9·n")
 def _bilinear(op: OpCall) -> Cost:
     """Three interpolations of 3 operations for each of n elements of the result."""
     n = op.n_out()
     return operations(9 * n, n=n)
 
 
-@FAMILY.formula("ResizeBicubic", rule="35·n", source=_API + "ResizeBicubic")
+@FAMILY.formula("ResizeBicubic", rule="35·n")
 def _bicubic(op: OpCall) -> Cost:
     """Four rows and their results: five sums of 4 weighted values for each of n elements."""
     n = op.n_out()
     return operations(35 * n, n=n)
 
 
-@FAMILY.formula("ResizeBilinearGrad", rule="12·n", source=_API + "ResizeBilinearGrad")
+@FAMILY.formula("ResizeBilinearGrad", rule="12·n")
 def _bilinear_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 4 pixels, times two weights for each."""
     n = op.n_in()
     return operations(12 * n, n=n)
 
 
-@FAMILY.formula("ResizeBicubicGrad", rule="48·n", source=_API + "ResizeBicubicGrad")
+@FAMILY.formula("ResizeBicubicGrad", rule="48·n")
 def _bicubic_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 16 pixels, times two weights for each."""
     n = op.n_in()
     return operations(48 * n, n=n)
 
 
-@FAMILY.formula("ResizeNearestNeighborGrad", rule="n", source=_API + "ResizeNearestNeighborGrad")
+@FAMILY.formula("ResizeNearestNeighborGrad", rule="n")
 def _nearest_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to the pixel that it came from."""
     n = op.n_in()
     return operations(n, n=n)
 
 
-@FAMILY.formula("ResizeArea", rule="2·max(n, m) + m", source=_API + "ResizeArea")
+@FAMILY.formula("ResizeArea", rule="2·max(n, m) + m")
 def _resize_area(op: OpCall) -> Cost:
     """Pixels are weighted and summed, each of n at least once; m results are scaled."""
     n, m = op.n_in(), op.n_out()
@@ -69,37 +66,35 @@ def _is_nearest(op: OpCall) -> bool:
     return op.text("method", "bilinear") == "nearest"
 
 
-@FAMILY.formula("CropAndResize", rule="9·n; nearest: 0", source=_API + "CropAndResize")
+@FAMILY.formula("CropAndResize", rule="9·n; nearest: 0")
 def _crop(op: OpCall) -> Cost:
     """Three interpolations of 3 operations for each of n elements of the crops."""
     n = op.n_out()
     return operations(0 if _is_nearest(op) else 9 * n, n=n)
 
 
-@FAMILY.formula(
-    "CropAndResizeGradImage", rule="12·n; nearest: n", source=_API + "CropAndResizeGradImage"
-)
+@FAMILY.formula("CropAndResizeGradImage", rule="12·n; nearest: n")
 def _crop_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 4 pixels times two weights, or to the nearest one."""
     n = op.n_in()
     return operations(n if _is_nearest(op) else 12 * n, n=n)
 
 
-@FAMILY.formula("CropAndResizeGradBoxes", rule="20·n", source=_API + "CropAndResizeGradBoxes")
+@FAMILY.formula("CropAndResizeGradBoxes", rule="20·n")
 def _crop_grad_boxes(op: OpCall) -> Cost:
     """For each of n gradients the slopes in both directions, 5 each, times it, into 4 edges."""
     n = op.n_in()
     return operations(20 * n, n=n)
 
 
-@FAMILY.formula("AdjustContrastv2", rule="4·n", source=_API + "AdjustContrastv2")
+@FAMILY.formula("AdjustContrastv2", rule="4·n")
 def _contrast(op: OpCall) -> Cost:
     """The mean of each channel, n, and (x - mean)·factor + mean."""
     n = op.n_in()
     return operations(4 * n, n=n)
 
 
-@FAMILY.formula("AdjustContrast", rule="6·n", source=_API + "AdjustContrast")
+@FAMILY.formula("AdjustContrast", rule="6·n")
 def _clipped_contrast(op: OpCall) -> Cost:
     """The mean of each channel, n, (x - mean)·factor + mean, and two bounds."""
     n = op.n_in()
@@ -114,25 +109,25 @@ def _pixels(op: OpCall, per_pixel: int) -> Cost:
     return operations(per_pixel * p, p=p)
 
 
-@FAMILY.formula("RGBToHSV", rule="17·p", source=_API + "RGBToHSV")
+@FAMILY.formula("RGBToHSV", rule="17·p")
 def _rgb_to_hsv(op: OpCall) -> Cost:
     """Extremes 4, range 1, saturation 2, and hue 10 for each of p pixels."""
     return _pixels(op, _TO_HSV)
 
 
-@FAMILY.formula("HSVToRGB", rule="26·p", source=_API + "HSVToRGB")
+@FAMILY.formula("HSVToRGB", rule="26·p")
 def _hsv_to_rgb(op: OpCall) -> Cost:
     """Three ramps of 5 and their argument, 1 - s, and three times (1 - s + s·ramp)·v."""
     return _pixels(op, _TO_RGB)
 
 
-@FAMILY.formula("AdjustHue", rule="45·p", source=_API + "AdjustHue")
+@FAMILY.formula("AdjustHue", rule="45·p")
 def _hue(op: OpCall) -> Cost:
     """To HSV 17, the hue is turned and wrapped 2, back to RGB 26, for each of p pixels."""
     return _pixels(op, _TO_HSV + 2 + _TO_RGB)
 
 
-@FAMILY.formula("AdjustSaturation", rule="46·p", source=_API + "AdjustSaturation")
+@FAMILY.formula("AdjustSaturation", rule="46·p")
 def _saturation(op: OpCall) -> Cost:
     """To HSV 17, the saturation is scaled and bounded 3, back to RGB 26, for each of p pixels."""
     return _pixels(op, _TO_HSV + 3 + _TO_RGB)
@@ -142,7 +137,7 @@ def _saturation(op: OpCall) -> Cost:
     "ImageProjectiveTransformV2",
     "ImageProjectiveTransformV3",
     rule="14·p + 9·n; nearest: 16·p",
-    source=_API + "ImageProjectiveTransformV3",
+    source=RAW_OPS + "ImageProjectiveTransformV3",
 )
 def _projective(op: OpCall) -> Cost:
     """The projection 4, and two places 5 each, for each of p pixels; then an interpolation."""
@@ -165,19 +160,13 @@ _KERNEL_HALF_RADII = {
 """Twice the radius of a kernel, which is how many pixels it spans."""
 
 
-@FAMILY.formula(
-    "ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)", source=_API + "ScaleAndTranslate"
-)
+@FAMILY.formula("ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)")
 def _scale(op: OpCall) -> Cost:
     """A kernel of y rows makes h of w columns, then one of x columns makes h of v of them."""
     return _resampled(op, op.shape_of_rank(0, 4), op.out())
 
 
-@FAMILY.formula(
-    "ScaleAndTranslateGrad",
-    rule="2·b·c·(h·w·y + h·v·x)",
-    source=_API + "ScaleAndTranslateGrad",
-)
+@FAMILY.formula("ScaleAndTranslateGrad", rule="2·b·c·(h·w·y + h·v·x)")
 def _scale_grad(op: OpCall) -> Cost:
     """Each multiply-add of the forward pass has one for the gradient of the pixel."""
     return _resampled(op, op.shape_of_rank(1, 4), op.shape_of_rank(0, 4))
@@ -207,7 +196,7 @@ def _span(op: OpCall, size: Number, size_out: Number) -> Number:
     *("NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "CombinedNonMaxSuppression"),
     "GenerateBoundingBoxProposals",
     rule="unknown",
-    source=_API + "NonMaxSuppressionV5",
+    source=RAW_OPS + "NonMaxSuppressionV5",
 )
 def _suppression(op: OpCall) -> Cost:
     """A box is compared with those chosen before it, until one overlaps too much."""

@@ -13,33 +13,27 @@ from tfprof.graphs.model.symbolic import Number
 
 FAMILY = Family.named("losses")
 
-_API = "TensorFlow API: tf.raw_ops."
-
 
 def _elements_and_rows(op: OpCall, index: int = 0) -> tuple[Number, Number]:
     dims = op.shape(index)
     return math.prod(dims), math.prod(dims[:-1])
 
 
-@FAMILY.formula("Softmax", "_MklSoftmax", rule="5·n", source=_API + "Softmax")
+@FAMILY.formula("Softmax", "_MklSoftmax", rule="5·n")
 def _softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division, once for each element."""
     n = op.n_in()
     return operations(5 * n, n=n)
 
 
-@FAMILY.formula("LogSoftmax", rule="5·n + m", source=_API + "LogSoftmax")
+@FAMILY.formula("LogSoftmax", rule="5·n + m")
 def _log_softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and a subtraction for each element, a log for each row."""
     n, m = _elements_and_rows(op)
     return operations(5 * n + m, n=n, m=m)
 
 
-@FAMILY.formula(
-    "SoftmaxCrossEntropyWithLogits",
-    rule="9·n + m",
-    source=_API + "SoftmaxCrossEntropyWithLogits",
-)
+@FAMILY.formula("SoftmaxCrossEntropyWithLogits", rule="9·n + m")
 def _cross_entropy(op: OpCall) -> Cost:
     """Log-probabilities 5·n + m, times the labels and summed 2·n; softmax - labels 2·n."""
     dims = op.out(1)
@@ -47,11 +41,7 @@ def _cross_entropy(op: OpCall) -> Cost:
     return operations(9 * n + m, n=n, m=m)
 
 
-@FAMILY.formula(
-    "SparseSoftmaxCrossEntropyWithLogits",
-    rule="5·n + 3·m",
-    source=_API + "SparseSoftmaxCrossEntropyWithLogits",
-)
+@FAMILY.formula("SparseSoftmaxCrossEntropyWithLogits", rule="5·n + 3·m")
 def _sparse_cross_entropy(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division n each; a log and two subtractions a row."""
     n, m = _elements_and_rows(op)
@@ -75,18 +65,14 @@ def _ctc_loss(op: OpCall) -> Cost:
     return operations(8 * t * b * c + 33 * t * (2 * labels + b), t=t, b=b, c=c, l=labels)
 
 
-@FAMILY.formula("CTCGreedyDecoder", rule="t·b·c", source=_API + "CTCGreedyDecoder")
+@FAMILY.formula("CTCGreedyDecoder", rule="t·b·c")
 def _ctc_greedy_decoder(op: OpCall) -> Cost:
     """The largest of c classes, c - 1 comparisons, is added to the score of the sequence."""
     t, b, c = op.shape_of_rank(0, 3)
     return operations(t * b * c, t=t, b=b, c=c)
 
 
-@FAMILY.formula(
-    "CTCBeamSearchDecoder",
-    rule="t·b·c·(5 + w·(1 + ⌈log₂ w⌉))",
-    source=_API + "CTCBeamSearchDecoder",
-)
+@FAMILY.formula("CTCBeamSearchDecoder", rule="t·b·c·(5 + w·(1 + ⌈log₂ w⌉))")
 def _ctc_beam_search(op: OpCall) -> Cost:
     """A log-softmax, then each of w beams is extended by each class and passes a heap of w."""
     t, b, c = op.shape_of_rank(0, 3)

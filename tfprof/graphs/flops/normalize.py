@@ -21,7 +21,6 @@ from tfprof.graphs.model.tensors import Dims
 FAMILY = Family.named("normalize")
 
 _PAPER = "Ioffe & Szegedy, Batch Normalization, 2015, algorithms 1 and 2"
-_API = "TensorFlow API: tf.raw_ops."
 _ACTIVATIONS = {"": 0, "Identity": 0, "Relu": 1, "Relu6": 2, "LeakyRelu": 2, "Elu": 3}
 
 _FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
@@ -81,11 +80,7 @@ def _batch_norm_grad(op: OpCall) -> Cost:
     return operations(count, n=n, c=c)
 
 
-@FAMILY.formula(
-    "BatchNormWithGlobalNormalization",
-    rule="3·n + 4·c; 3·n + 3·c without scale",
-    source=_API + "BatchNormWithGlobalNormalization",
-)
+@FAMILY.formula("BatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
 def _global_batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = r·scale for each channel."""
     n, c = op.n_in(0), op.n_in(1)
@@ -93,11 +88,7 @@ def _global_batch_norm(op: OpCall) -> Cost:
     return operations(3 * n + (4 if scaled else 3) * c, n=n, c=c)
 
 
-@FAMILY.formula(
-    "BatchNormWithGlobalNormalizationGrad",
-    rule="5·n + 9·c",
-    source=_API + "BatchNormWithGlobalNormalizationGrad",
-)
+@FAMILY.formula("BatchNormWithGlobalNormalizationGrad", rule="5·n + 9·c")
 def _global_batch_norm_grad(op: OpCall) -> Cost:
     """dx n, Σdy n - c, differences n, Σ(dy·d) 2·n - c; 11·c for r and five products of sums."""
     n, c = op.n_in(0), op.n_in(1)
@@ -111,14 +102,14 @@ def _window(op: OpCall, dims: Dims) -> int:
     return min(window, depth) if isinstance(depth, int) else window
 
 
-@FAMILY.formula("LRN", rule="n·(w + 4)", source=_API + "LRN")
+@FAMILY.formula("LRN", rule="n·(w + 4)")
 def _local_response(op: OpCall) -> Cost:
     """x / (bias + α·Σ x²)^β: a square, w - 1 sums over w channels, and 4."""
     n, w = op.n_in(), _window(op, op.shape_of_rank(0, 4))
     return operations(n * (w + 4), n=n, w=w)
 
 
-@FAMILY.formula("LRNGrad", rule="n·(7·w + 3)", source=_API + "LRNGrad")
+@FAMILY.formula("LRNGrad", rule="n·(7·w + 3)")
 def _local_response_grad(op: OpCall) -> Cost:
     """The norm again (2·w + 1), its power, 1; and 5 for each of w channels that an output reads.
 

@@ -17,14 +17,12 @@ from tfprof.graphs.flops.element_types import (
     is_complex,
     multiplications,
 )
-from tfprof.graphs.flops.formulas import Cost, Family, Formula, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_RESOURCE, REF
 
 FAMILY = Family.named("optimizer")
-
-_API = "TensorFlow API: tf.raw_ops."
 
 
 class _Update(NamedTuple):
@@ -167,7 +165,7 @@ for _name, _update in _UPDATES.items():
             FAMILY.name,
             _rule(_update),
             f"{_update.expression}, for each element",
-            f"{_API}ResourceApply{_name}",
+            f"{RAW_OPS}ResourceApply{_name}",
             _update_cost(_update),
         ),
     )
@@ -176,7 +174,7 @@ for _name, _update in _UPDATES.items():
 @FAMILY.formula(
     *("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"),
     rule="n",
-    source=_API + "AssignAddVariableOp",
+    source=RAW_OPS + "AssignAddVariableOp",
 )
 def _assign_add(op: OpCall) -> Cost:
     """One addition for each element of the value."""
@@ -191,18 +189,13 @@ def _assign_add(op: OpCall) -> Cost:
     *("ResourceScatterSub", "ResourceScatterMin", "ResourceScatterMax", "ResourceScatterNdAdd"),
     *("ResourceScatterNdSub", "ResourceScatterNdMin", "ResourceScatterNdMax"),
     rule="n",
-    source=_API + "ScatterAdd",
 )
 def _scatter_add(op: OpCall) -> Cost:
     """Each of the n elements that are scattered is combined with one that is there."""
     return _scattered(op, additions)
 
 
-@FAMILY.formula(
-    *("ScatterMul", "ScatterDiv", "ResourceScatterMul", "ResourceScatterDiv"),
-    rule="n",
-    source=_API + "ScatterMul",
-)
+@FAMILY.formula(*("ScatterMul", "ScatterDiv", "ResourceScatterMul", "ResourceScatterDiv"), rule="n")
 def _scatter_mul(op: OpCall) -> Cost:
     """Each of the n elements that are scattered multiplies or divides one that is there."""
     return _scattered(op, multiplications)
@@ -227,47 +220,35 @@ def _scattered_scalar(op: OpCall) -> Number:
     return n
 
 
-@FAMILY.formula("ScatterNd", rule="n", source=_API + "ScatterNd")
+@FAMILY.formula("ScatterNd", rule="n")
 def _scatter_nd(op: OpCall) -> Cost:
     """Each of the n updates is added to a place that starts out as 0."""
     n = op.n_in(1)
     return operations(additions(n, element_type(op, 1)), n=n)
 
 
-@FAMILY.formula(
-    *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
-    rule="n",
-    source=_API + "AccumulatorApplyGradient",
-)
+@FAMILY.formula(*("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), rule="n")
 def _accumulate(op: OpCall) -> Cost:
     """One addition for each element of the gradient."""
     n = op.n_in(2)
     return operations(additions(n, op.input(2).dtype % REF), n=n)
 
 
-@FAMILY.formula(
-    *("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"),
-    rule="n",
-    source=_API + "AccumulatorTakeGradient",
-)
+@FAMILY.formula(*("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"), rule="n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
     n = op.n_out()
     return operations(float_work(n, op.outputs[0].dtype), n=n)
 
 
-@FAMILY.formula(
-    "SparseAccumulatorApplyGradient", rule="nnz", source=_API + "SparseAccumulatorApplyGradient"
-)
+@FAMILY.formula("SparseAccumulatorApplyGradient", rule="nnz")
 def _accumulate_sparse(op: OpCall) -> Cost:
     """One addition for each element of the rows that have a gradient."""
     nnz = op.n_in(3)
     return operations(additions(nnz, op.input(3).dtype % REF), nnz=nnz)
 
 
-@FAMILY.formula(
-    "SparseAccumulatorTakeGradient", rule="nnz", source=_API + "SparseAccumulatorTakeGradient"
-)
+@FAMILY.formula("SparseAccumulatorTakeGradient", rule="nnz")
 def _average_sparse(op: OpCall) -> Cost:
     """One division for each element of the rows that have a gradient."""
     nnz = op.n_out(1)

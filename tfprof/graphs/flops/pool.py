@@ -14,7 +14,6 @@ from tfprof.graphs.shapes.pool import AVERAGE_GRADIENTS, MAXIMUM_GRADIENTS, wind
 FAMILY = Family.named("pool")
 
 _REGISTERED = "TensorFlow: flops_registry.py, which counts the same"
-_API = "TensorFlow API: tf.raw_ops."
 
 
 @FAMILY.formula(*with_onednn("AvgPool", "AvgPool3D"), rule="n·k", source=_REGISTERED)
@@ -51,20 +50,14 @@ def _maximum_gradient(op: OpCall) -> Cost:
     return operations(float_work(n * k + n, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula(
-    "MaxPoolGradGrad",
-    "MaxPoolGradGradV2",
-    "MaxPool3DGradGrad",
-    rule="n·k",
-    source=_API + "MaxPoolGradGrad",
-)
+@FAMILY.formula("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", rule="n·k")
 def _maximum_second_gradient(op: OpCall) -> Cost:
     """The largest of k taps is looked up again for each of n results; its gradient is taken."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
     return operations(float_work(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("MaxPoolGradWithArgmax", rule="n", source=_API + "MaxPoolGradWithArgmax")
+@FAMILY.formula("MaxPoolGradWithArgmax", rule="n")
 def _maximum_gradient_by_place(op: OpCall) -> Cost:
     """Each of n gradients is added at the place that is given."""
     n = op.n_in(1)
@@ -88,14 +81,14 @@ def _fractional(op: OpCall) -> Cost:
     return operations(float_work(t, element_type(op)), t=t)
 
 
-@FAMILY.formula("FractionalAvgPoolGrad", rule="2·t", source=_API + "FractionalAvgPoolGrad")
+@FAMILY.formula("FractionalAvgPoolGrad", rule="2·t")
 def _fractional_average_gradient(op: OpCall) -> Cost:
     """A gradient is scaled and added for each of t taps in all windows."""
     t = _fractional_taps(op, op.out(), op.shape_of_rank(1, 4))
     return operations(float_work(2 * t, element_type(op, 1)), t=t)
 
 
-@FAMILY.formula("FractionalMaxPoolGrad", rule="t + n", source=_API + "FractionalMaxPoolGrad")
+@FAMILY.formula("FractionalMaxPoolGrad", rule="t + n")
 def _fractional_maximum_gradient(op: OpCall) -> Cost:
     """The largest of t taps in all windows are looked up again, and n gradients added there."""
     t = _fractional_taps(op, op.shape_of_rank(0, 4), op.shape_of_rank(1, 4))

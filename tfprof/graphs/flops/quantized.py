@@ -11,7 +11,7 @@ import math
 from functools import partial
 
 from tfprof.graphs.flops.conv import products_per_output, taps_of_depthwise
-from tfprof.graphs.flops.formulas import Cost, Family, Formula, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
 from tfprof.graphs.flops.linear import depth
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
@@ -22,7 +22,6 @@ from tfprof.graphs.shapes.quantized import CONVS, DEPTHWISE_CONVS, MAT_MULS, POO
 
 FAMILY = Family.named("quantized")
 
-_API = "TensorFlow API: tf.raw_ops."
 _PAPER = "Jacob et al., Quantization and Training of Neural Networks, 2018, §2"
 
 _QUANTIZE = 5
@@ -85,7 +84,7 @@ def _enter_tables() -> None:
                 FAMILY.name,
                 "n" if count == 1 else f"{count}·n",
                 f"{expression} for each element",
-                _API + op_type.removeprefix("_Mkl"),
+                RAW_OPS + op_type.removeprefix("_Mkl"),
                 partial(cost, count=count),
             )
             FAMILY.add((op_type,), formula)
@@ -173,7 +172,7 @@ def _hybrid_dot(op: OpCall) -> Cost:
     return Cost(n * k, _DEQUANTIZE * w, (("n", n), ("k", k), ("w", w)))
 
 
-@FAMILY.formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=_API + "QuantizedMaxPool")
+@FAMILY.formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=RAW_OPS + "QuantizedMaxPool")
 def _pool(op: OpCall) -> Cost:
     """Each of n results takes one operation for each of the k taps of its window."""
     n, k = op.n_out(), math.prod(window_sizes(op))
@@ -181,9 +180,7 @@ def _pool(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "QuantizedBatchNormWithGlobalNormalization",
-    rule="3·n + 4·c; 3·n + 3·c without scale",
-    source=_API + "QuantizedBatchNormWithGlobalNormalization",
+    "QuantizedBatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale"
 )
 def _batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = scale / √(variance + ε) by channel."""

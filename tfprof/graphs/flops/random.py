@@ -109,9 +109,7 @@ def _sobol(op: OpCall) -> Cost:
     return operations(n, n=n)
 
 
-@FAMILY.formula(
-    "StochasticCastToInt", rule="4·n", source="TensorFlow API: tf.raw_ops.StochasticCastToInt"
-)
+@FAMILY.formula("StochasticCastToInt", rule="4·n")
 def _stochastic_cast(op: OpCall) -> Cost:
     """floor(x), x - floor(x), and a uniform number, 1, that is compared with it."""
     n = op.n_out()

@@ -18,7 +18,6 @@ from tfprof.graphs.model.symbolic import Number, floor_div
 
 FAMILY = Family.named("recurrent")
 
-_API = "TensorFlow API: tf.raw_ops."
 _LSTM_BACKWARD = 22
 _PEEPHOLES_BACKWARD = 12
 
@@ -64,9 +63,7 @@ def _block(op: OpCall) -> tuple[Number, _Sizes]:
 
 
 @FAMILY.formula(
-    "LSTMBlockCell",
-    rule="2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes",
-    source=_API + "LSTMBlockCell",
+    "LSTMBlockCell", rule="2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes"
 )
 def _lstm_cell(op: OpCall) -> Cost:
     """Four gates of input and state; biases 5, gates 13, cell 3, tanh and output 2 a unit."""
@@ -75,11 +72,7 @@ def _lstm_cell(op: OpCall) -> Cost:
     return Cost(4 * b * u * (i + u), other, tuple(sizes._asdict().items()))
 
 
-@FAMILY.formula(
-    "LSTMBlockCellGrad",
-    rule="22·b·u; 12·b·u more with peepholes",
-    source=_API + "LSTMBlockCellGrad",
-)
+@FAMILY.formula("LSTMBlockCellGrad", rule="22·b·u; 12·b·u more with peepholes")
 def _lstm_cell_grad(op: OpCall) -> Cost:
     """Gradients of the gates and of the cell; products with the weights are ops of their own."""
     sizes = _cell(op, 0, 2)
@@ -90,7 +83,6 @@ def _lstm_cell_grad(op: OpCall) -> Cost:
     "BlockLSTM",
     "BlockLSTMV2",
     rule="t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
-    source=_API + "BlockLSTM",
 )
 def _block_lstm(op: OpCall) -> Cost:
     """A cell for each of t steps; the first version adds a forget bias."""
@@ -105,7 +97,6 @@ def _block_lstm(op: OpCall) -> Cost:
     "BlockLSTMGrad",
     "BlockLSTMGradV2",
     rule="t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes",
-    source=_API + "BlockLSTMGrad",
 )
 def _block_lstm_grad(op: OpCall) -> Cost:
     """For each step products for data and weights; gates 22, biases 4, running gradients 2."""
@@ -115,16 +106,14 @@ def _block_lstm_grad(op: OpCall) -> Cost:
     return Cost(2 * t * 4 * b * u * (i + u), t * other, numbers)
 
 
-@FAMILY.formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u", source=_API + "GRUBlockCell")
+@FAMILY.formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u")
 def _gru_cell(op: OpCall) -> Cost:
     """Three gates of input and state; biases 3, gates 9, r·h 1, u·h + (1 - u)·c 4 a unit."""
     b, i, u = sizes = _cell(op, 0, 1)
     return Cost(3 * b * u * (i + u), 17 * b * u, tuple(sizes._asdict().items()))
 
 
-@FAMILY.formula(
-    "GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i", source=_API + "GRUBlockCellGrad"
-)
+@FAMILY.formula("GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i")
 def _gru_cell_grad(op: OpCall) -> Cost:
     """Products with the weights of data only; dc 5, du 5, dr 4, dh 4 a unit, two parts of dx."""
     b, i, u = sizes = _cell(op, 0, 1)

@@ -15,7 +15,7 @@ from tfprof.graphs.flops.element_types import (
     multiplications,
     steps,
 )
-from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import REF
@@ -23,7 +23,6 @@ from tfprof.graphs.shapes.arguments import axis_in, axis_of
 
 FAMILY = Family.named("reduce")
 
-_API = "TensorFlow API: tf.raw_ops."
 _SELECTION = "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., "
 
 
@@ -34,42 +33,42 @@ def _bits(number: Number, what: str) -> int:
     return max(1, (max(number, 1) - 1).bit_length())
 
 
-@FAMILY.formula("Sum", rule="n - m", source=_API + "Sum")
+@FAMILY.formula("Sum", rule="n - m")
 def _sum(op: OpCall) -> Cost:
     """One addition less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=_API + "MirrorPadGrad")
+@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
 def _overlapped(op: OpCall) -> Cost:
     """Gradients of the n - m elements that are copies are added to those of the m originals."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Prod", rule="n - m", source=_API + "Prod")
+@FAMILY.formula("Prod", rule="n - m")
 def _prod(op: OpCall) -> Cost:
     """One multiplication less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
     return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=_API + "Max, ArgMax")
+@FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
 def _extreme(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Mean", rule="(n - m) + m", source=_API + "Mean")
+@FAMILY.formula("Mean", rule="(n - m) + m")
 def _mean(op: OpCall) -> Cost:
     """n - m additions and one division for each of the m means."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(steps(n, m) + m, element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("EuclideanNorm", rule="n + (n - m) + m", source=_API + "EuclideanNorm")
+@FAMILY.formula("EuclideanNorm", rule="n + (n - m) + m")
 def _euclidean_norm(op: OpCall) -> Cost:
     """n squares, n - m additions and a square root for each of the m norms."""
     n, m = op.n_in(), op.n_out()
@@ -85,21 +84,21 @@ def _steps_along(op: OpCall) -> tuple[Number, Number]:
     return math.prod(dims), math.prod(dims[:axis] + dims[axis + 1 :])
 
 
-@FAMILY.formula("Cumsum", rule="n - m", source=_API + "Cumsum")
+@FAMILY.formula("Cumsum", rule="n - m")
 def _cumsum(op: OpCall) -> Cost:
     """Each element of m lines but the first is added to the sum before it."""
     n, m = _steps_along(op)
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Cumprod", rule="n - m", source=_API + "Cumprod")
+@FAMILY.formula("Cumprod", rule="n - m")
 def _cumprod(op: OpCall) -> Cost:
     """Each element of m lines but the first is multiplied by the product before it."""
     n, m = _steps_along(op)
     return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("CumulativeLogsumexp", rule="6·(n - m)", source=_API + "CumulativeLogsumexp")
+@FAMILY.formula("CumulativeLogsumexp", rule="6·(n - m)")
 def _cumulative_logsumexp(op: OpCall) -> Cost:
     """For each element of m lines but the first: max + log1p(exp(min - max))."""
     n, m = _steps_along(op)
@@ -110,7 +109,7 @@ def _cumulative_logsumexp(op: OpCall) -> Cost:
     *("SegmentSum", "SegmentSumV2", "UnsortedSegmentSum", "SegmentMin", "SegmentMinV2"),
     *("SegmentMax", "SegmentMaxV2", "UnsortedSegmentMin", "UnsortedSegmentMax"),
     rule="n",
-    source=_API + "UnsortedSegmentSum",
+    source=RAW_OPS + "UnsortedSegmentSum",
 )
 def _segment_sum(op: OpCall) -> Cost:
     """Each of the n elements is combined with its segment, which starts out neutral."""
@@ -121,7 +120,7 @@ def _segment_sum(op: OpCall) -> Cost:
 @FAMILY.formula(
     *("SegmentProd", "SegmentProdV2", "UnsortedSegmentProd"),
     rule="n",
-    source=_API + "UnsortedSegmentProd",
+    source=RAW_OPS + "UnsortedSegmentProd",
 )
 def _segment_prod(op: OpCall) -> Cost:
     """Each of the n elements is multiplied with its segment, which starts out as 1."""
@@ -129,7 +128,7 @@ def _segment_prod(op: OpCall) -> Cost:
     return operations(multiplications(n, element_type(op)), n=n)
 
 
-@FAMILY.formula("SegmentMean", rule="n + m", source=_API + "SegmentMean")
+@FAMILY.formula("SegmentMean", rule="n + m")
 def _segment_mean(op: OpCall) -> Cost:
     """n additions, and one division for each of the m elements of the means."""
     n, m = op.n_in(), op.n_out()
@@ -157,14 +156,14 @@ def _nth_element(op: OpCall) -> Cost:
     return operations(additions(2 * n, element_type(op)), n=n)
 
 
-@FAMILY.formula("KthOrderStatistic", rule="32·n", source=_API + "KthOrderStatistic")
+@FAMILY.formula("KthOrderStatistic", rule="32·n")
 def _kth_order_statistic(op: OpCall) -> Cost:
     """A binary search on the 32 bits of the result compares all n elements for each bit."""
     n = op.n_in()
     return operations(32 * n, n=n)
 
 
-@FAMILY.formula("InTopK", "InTopKV2", rule="n", source=_API + "InTopKV2")
+@FAMILY.formula("InTopK", "InTopKV2", rule="n", source=RAW_OPS + "InTopKV2")
 def _in_top_k(op: OpCall) -> Cost:
     """Each of the n predictions is compared with that of the target class."""
     n = op.n_in()
@@ -178,14 +177,14 @@ def _isotonic_regression(op: OpCall) -> Cost:
     return operations(4 * n, n=n)
 
 
-@FAMILY.formula("Bincount", "DenseBincount", rule="n", source=_API + "DenseBincount")
+@FAMILY.formula("Bincount", "DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
     n = op.n_in()
     return operations(_bin_additions(op, n), n=n)
 
 
-@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz", source=_API + "SparseBincount")
+@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)
@@ -206,7 +205,7 @@ def _histogram(op: OpCall) -> Cost:
     return operations(additions(4 * n, element_type(op)), n=n)
 
 
-@FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉", source=_API + "Bucketize")
+@FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
 def _bucketize(op: OpCall) -> Cost:
     """A binary search among b boundaries for each of n elements."""
     n = op.n_in()
@@ -217,7 +216,7 @@ def _bucketize(op: OpCall) -> Cost:
     return operations(additions(n * b.bit_length(), element_type(op)), n=n, b=b)
 
 
-@FAMILY.formula("LowerBound", "UpperBound", rule="n·⌈log₂ (b + 1)⌉", source=_API + "LowerBound")
+@FAMILY.formula("LowerBound", "UpperBound", rule="n·⌈log₂ (b + 1)⌉")
 def _bound(op: OpCall) -> Cost:
     """A binary search among the b sorted elements of its row for each of n values."""
     n = op.n_in(1)

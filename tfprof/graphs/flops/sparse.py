@@ -19,31 +19,27 @@ from tfprof.graphs.model.symbolic import Number
 
 FAMILY = Family.named("sparse")
 
-_API = "TensorFlow API: tf.raw_ops."
 
-
-@FAMILY.formula("SparseTensorDenseMatMul", rule="2·nnz·k", source=_API + "SparseTensorDenseMatMul")
+@FAMILY.formula("SparseTensorDenseMatMul", rule="2·nnz·k")
 def _sparse_times_dense(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns."""
     nnz, k = op.n_in(1), op.out()[-1]
     return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
 
 
-@FAMILY.formula("SparseTensorDenseAdd", rule="nnz", source=_API + "SparseTensorDenseAdd")
+@FAMILY.formula("SparseTensorDenseAdd", rule="nnz")
 def _sparse_plus_dense(op: OpCall) -> Cost:
     """Each of nnz stored values is added to an element of the dense tensor."""
     return _per_value(op, 1)
 
 
-@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz", source=_API + "SparseDenseCwiseAdd")
+@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz")
 def _cwise_add(op: OpCall) -> Cost:
     """Each of nnz stored values is combined with an element of the dense tensor."""
     return _per_value(op, 1)
 
 
-@FAMILY.formula(
-    "SparseDenseCwiseMul", "SparseDenseCwiseDiv", rule="nnz", source=_API + "SparseDenseCwiseMul"
-)
+@FAMILY.formula("SparseDenseCwiseMul", "SparseDenseCwiseDiv", rule="nnz")
 def _cwise_mul(op: OpCall) -> Cost:
     """Each of nnz stored values is combined with an element of the dense tensor."""
     nnz = op.n_in(1)
@@ -53,14 +49,13 @@ def _cwise_mul(op: OpCall) -> Cost:
 @FAMILY.formula(
     *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
     rule="nnz",
-    source=_API + "SparseReduceSum",
 )
 def _reduce(op: OpCall) -> Cost:
     """Each of nnz stored values is combined with its result, which starts out neutral."""
     return _per_value(op, 1)
 
 
-@FAMILY.formula("SparseSoftmax", rule="5·nnz", source=_API + "SparseSoftmax")
+@FAMILY.formula("SparseSoftmax", rule="5·nnz")
 def _softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division for each of nnz stored values."""
     return _per_value(op, 5)
@@ -71,28 +66,21 @@ def _per_value(op: OpCall, count: int) -> Cost:
     return operations(additions(count * nnz, element_type(op, 1)), nnz=nnz)
 
 
-@FAMILY.formula("SparseAdd", rule="a + b", source=_API + "SparseAdd")
+@FAMILY.formula("SparseAdd", rule="a + b")
 def _add(op: OpCall) -> Cost:
     """Values at the same place, a + b - sums, are added; each sum is compared with a threshold."""
     a, b = op.n_in(1), op.n_in(4)
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula(
-    "SparseSparseMaximum", "SparseSparseMinimum", rule="a + b", source=_API + "SparseSparseMaximum"
-)
+@FAMILY.formula("SparseSparseMaximum", "SparseSparseMinimum", rule="a + b")
 def _extreme(op: OpCall) -> Cost:
     """Each of a + b stored values is compared with the value, or 0, at the same place."""
     a, b = op.n_in(1), op.n_in(4)
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula(
-    "SparseFillEmptyRowsGrad",
-    "RaggedFillEmptyRowsGrad",
-    rule="n - m",
-    source=_API + "SparseFillEmptyRowsGrad",
-)
+@FAMILY.formula("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad", rule="n - m")
 def _fill_grad(op: OpCall) -> Cost:
     """Gradients of the n - m filled rows are added up to that of the default value."""
     n, m = op.n_in(1), op.n_in(0)
@@ -107,11 +95,7 @@ def _nnz(op: OpCall, index: int = 0) -> Number:
     return length
 
 
-@FAMILY.formula(
-    *("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul"),
-    rule="2·nnz·k",
-    source=_API + "SparseMatrixMatMul",
-)
+@FAMILY.formula(*("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul"), rule="2·nnz·k")
 def _matrix_mat_mul(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns of b."""
     dims = op.shape(1)
@@ -120,14 +104,14 @@ def _matrix_mat_mul(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
 
 
-@FAMILY.formula("SparseMatrixMul", rule="nnz", source=_API + "SparseMatrixMul")
+@FAMILY.formula("SparseMatrixMul", rule="nnz")
 def _matrix_mul(op: OpCall) -> Cost:
     """Each of nnz stored values is multiplied once."""
     nnz = _nnz(op)
     return operations(multiplications(nnz, element_type(op, 1)), nnz=nnz)
 
 
-@FAMILY.formula("SparseMatrixAdd", rule="2·(a + b)", source=_API + "SparseMatrixAdd")
+@FAMILY.formula("SparseMatrixAdd", rule="2·(a + b)")
 def _matrix_add(op: OpCall) -> Cost:
     """alpha·A + beta·B: each of a + b stored values is scaled and added to a place."""
     a, b = _nnz(op, 0), _nnz(op, 1)
@@ -135,25 +119,21 @@ def _matrix_add(op: OpCall) -> Cost:
     return operations(multiplications(a + b, dtype) + additions(a + b, dtype), a=a, b=b)
 
 
-@FAMILY.formula("SparseMatrixSoftmax", rule="5·nnz", source=_API + "SparseMatrixSoftmax")
+@FAMILY.formula("SparseMatrixSoftmax", rule="5·nnz")
 def _matrix_softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division for each of nnz stored values."""
     nnz = _nnz(op)
     return operations(5 * nnz, nnz=nnz)
 
 
-@FAMILY.formula("SparseMatrixSoftmaxGrad", rule="4·nnz", source=_API + "SparseMatrixSoftmaxGrad")
+@FAMILY.formula("SparseMatrixSoftmaxGrad", rule="4·nnz")
 def _matrix_softmax_grad(op: OpCall) -> Cost:
     """y·(dy - Σ dy·y): two products, a sum and a subtraction for each of nnz stored values."""
     nnz = _nnz(op)
     return operations(float_work(4 * nnz, op.handle(0).dtype), nnz=nnz)
 
 
-@FAMILY.formula(
-    *("SparseMatrixSparseMatMul", "SparseMatrixSparseCholesky"),
-    rule="unknown",
-    source=_API + "SparseMatrixSparseMatMul",
-)
+@FAMILY.formula(*("SparseMatrixSparseMatMul", "SparseMatrixSparseCholesky"), rule="unknown")
 def _pattern(op: OpCall) -> Cost:
     """The products depend on where both matrices have values."""
     raise UnknownError("the number of products depends on where the sparse matrices have values")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfprof.graphs.model.program import GIVEN_FLOPS
-from tfprof.wire import messages as pb
 
 _FORMULA_MODULES = "tensorflow."
 
@@ -27,28 +26,35 @@ def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, in
     return counts
 
 
-def mark_nodes(graph: Any, nodes: Iterable[pb.NodeDef]) -> None:
-    """Write the counts into nodes of a live graph, as an attribute that analysis looks for."""
+def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
+    """Write the counts into nodes of a live graph, as an attribute that analysis looks for.
+
+    Args:
+        graph: The graph.
+        nodes: NodeDefs of TensorFlow's, which change.
+    """
     framework, op_types = _user_formulas()
     for node in nodes:
         if node.op in op_types:
             _mark(node, _count(framework, graph, graph.get_operation_by_name(node.name).node_def))
 
 
-def mark_functions(functions: Iterable[pb.FunctionDef]) -> None:
-    """Write the counts into the nodes of function bodies; what has no static shape stays open."""
+def mark_functions(functions: Iterable[Any]) -> None:
+    """Write the counts into the nodes of function bodies; what has no static shape stays open.
+
+    Args:
+        functions: FunctionDefs of TensorFlow's, which change.
+    """
     framework, op_types = _user_formulas()
     if not op_types:
         return
-    from tensorflow.core.framework import function_pb2
     from tensorflow.python.framework import function_def_to_graph
 
     for function in functions:
         nodes = [node for node in function.node_def if node.op in op_types]
         if not nodes:
             continue
-        definition = function_pb2.FunctionDef.FromString(function.SerializeToString())
-        body = function_def_to_graph.function_def_to_graph(definition)
+        body = function_def_to_graph.function_def_to_graph(function)
         for node in nodes:
             _mark(node, _count(framework, body, body.get_operation_by_name(node.name).node_def))
 
@@ -76,6 +82,6 @@ def _count(framework: Any, graph: Any, node: Any) -> int:
     return int(stats.value or 0)
 
 
-def _mark(node: pb.NodeDef, count: int) -> None:
+def _mark(node: Any, count: int) -> None:
     if count:
         node.attr[GIVEN_FLOPS].i = count

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tfprof.wire import messages as pb
-
 _COUNTED_NAME = re.compile(r"(?:__(?:inference|forward|backward)_)?(?P<name>.+?)(?:_\d+)*")
 _REDUNDANT_ARGUMENT = re.compile(r"_\d+(?=___redundant_placeholder)")
 """The counter in the names of arguments that the condition or body of a loop does not use."""
@@ -38,9 +36,14 @@ def unused(name: str, taken: Iterable[str]) -> str:
     return free
 
 
-def keep_called_functions(definition: pb.GraphDef) -> None:
-    """Leave out functions that nobody calls, and give the others names without counters."""
-    library = {function.signature.name: function for function in definition.library.function}
+def keep_called_functions(definition: Any) -> None:
+    """Leave out functions that nobody calls, and give the others names without counters.
+
+    Args:
+        definition: A GraphDef of TensorFlow's, which changes.
+    """
+    functions = definition.library.function
+    library = {function.signature.name: function for function in functions}
     new_names: dict[str, str] = {}
     taken: set[str] = set()
     waiting = [(node.op, node.attr) for node in definition.node]
@@ -52,22 +55,23 @@ def keep_called_functions(definition: pb.GraphDef) -> None:
             new_names[name] = unused(match["name"] if match else name, taken)
             taken.add(new_names[name])
             waiting += [(node.op, node.attr) for node in library[name].node_def]
-    kept = [library[name] for name in new_names]
-    for node in [*definition.node, *(node for function in kept for node in function.node_def)]:
+    order = {name: place for place, name in enumerate(new_names)}
+    functions.sort(key=lambda function: order.get(function.signature.name, len(order)))
+    del functions[len(order) :]
+    for node in [*definition.node, *(node for each in functions for node in each.node_def)]:
         node.op = new_names.get(node.op, node.op)
         for reference in _references(node.attr):
             reference.name = new_names.get(reference.name, reference.name)
         _drop(node.attr)
-    for function in kept:
+    for function in functions:
         function.signature.name = new_names[function.signature.name]
         _drop(function.attr)
         _rename_arguments(function)
-    functions = [pb.FunctionDef.FromString(function.SerializeToString()) for function in kept]
-    definition.ClearField("library")
-    definition.library.function.extend(functions)
+    definition.library.ClearField("gradient")
+    definition.library.ClearField("registered_gradients")
 
 
-def _rename_arguments(function: pb.FunctionDef) -> None:
+def _rename_arguments(function: Any) -> None:
     new_names: dict[str, str] = {}
     taken = {argument.name for argument in function.signature.input_arg}
     for argument in function.signature.input_arg:
@@ -84,7 +88,7 @@ def _rename_arguments(function: pb.FunctionDef) -> None:
             function.ret[result] = new_names.get(tensor, tensor)
 
 
-def _references(attrs: Any) -> Iterator[pb.NameAttrList]:
+def _references(attrs: Any) -> Iterator[Any]:
     for key in sorted(attrs):
         value = attrs[key]
         if value.HasField("func"):
@@ -99,11 +103,11 @@ def _drop(attrs: Any) -> None:
             del attrs[name]
 
 
-def name_captures(definition: pb.GraphDef, captured: set[str], layer_of: dict[str, str]) -> None:
+def name_captures(definition: Any, captured: set[str], layer_of: dict[str, str]) -> None:
     """Give what is captured a name without the number that differs from trace to trace.
 
     Args:
-        definition: The graph; its names change.
+        definition: A GraphDef of TensorFlow's; its names change.
         captured: Names of the nodes that stand for something outside the graph.
         layer_of: A value for each node by its name; these names change, too.
     """

@@ -16,7 +16,6 @@ from tfprof.graphs.live.registered_statistics import mark_functions, mark_nodes
 from tfprof.graphs.live.stable_names import keep_called_functions, name_captures, unused
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.wire import messages as pb
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +85,8 @@ def traced_graph(
 ) -> TracedGraph:
     """Write a live graph down.
 
+    Everything is changed in the message that TensorFlow makes for us, which is encoded once.
+
     Args:
         graph: A ``tf.Graph``; it stays as it is.
         variables: The variables that count as parameters; None if nothing but the graph tells.
@@ -95,12 +96,9 @@ def traced_graph(
         facts: The other attributes of the result.
     """
     try:
-        data = graph.as_graph_def(add_shapes=True).SerializeToString()
+        definition = graph.as_graph_def(add_shapes=True)
     except ValueError as error:
-        raise UsageError(
-            f"this graph can not be written down: {error}. Keep large constants in variables"
-        ) from error
-    definition = pb.GraphDef.FromString(data)
+        raise _too_large(error) from error
     mark_nodes(graph, definition.node)
     mark_functions(definition.library.function)
     _declare_handles(definition, graph, [*(variables or ()), *used_variables(graph)])
@@ -111,11 +109,21 @@ def traced_graph(
         keep_called_functions(definition)
         captured = {inner.op.name for _, inner in graph.captures}
         name_captures(definition, captured, facts.get("layer_of", {}))
+    try:
+        data = definition.SerializeToString(deterministic=True)
+    except ValueError as error:
+        raise _too_large(error) from error
     return TracedGraph(
-        definition.SerializeToString(deterministic=True),
+        data,
         None if variables is None else [_facts(each) for each in variables],
         is_own=is_own,
         **facts,
+    )
+
+
+def _too_large(error: ValueError) -> UsageError:
+    return UsageError(
+        f"this graph can not be written down: {error}. Keep large constants in variables"
     )
 
 
@@ -185,9 +193,7 @@ def _handle(variable: Any) -> Any | None:
         return None
 
 
-def _declare_handles(
-    definition: pb.GraphDef, graph: Any, variables: Iterable[NamedVariable]
-) -> None:
+def _declare_handles(definition: Any, graph: Any, variables: Iterable[NamedVariable]) -> None:
     """Turn placeholders of captured variables into nodes that say what they refer to."""
     by_handle: dict[int, NamedVariable] = {}
     for each in variables:
@@ -205,23 +211,20 @@ def _declare_handles(
         node.op = "VarHandleOp"
         del node.attr["_user_specified_name"]
         node.attr["dtype"].type = facts.dtype
-        node.attr["shape"].shape.CopyFrom(_shape_proto(facts.shape))
+        declared = node.attr["shape"].shape
+        declared.Clear()
+        declared.unknown_rank = facts.shape is None
+        for dim in facts.shape or ():
+            declared.dim.add(size=-1 if dim is None else int(dim))
         node.attr["shared_name"].s = captured.name.encode()
 
 
-def _take_default(definition: pb.GraphDef, name: str) -> None:
+def _take_default(definition: Any, name: str) -> None:
     for node in definition.node:
         if node.name == name and node.op == "PlaceholderWithDefault":
             node.op = "Identity"
             node.attr["T"].type = node.attr["dtype"].type
             del node.attr["dtype"], node.attr["shape"]
-
-
-def _shape_proto(shape: PartialShape) -> pb.TensorShapeProto:
-    proto = pb.TensorShapeProto(unknown_rank=shape is None)
-    for dim in shape or ():
-        proto.dim.add(size=-1 if dim is None else int(dim))
-    return proto
 
 
 def _results(graph: Any) -> list[str]:
