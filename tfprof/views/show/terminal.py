@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 
+from tfprof.text.guides import Guides
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid
 from tfprof.text.units import human_share
 from tfprof.views.result import ViewTree
@@ -96,26 +97,9 @@ class _Builder:
         if self.view.is_list:
             return Column(header, "name", names)
         hidden = [f" +{line.left_out}" if line.left_out else "" for line in self.lines]
-        return Column(header, "name", names, guides=self._guides(), suffixes=hidden)
-
-    def _guides(self) -> list[str]:
-        """Tree lines before each name: one step per level, up to a limit."""
-        glyphs = self.glyphs
-        last_child = {line.parent: place for place, line in enumerate(self.lines)}
-        below = {-1: "", 0: ""}
-        guides = []
-        for place, line in enumerate(self.lines):
-            before = below[line.parent]
-            is_last = last_child[line.parent] == place
-            if place == 0:
-                guides.append("")
-            elif line.depth > _MAX_GUIDES:
-                below[place] = before
-                guides.append(f"{before}{glyphs.last_branch}({line.depth}) ")
-            else:
-                below[place] = before + ("  " if is_last else glyphs.line)
-                guides.append(before + (glyphs.last_branch if is_last else glyphs.branch))
-        return guides
+        parents, depths = zip(*((line.parent, line.depth) for line in self.lines), strict=True)
+        guides = Guides.of_grid(self.glyphs).texts(parents, depths, _MAX_GUIDES)
+        return Column(header, "name", names, guides=guides, suffixes=hidden)
 
     def _numbers(self, numbers: Numbers, leave_out: int) -> list[Column]:
         """The columns of one metric: the number, its share, and the row's own part."""
