@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.columns import tree_walks
 from tfprof.columns.columns import Int64Array, Int64Column
@@ -20,8 +19,6 @@ from tfprof.columns.numerals import whole_number
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable, StringTable
 from tfprof.graphs.model.graph_columns import AttrPlaces, Attrs, AttrValue, GraphColumns
-
-Int32Array = npt.NDArray[np.int32]
 
 _INT64_MAX = (1 << 63) - 1
 

@@ -17,12 +17,10 @@ from tfprof.text.guides import Guides
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid
 from tfprof.text.units import human_share
 from tfprof.views.result import ViewTree
-from tfprof.views.show.view_rows import Numbers, ViewRows
+from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows
 
 _MAX_GUIDES = 20
 """Levels of tree lines; deeper rows say their depth instead."""
-
-_NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class _Builder:
             yield f"no room for: {', '.join(left_out)}. Widen the terminal or select less"
 
     def _names(self) -> Column:
-        header = _NAME_HEADERS[self.view.tree.kind]
+        header = NAME_HEADERS[self.view.tree.kind]
         names = [line.name for line in self.lines]
         if self.view.is_list:
             return Column(header, "name", names)
