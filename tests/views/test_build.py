@@ -97,27 +97,29 @@ def test_rows_columns_and_protos_have_float_operations():
     assert profiler.profile_operations(options(output="none")).total_float_ops == 16
 
 
+@pytest.mark.parametrize("chosen", [None, BUILT], ids=["counted", "light"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_view_keeps_the_float_operations_of_the_profile_it_was_built_from(kind):
+def test_a_view_keeps_the_float_operations_of_the_profile_it_was_built_from(kind, chosen):
     profiler = tfprof.Profiler(graph(*UNKNOWN))
-    before = profiler.view(kind)
+    before = profiler.view(kind, chosen)
     message = fed(7)
     message.MergeFrom(run({"r": 1}))
     profiler.add_step(0, message)
-    after = profiler.view(kind)
+    after = profiler.view(kind, chosen)
     profiler.add_step(1, run([("r", 1), ("r", 1), ("r", 1)]))
     assert before.total_float_ops == 0
     assert after.total_float_ops == 7 * 16
 
 
-def test_runs_that_come_later_do_not_multiply_what_a_view_has_counted():
+@pytest.mark.parametrize("chosen", [None, BUILT], ids=["counted", "light"])
+def test_runs_that_come_later_do_not_multiply_what_a_view_has_counted(chosen):
     log = op_log(logged("a", float_ops=100))
     profiler = tfprof.Profiler(graph(node("a", "Mystery")), log)
     profiler.add_step(0, run({"a": 1}))
-    tree = profiler.view("scope")
+    tree = profiler.view("scope", chosen)
     profiler.add_step(0, run([("a", 1), ("a", 1)]))
     assert (tree.total_run_count, tree.total_float_ops) == (1, 100)
-    tree = profiler.view("scope")
+    tree = profiler.view("scope", chosen)
     assert (tree.total_run_count, tree.total_float_ops) == (3, 300)
 
 
@@ -132,14 +134,14 @@ def test_nobody_counts_for_a_view_that_is_gone(counts):
 
 def test_a_view_that_is_read_while_a_step_is_added_has_its_own_numbers():
     profiler = tfprof.Profiler(graph(*UNKNOWN))
-    tree = profiler.view("scope")
-    found = []
-    reader = threading.Thread(target=lambda: found.append(tree.total_float_ops))
+    tree = profiler.view("scope", BUILT)
+    totals = []
+    reader = threading.Thread(target=lambda: totals.append(tree.total_float_ops))
     with profiler._session.lock:
         reader.start()
         profiler.add_step(0, fed(7))
     reader.join()
-    assert found == [0]
+    assert totals == [0]
 
 
 def test_a_bound_of_0_needs_no_count(counts):

@@ -12,13 +12,12 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import AUTO
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.ordering import METRIC_OF_ORDER
+from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS
 
 _FOR_READERS = ("stdout", "file", "none")
 """Outputs whose rows people read; in drawings and timelines place and colour say what is large."""
 
 _OF_RUNS = ("micros",)
-_OF_GRAPHS = ("params", "float_ops")
 
 _BY_COST = (
     "micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes", "residual_bytes",
@@ -38,7 +37,7 @@ def settled(options: ProfileOptions, profile: Profile, metrics: Metrics) -> Prof
     values = dict(options.values)
     has_runs = bool(profile.steps.steps)
     if AUTO in values["select"]:
-        known = [name for name in _OF_GRAPHS if not has_runs and _is_known(name, metrics)]
+        known = [name for name in OF_GRAPHS if not has_runs and _is_known(name, metrics)]
         named = [name for name in values["select"] if name != AUTO]
         values["select"] = tuple(dict.fromkeys([*named, *(known or _OF_RUNS)]))
     if values["order_by"] != AUTO:

@@ -10,10 +10,7 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.views.defaults import idle_metrics
-from tfprof.views.ordering import METRIC_OF_ORDER
-
-_OF_GRAPHS = ("params", "float_ops")
-"""Bounds on what a node has itself, in scope and graph view; all others look at totals."""
+from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS
 
 
 def within_bounds(
@@ -41,7 +38,7 @@ def within_bounds(
     """
     passed = np.ones(len(positions), np.bool_)
     for option, metric in METRIC_OF_ORDER.items():
-        metrics = counted if option in _OF_GRAPHS else total
+        metrics = counted if option in OF_GRAPHS else total
         minimum = options.minimum(option)
         certain = metrics.never_negative or (option == "float_ops" and not options.classic)
         if minimum > 0 or not certain:

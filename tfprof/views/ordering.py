@@ -23,6 +23,9 @@ METRIC_OF_ORDER = {
 }
 """Row of a view's metrics for each attribute that can be shown and sorted by."""
 
+OF_GRAPHS = ("params", "float_ops")
+"""Those that a graph has without any run."""
+
 
 def sort_keys(
     order_by: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ViewKind = Literal["scope", "graph", "op", "code"]
 Row = dict[str, int | str]
 
-VIEWS: tuple[ViewKind, ...] = ("scope", "graph", "op", "code")
+VIEWS: tuple[ViewKind, ...] = get_args(ViewKind)
 
 Draw = Callable[["ViewTree", str | None, int | None], "graphviz.Digraph"]
 """Draws a view: the view, and the arguments of ``ViewTree.to_graphviz``."""

@@ -15,18 +15,7 @@ from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
 
-METRICS = (
-    "run_count",
-    "exec_micros",
-    "accelerator_exec_micros",
-    "cpu_exec_micros",
-    "requested_bytes",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
-    "parameters",
-    "float_ops",
-)
+METRICS = ("run_count", "exec_micros", *MEASURES[1:], "parameters", "float_ops")
 """The numbers every view carries, in the row order of its matrices. Times are microseconds."""
 
 METRIC_ROW = {name: row for row, name in enumerate(METRICS)}

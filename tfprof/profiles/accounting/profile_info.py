@@ -17,12 +17,12 @@ from tfprof.graphs.model.variable_names import VARIABLE_OPS
 from tfprof.profiles.accounting.accounting import parameter_count
 from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.accounting.what_ran import only_at_run_time
-from tfprof.profiles.model.executions import ACCELERATOR, HOST, StepDetail
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, StepDetail
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, Profile
+from tfprof.profiles.model.steps import MEASURES
 
-_MEASURE = {"accelerator": 1, "cpu": 2, "requested": 3}
-"""Rows of ``StepRecords.values``."""
+_REQUESTED = MEMORY_FIELDS.index("requested_bytes")
 
 _NO_MEMORY = "no execution tells of memory: the run was traced without it"
 _NO_LEVELS = "no execution tells how much its allocator had handed out"
@@ -251,7 +251,8 @@ def _total(sizes: list[int], chosen: BoolArray) -> int:
 def step_figures(profile: Profile, step: int) -> StepFigures:
     """What one step cost."""
     records, detail = profile.steps.records[step], profile.steps.details[step]
-    sums = {name: int(records.values[row].sum()) for name, row in _MEASURE.items()}
+    sums = dict(zip(MEASURES, records.values.sum(axis=1).tolist(), strict=True))
+    accelerator, cpu = sums["accelerator_exec_micros"], sums["cpu_exec_micros"]
     times = StepTimes.from_executions(detail.executions)
     levels = detail.levels.bytes_in_use
     return StepFigures(
@@ -259,10 +260,10 @@ def step_figures(profile: Profile, step: int) -> StepFigures:
         ops=len(records.rows),
         executions=len(detail.executions),
         wall_micros=round(times.window_nanos / 1000) if len(times) else None,
-        op_micros=sums["accelerator"] + sums["cpu"],
-        accelerator_micros=sums["accelerator"] if has_accelerator(profile) else None,
-        cpu_micros=sums["cpu"],
-        requested_bytes=sums["requested"] if tells_memory(detail) else None,
+        op_micros=accelerator + cpu,
+        accelerator_micros=accelerator if has_accelerator(profile) else None,
+        cpu_micros=cpu,
+        requested_bytes=sums["requested_bytes"] if tells_memory(detail) else None,
         peak_bytes=int(levels.max()) if levels.any() else None,
     )
 
@@ -304,7 +305,7 @@ def _device(profile: Profile, device_id: int) -> DeviceFigures:
         of_device = ops.device_ids.array[detail.memory.rows] == op_device
         if op_device >= 0 and of_device.any():
             tells |= tells_memory(detail)
-            requested += int(detail.memory.values[5][of_device].sum())
+            requested += int(detail.memory.values[_REQUESTED][of_device].sum())
         levels = detail.levels.bytes_in_use[detail.levels.device_ids == device_id]
         peak = max(peak, int(levels.max(initial=0)))
     return DeviceFigures(

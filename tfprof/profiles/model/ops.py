@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.columns import tree_walks
 from tfprof.columns.columns import Int64Array, Int64Column
@@ -26,8 +25,6 @@ from tfprof.graphs.model.graph_columns import (
     GraphColumns,
     InputTexts,
 )
-
-Int32Array = npt.NDArray[np.int32]
 
 _INT64_MAX = (1 << 63) - 1
 

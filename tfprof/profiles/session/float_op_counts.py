@@ -148,7 +148,7 @@ class FloatOpCounts:
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
         profile.notices.set(
             "no-formula",
-            "ops have no float operations in this report, because nobody knows what they compute "
+            "ops have no float operations in this report, because tfprof has no formula for them "
             f"({', '.join(sorted(result.without_formula)[:5])}); see tfprof.register_flops",
             sum(result.without_formula.values()),
         )

@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
 from tfprof.recording.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 
 _OP_NAME = re.compile(r"([A-Za-z0-9.][A-Za-z0-9_.\\/>-]*):([A-Z_][A-Za-z0-9_]*)")
 _ITERATOR_INDEX = re.compile(r"\[\d+\]$")
-_HOST_PLANE = "/host:CPU"
 _DEVICE_PLANE = "/device:"
-_CLOCK_PLANE = "Task Environment"
 
 _KINDS = {
     "EagerExecute": "eager",
@@ -143,7 +142,7 @@ def read_events(xspace: bytes) -> EventLog:
     clock = _start_nanos(space)
     launches: dict[int, Execution] = {}
     for plane in space.planes:
-        if plane.name == _HOST_PLANE:
+        if plane.name == HOST_PLANE:
             reader = _HostReader(plane, log, clock, launches)
             for thread, line in enumerate(plane.lines):
                 _ThreadReader(reader, thread).read(line)
@@ -173,7 +172,7 @@ def _in_steps(items: list[_Timed], steps: list[tuple[int, int, int]]) -> list[_T
 def _start_nanos(space: pb.XSpace) -> int:
     """When the recording started: lines count from there."""
     for plane in space.planes:
-        if plane.name == _CLOCK_PLANE:
+        if plane.name == TASK_PLANE:
             stats = _Stats(plane)
             return int(stats.of(plane).get("profile_start_time", 0))
     return 0

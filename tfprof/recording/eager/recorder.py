@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tfprof.columns.shapes import Shape
 from tfprof.errors import InputError, UsageError
 from tfprof.graphs.live.running_tensorflow import is_ours, tensorflow_module
 from tfprof.wire import messages as pb
@@ -37,8 +38,6 @@ _ATTRIBUTE_FIELDS = {"int": "i", "bool": "b", "string": "s"}
 
 Location = tuple[str, int, str]
 """File, line number and function."""
-
-Dims = tuple[int, ...] | None
 
 
 def end_of_data_errors() -> tuple[type[Exception], ...]:
@@ -63,8 +62,8 @@ class EagerOp:
 
     node: pb.NodeDef
     inputs: list[str]
-    input_shapes: list[Dims]
-    output_shapes: list[Dims]
+    input_shapes: list[Shape]
+    output_shapes: list[Shape]
     element_bytes: list[int]
     stack: list[Location]
 
@@ -281,7 +280,7 @@ class _EagerOps:
         return stack[::-1]
 
 
-def _dims(tensor: Any) -> Dims:
+def _dims(tensor: Any) -> Shape:
     try:
         return tuple(tensor.shape.as_list())
     except (AttributeError, ValueError):  # a tensor of another kind; an unknown rank

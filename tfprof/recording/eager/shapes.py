@@ -17,7 +17,7 @@ from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.output_shapes import COMMUTATIVE, Shape, output_shape
-from tfprof.recording.eager.recorder import Dims, EagerOp
+from tfprof.recording.eager.recorder import EagerOp
 from tfprof.wire import messages as pb
 
 _SHAPE = re.compile(r"(?P<type>\w+)\[(?P<dims>[\d,]*)\]")
@@ -105,7 +105,7 @@ class SeenShapes:
         node = self._graph.nodes[name]
         return output_shape(node.op, node.attr, inputs)
 
-    def _know(self, tensor: str, shape: Dims, element_bytes: int = 0) -> None:
+    def _know(self, tensor: str, shape: Shape | None, element_bytes: int = 0) -> None:
         """Take up a shape if it is complete and the first one."""
         if shape is None or not all(size is not None and size >= 0 for size in shape):
             return
@@ -195,7 +195,7 @@ def _with_slot(tensor: str) -> str:
     return tensor if ":" in tensor else f"{tensor}:0"
 
 
-def shape_proto(shape: Dims) -> pb.TensorShapeProto:
+def shape_proto(shape: Shape | None) -> pb.TensorShapeProto:
     """A shape as message."""
     if shape is None:
         return pb.TensorShapeProto(unknown_rank=True)

@@ -13,15 +13,14 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 
+from tfprof.text.guides import Guides
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid
 from tfprof.text.units import human_share
 from tfprof.views.result import ViewTree
-from tfprof.views.show.view_rows import Numbers, ViewRows
+from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows
 
 _MAX_GUIDES = 20
 """Levels of tree lines; deeper rows say their depth instead."""
-
-_NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
 
 
 @dataclass(frozen=True)
@@ -91,31 +90,14 @@ class _Builder:
             yield f"no room for: {', '.join(left_out)}. Widen the terminal or select less"
 
     def _names(self) -> Column:
-        header = _NAME_HEADERS[self.view.tree.kind]
+        header = NAME_HEADERS[self.view.tree.kind]
         names = [line.name for line in self.lines]
         if self.view.is_list:
             return Column(header, "name", names)
         hidden = [f" +{line.left_out}" if line.left_out else "" for line in self.lines]
-        return Column(header, "name", names, guides=self._guides(), suffixes=hidden)
-
-    def _guides(self) -> list[str]:
-        """Tree lines before each name: one step per level, up to a limit."""
-        glyphs = self.glyphs
-        last_child = {line.parent: place for place, line in enumerate(self.lines)}
-        below = {-1: "", 0: ""}
-        guides = []
-        for place, line in enumerate(self.lines):
-            before = below[line.parent]
-            is_last = last_child[line.parent] == place
-            if place == 0:
-                guides.append("")
-            elif line.depth > _MAX_GUIDES:
-                below[place] = before
-                guides.append(f"{before}{glyphs.last_branch}({line.depth}) ")
-            else:
-                below[place] = before + ("  " if is_last else glyphs.line)
-                guides.append(before + (glyphs.last_branch if is_last else glyphs.branch))
-        return guides
+        parents, depths = zip(*((line.parent, line.depth) for line in self.lines), strict=True)
+        guides = Guides.of_grid(self.glyphs).texts(parents, depths, _MAX_GUIDES)
+        return Column(header, "name", names, guides=guides, suffixes=hidden)
 
     def _numbers(self, numbers: Numbers, leave_out: int) -> list[Column]:
         """The columns of one metric: the number, its share, and the row's own part."""

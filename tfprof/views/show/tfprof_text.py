@@ -165,6 +165,22 @@ def _own_of_total(tree: ViewTree, metric: str, form: Formatter, unit: str = "") 
     return Ratios(tree.own[row], tree.total[row], tree.accounted, form, unit)
 
 
+def _counts(tree: ViewTree) -> Iterator[Ratios]:
+    """Parameters and float operations, if they are selected."""
+    if "params" in tree.options.select:
+        yield _own_of_total(tree, "parameters", classic_count, " params")
+    if "float_ops" in tree.options.select:
+        yield _own_of_total(tree, "float_ops", classic_count, " flops")
+
+
+def _costs(tree: ViewTree) -> Iterator[Ratios]:
+    """The selected memory and times."""
+    for metric, _ in _selected_memory(tree.options.select):
+        yield _own_of_total(tree, metric, classic_memory)
+    for metric in _time_metrics(tree.options.select):
+        yield _own_of_total(tree, metric, classic_time)
+
+
 def _time_metrics(select: tuple[str, ...]) -> list[str]:
     """Time metrics to show, in order; ``micros`` stands for all three."""
     if "micros" in select:
@@ -219,13 +235,7 @@ def _tree_columns(tree: ViewTree) -> list[Ratios | Iterable[str | None]]:
     columns: list[Ratios | Iterable[str | None]] = []
     if "params" in select:
         columns.append(_own_shapes(tree))
-        columns.append(_own_of_total(tree, "parameters", classic_count, " params"))
-    if "float_ops" in select:
-        columns.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
-    for metric, _ in _selected_memory(select):
-        columns.append(_own_of_total(tree, metric, classic_memory))
-    for metric in _time_metrics(select):
-        columns.append(_own_of_total(tree, metric, classic_time))
+    columns += [*_counts(tree), *_costs(tree)]
     if "device" in select:
         device_ids = np.append(tree.facts.device_ids, -1)[tree.op_rows]  # NO_OP picks the last
         names: list[str | None] = [name or None for name in tree.facts.strings]
@@ -379,14 +389,7 @@ def _shape_lines(tree: ViewTree, members: Int64Array) -> list[str]:
 def _code_text(tree: ViewTree) -> str:
     """As ``_tree_text``, with other columns."""
     select = tree.options.select
-    columns: list[Ratios | Iterable[str | None]] = [
-        *(_own_of_total(tree, metric, classic_memory) for metric, _ in _selected_memory(select)),
-        *(_own_of_total(tree, metric, classic_time) for metric in _time_metrics(select)),
-    ]
-    if "params" in select:
-        columns.append(_own_of_total(tree, "parameters", classic_count, " params"))
-    if "float_ops" in select:
-        columns.append(_own_of_total(tree, "float_ops", classic_count, " flops"))
+    columns: list[Ratios | Iterable[str | None]] = [*_costs(tree), *_counts(tree)]
     rows = range(len(tree))
     if "device" in select:
         columns.append(

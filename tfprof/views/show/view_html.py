@@ -23,7 +23,7 @@ from tfprof.text.units import human_share
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_html_template import BODY, STYLE
-from tfprof.views.show.view_rows import Numbers, ViewRows, options_that_are_set
+from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows, options_that_are_set
 
 PAGE_ROWS = 5000
 """A page of so many rows (3 MB) opens at once."""
@@ -41,7 +41,6 @@ _GAP_EMS = 1
 _OPEN_LINES = 40
 """Lines that are visible when the page is opened."""
 
-_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
 _TITLES = {
     "scope": "Name scopes",
     "graph": "Graph",
@@ -142,7 +141,7 @@ def view_page(tree: ViewTree, max_rows: int = 0, source: str = "") -> str:
             [f"minmax({name_ems:.1f}em,1fr)", *(f"{width:.1f}em" for width in widths)]
         ),
         least_ems=math.ceil(name_ems + sum(widths) + _GAP_EMS * len(widths)),
-        header=_HEADERS[tree.kind],
+        header=NAME_HEADERS[tree.kind],
         headers=[(column.kind, column.header) for column in columns],
         rows=_rows(rows, columns),
         remarks=[*rows.remarks()],

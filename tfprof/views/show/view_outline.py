@@ -16,6 +16,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from tfprof.text.folding import fitted
+from tfprof.text.guides import Guides
 from tfprof.text.tables import GAP, UNICODE, Glyphs
 from tfprof.text.units import human_share
 from tfprof.views.result import ViewTree
@@ -131,21 +132,14 @@ def _guides(lines: Sequence[Line], glyphs: Glyphs, most: int) -> list[str]:
     """What stands before each name; deeper than ``most`` levels that is how deep it is."""
     rule, bar = glyphs.rule * 2, glyphs.line.rstrip()
     branch, last_branch = ((g.rstrip() + rule)[:3] for g in (glyphs.branch, glyphs.last_branch))
-    last_child = {line.parent: place for place, line in enumerate(lines)}
-    before = {-1: "", 0: ""}
-    guides = []
-    for place, line in enumerate(lines):
-        start = before[line.parent]
-        is_last = last_child[line.parent] == place
-        if place == 0:
-            guides.append("")
-        elif line.depth > most:
-            before[place] = start
-            guides.append(f"{start}{glyphs.ellipsis}{line.depth} ")
-        else:
-            before[place] = start + ("" if is_last else bar).ljust(_INDENT)
-            guides.append(f"{start}{last_branch if is_last else branch} ")
-    return guides
+    marks = Guides(
+        f"{branch} ",
+        f"{last_branch} ",
+        bar.ljust(_INDENT),
+        " " * _INDENT,
+        lambda depth: f"{glyphs.ellipsis}{depth} ",
+    )
+    return marks.texts([line.parent for line in lines], [line.depth for line in lines], most)
 
 
 @dataclass(frozen=True, slots=True)

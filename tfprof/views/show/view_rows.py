@@ -26,6 +26,9 @@ from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
 OTHERS = -1
 """In ``Line.row``: all op types that are not shown, also those that the options exclude."""
 
+NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
+"""What the names of a view's rows are, by its kind."""
+
 _SHOW_ALL = "--max_rows 0 shows all"
 
 

@@ -21,7 +21,7 @@ from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_o
 Column = npt.NDArray[Any]
 """Numbers of 32 or 64 bits."""
 
-_LAST_MICROS = (2**63 - 1) // 1000
+LAST_MICROS = (2**63 - 1) // 1000
 """Times beyond this (the year 294,247) are drawn there: nanoseconds have 64 bits."""
 
 
@@ -151,10 +151,10 @@ def drawn_times(executions: Executions) -> tuple[Int64Array, Int64Array]:
     Nanoseconds refine the microseconds of a run. Where they say something else, or have not
     been recorded, the microseconds count.
     """
-    micros = np.minimum(executions.start_micros, _LAST_MICROS)
+    micros = np.minimum(executions.start_micros, LAST_MICROS)
     finer = np.abs(executions.start_nanos // 1000 - micros) <= 1
     starts = np.where(finer, executions.start_nanos, micros * 1000)
-    micros = np.clip(executions.duration_micros, 0, _LAST_MICROS)
+    micros = np.clip(executions.duration_micros, 0, LAST_MICROS)
     finer = np.abs(executions.duration_nanos // 1000 - micros) <= 1
     finer &= executions.duration_nanos > 0
     durations = np.where(finer, executions.duration_nanos, micros * 1000)

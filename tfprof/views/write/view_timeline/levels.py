@@ -11,11 +11,9 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.views.result import ViewTree
+from tfprof.views.write.view_timeline.drawn import LAST_MICROS
 from tfprof.views.write.view_timeline.spans import differs_from_last
 from tfprof.views.write.view_timeline.tracks import tracks_of
-
-_LAST_MICROS = (2**63 - 1) // 1000
-
 
 MOST_HOLDERS: Final = 10
 """Ops that are named at the peak of an allocator."""
@@ -68,7 +66,7 @@ def device_levels(tree: ViewTree, steps: Sequence[int]) -> list[Level]:
             Level(
                 tracks[device].process,
                 strings[allocator],
-                np.clip(micros[chosen], 0, _LAST_MICROS) * 1000,
+                np.clip(micros[chosen], 0, LAST_MICROS) * 1000,
                 sizes[chosen],
                 _holders(tree, steps, (device, allocator), peak_micros),
             )
