@@ -201,9 +201,7 @@ class EventArgs:
         timeline = self._timeline
         is_op = [op.kind is OpKind.TENSORFLOW for op in timeline.ops]
         is_told = timeline.kind_mask(is_op) & timeline.on_host
-        is_kernel = np.zeros(len(timeline), np.bool_)
-        is_kernel[timeline.stat("correlation_id").events] = True
-        is_told |= is_kernel & timeline.on_device
+        is_told |= timeline.having("correlation_id") & timeline.on_device
         return np.where(is_told, ran_eagerly(self._forest), -1).astype(np.int32)
 
     def _names(self, events: Int64Array) -> Texts:

@@ -119,13 +119,11 @@ def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
         if known is None:
             return None
         instruction = known.instruction
-        file, line = known.program.module().source(instruction)
+        place = known.program.module().place(instruction)
         if classic:
-            return HloSource(
-                f"{instruction.op_name}:{instruction.op_type}",
-                f"{file.rpartition('/')[2]}:{line}" if file else "",
-            )
-        return HloSource(instruction.tf_op, f"{file}:{line}" if file else "")
+            tf_op = f"{instruction.op_name}:{instruction.op_type}"
+            return HloSource(tf_op, place.rpartition("/")[2])
+        return HloSource(instruction.tf_op, place)
 
     def make() -> DerivedLines:
         return derive_lines(host.timeline, host.groups(classic=classic), hlo, classic=classic)

@@ -48,8 +48,7 @@ def _put_told(
 ) -> None:
     """Arrows of events that tell what they produce or consume."""
     kinds, ids = (timeline.stat(name) for name in names)
-    has_kind = np.zeros(len(timeline), np.bool_)
-    has_kind[kinds.events[kinds.is_integer()]] = True
+    has_kind = kinds.only(kinds.is_integer()).mask(len(timeline))
     own = ids.only(ids.is_integer() & has_kind[ids.events])
     category = kinds.dense(len(timeline))[own.events]
     number = _mixed([category, own.values])
@@ -104,9 +103,7 @@ def _put(
     stats, name, category = what
     chosen: BoolArray = timeline.named(name.__eq__) & (numbers == 0)
     for stat in stats:
-        has_stat = np.zeros(len(timeline), np.bool_)
-        has_stat[stat.events[stat.is_integer()]] = True
-        chosen &= has_stat
+        chosen &= stat.only(stat.is_integer()).mask(len(timeline))
     number = _mixed([stat.dense(len(timeline))[chosen] for stat in stats])
     numbers[chosen] = _packed(number, category, direction)
 

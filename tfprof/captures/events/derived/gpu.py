@@ -25,7 +25,7 @@ from tfprof.captures.events.derived.spans import covering_spans
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import Int64Array
 
 _STREAM_BASE = DERIVED_BASE + 290
 _IDS_PER_STREAM = 6
@@ -46,7 +46,7 @@ def gpu_lines(
     """
     streams = _streams(timeline, number)
     display = {line: 1 + place * _DISPLAYED_PER_STREAM for place, line in enumerate(streams)}
-    is_kernel = _kernels(timeline)
+    is_kernel = timeline.having("kernel_details") | timeline.having("cuda_graph_id")
     lines = [_steps(timeline, groups, number)]
     for place, line in enumerate(streams):
         events = timeline.events_of(line)
@@ -66,13 +66,6 @@ def _streams(timeline: Timeline, number: int) -> list[int]:
     ]
     sizes = np.diff(timeline.first)
     return sorted(own, key=lambda at: ("Compute" not in timeline.lines[at].name, -int(sizes[at])))
-
-
-def _kernels(timeline: Timeline) -> BoolArray:
-    is_kernel = np.zeros(len(timeline), np.bool_)
-    for name in ("kernel_details", "cuda_graph_id"):
-        is_kernel[timeline.stat(name).events] = True
-    return is_kernel
 
 
 def _steps(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
@@ -132,13 +125,10 @@ def _lines_of(
 
 def _launches(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
     """For each step, from the first launch of a kernel on the host to the last."""
-    device, correlation = timeline.stat("device_id"), timeline.stat("correlation_id")
-    is_launch = np.zeros(len(timeline), np.bool_)
-    own = device.is_integer() & (device.values == timeline.space.planes[number].id)
-    is_launch[device.events[own]] = True
-    has_correlation = np.zeros(len(timeline), np.bool_)
-    has_correlation[correlation.events] = True
-    is_launch &= has_correlation & timeline.on_host & (groups.of_event >= 0)
+    device = timeline.stat("device_id")
+    is_own = device.is_integer() & (device.values == timeline.space.planes[number].id)
+    is_launch = device.only(is_own).mask(len(timeline)) & timeline.having("correlation_id")
+    is_launch &= timeline.on_host & (groups.of_event >= 0)
     is_launch &= timeline.named(lambda name: not name.startswith("cu"))
     events = np.flatnonzero(is_launch)
     of_event = groups.of_event[events]

@@ -15,9 +15,10 @@ from tfprof.captures.events.derived.lines import (
     HloLookup,
     LineKey,
     Names,
+    items_of,
     line_of_spans,
 )
-from tfprof.captures.events.derived.spans import Items, covering_spans
+from tfprof.captures.events.derived.spans import covering_spans
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -34,13 +35,11 @@ def host_lines(timeline: Timeline, groups: Groups, hlo: HloLookup) -> list[Deriv
         groups: Their steps.
         hlo: Tells of instructions.
     """
-    has_op = np.zeros(len(timeline), np.bool_)
-    has_op[timeline.stat("hlo_op").events] = True
+    has_op = timeline.having("hlo_op")
     lines: list[DerivedLine] = []
     threads = [place for place, line in enumerate(timeline.lines) if line.is_host]
     threads = [place for place in threads if has_op[timeline.events_of(place)].any()]
-    is_launch = np.zeros(len(timeline), np.bool_)
-    is_launch[timeline.stat("correlation_id").events] = True  # what it ran is on a device
+    is_launch = timeline.having("correlation_id")  # what it ran is on a device
     for count, place in enumerate(threads):
         chosen = timeline.events_of(place)
         events = np.flatnonzero((has_op & ~is_launch)[chosen]) + chosen.start
@@ -64,7 +63,7 @@ def _lines_of(
         return LineKey(line.plane, number, f"{line.name}-{name}", 0, place)
 
     facts = told_by(timeline, events, hlo, classic=False)
-    items = Items(timeline.starts_ps[events], timeline.ends_of(events), groups.of_event[events])
+    items = items_of(timeline, groups, events)
     modules = Names()
     in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])
     scopes, ops, source = FrameworkLines(facts.tf_ops, facts.places).lines(

@@ -16,14 +16,14 @@ from tfprof.captures.events.derived.lines import (
     FrameworkLines,
     LineKey,
     Names,
+    items_of,
 )
-from tfprof.captures.events.derived.spans import Items
 from tfprof.captures.events.ops.tpu_ops import OPS as XLA_OPS
 from tfprof.captures.events.ops.tpu_ops import device_spans
 from tfprof.captures.events.steps.grouping import NO_GROUP, Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import Int64Array
 
 _OFFLOAD_BASE = DERIVED_BASE + 8
 _MOST_ROWS = 41
@@ -55,17 +55,10 @@ def tpu_lines(timeline: Timeline, groups: Groups, number: int) -> list[DerivedLi
     return [line for line in lines if len(line)]
 
 
-def _synchronous(timeline: Timeline, events: slice) -> BoolArray:
-    chosen = np.zeros(len(timeline), np.bool_)
-    chosen[events] = True
-    asynchronous = timeline.stat("_a")
-    chosen[asynchronous.events[asynchronous.values != 0]] = False
-    return chosen
-
-
 def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[DerivedLine]:
     number = timeline.lines[place].plane
-    events = np.flatnonzero(_synchronous(timeline, timeline.events_of(place)))
+    chosen = timeline.events_of(place)
+    events = np.flatnonzero(~timeline.is_asynchronous[chosen]) + chosen.start
     stats = [timeline.stat(name) for name in ("tf_op", "source")]
     columns = [stat.text_ids(len(timeline))[events].astype(np.int64) for stat in stats]
     distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
@@ -73,16 +66,14 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
         [stat.texts[text] if text >= 0 else "" for text in distinct[:, column].tolist()]
         for column, stat in enumerate(stats)
     ]
-    items = Items(timeline.starts_ps[events], timeline.ends_of(events), groups.of_event[events])
+    items = items_of(timeline, groups, events)
     keys = (
         LineKey(number, DERIVED_BASE + 2, NAME_SCOPE, 0, place),
         LineKey(number, DERIVED_BASE + 3, OPS, 0, place),
         LineKey(number, DERIVED_BASE + 7, SOURCE, 0, place),
     )
-    lines = FrameworkLines(texts[0], texts[1]).lines(
-        items, what.reshape(-1), keys, bridges_gaps=False
-    )
-    scopes, ops, source = lines
+    framework = FrameworkLines(texts[0], texts[1])
+    scopes, ops, source = framework.lines(items, what.reshape(-1), keys, bridges_gaps=False)
     return [ops, scopes, source]
 
 
@@ -156,21 +147,14 @@ def _offload_row(timeline: Timeline, place: int, row: int, offloads: list[_Offlo
     kinds = [names.number(offload.name) for offload in offloads]
     starts = timeline.starts_ps[[offload.event for offload in offloads]]
     durations = np.array([offload.end_ps for offload in offloads], np.int64) - starts
-    stats = {}
-    for at, offload in enumerate(offloads):
-        own_stats = timeline.stats_of(offload.event)
-        stats[at] = {
-            "_a": 1,
-            **{name: own_stats[name] for name in _OFFLOAD_STATS if name in own_stats},
-        }
+    of_events = [timeline.stats_of(offload.event) for offload in offloads]
+    stats = [
+        {"_a": 1, **{name: of_event[name] for name in _OFFLOAD_STATS if name in of_event}}
+        for of_event in of_events
+    ]
     order: Int64Array = np.lexsort((-durations, starts))
-    key = LineKey(
-        timeline.lines[place].plane,
-        _OFFLOAD_BASE + row,
-        f"Host Offload Ops row {row}",
-        0,
-        place,
-    )
+    title = f"Host Offload Ops row {row}"
+    key = LineKey(timeline.lines[place].plane, _OFFLOAD_BASE + row, title, 0, place)
     return DerivedLine(
         *key,
         starts[order],

@@ -19,7 +19,7 @@ from tfprof.captures.events.ops.tpu_ops import (
     time_scale,
 )
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 
 class StepCost(NamedTuple):
@@ -102,11 +102,9 @@ class _CoreCosts:
         self, step: Int64Array, chosen: BoolArray, n_steps: int
     ) -> list[tuple[int, DeviceOp]]:
         """Sums over the chosen runs of each step."""
-        sums = []
-        for column in self._values:
-            sums.append(np.zeros(n_steps, np.int64))
-            np.add.at(sums[-1], step[chosen], column[chosen])
-        time, scaled, flops, model, moved = (column.tolist() for column in sums)
+        time, scaled, flops, model, moved = (
+            sums_by(step[chosen], column[chosen], n_steps).tolist() for column in self._values
+        )
         traffic = self._by_memory(step, chosen, n_steps)
         return [
             (

@@ -98,12 +98,9 @@ def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
         regions: Regions of thread pools, to be linked; one that the end of the capture has cut
             encloses what follows on its thread. The reference knows neither.
     """
-    asynchronous = timeline.stat("_a")
-    is_alone = np.zeros(len(timeline), np.bool_)
-    is_alone[asynchronous.events] = asynchronous.values != 0
     ends_ps = timeline.ends_ps
     if regions is not None:
         starts, ends = cut_regions(timeline)
         ends_ps[starts] = ends
-    nesting = nest(timeline.first, timeline.starts_ps, ends_ps, is_alone)
+    nesting = nest(timeline.first, timeline.starts_ps, ends_ps, timeline.is_asynchronous)
     return Forest(timeline, nesting, find_links(timeline, regions))

@@ -201,8 +201,7 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
     """
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     groups = np.full(len(timeline), NO_GROUP, np.int32)
-    asynchronous = timeline.stat("_a")
-    groups[asynchronous.events[asynchronous.values != 0]] = _ALONE
+    groups[timeline.is_asynchronous] = _ALONE
     begins: list[int] = []
     for root in roots:
         if groups[root] < 0:

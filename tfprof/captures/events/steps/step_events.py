@@ -236,8 +236,7 @@ def gpu_step_events(
     has_shape = shapes.only(shapes.is_text())
     wide = np.array([_is_16_bit(text, classic, shape=True) for text in shapes.texts] or [False])
     is_16_bit[has_shape.events] = wide[has_shape.values]
-    launched = np.zeros(len(timeline), np.bool_)
-    launched[timeline.stat("correlation_id").events] = True
+    launched = timeline.having("correlation_id")
     parts = []
     for number, plane in enumerate(timeline.space.planes):
         if not plane.name.startswith(GPU_PREFIX):

@@ -94,8 +94,7 @@ def levels_with_marks(timeline: Timeline) -> tuple[SparseStat, BoolArray]:
     if is_mark.any():
         return levels, is_mark
     numbers = timeline.stat("step_num")
-    marked = np.zeros(len(timeline), np.bool_)
-    marked[numbers.events[numbers.is_integer()]] = True
+    marked = numbers.only(numbers.is_integer()).mask(len(timeline))
     marked |= timeline.named(lambda name: KERAS_BATCH.fullmatch(name) is not None)
     marked &= timeline.on_threads
     added = np.setdiff1d(np.flatnonzero(marked), levels.events, assume_unique=True)

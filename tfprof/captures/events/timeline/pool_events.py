@@ -32,8 +32,7 @@ def fill_pools(timeline: Timeline, of_event: IntArray, roots: Int64Array) -> Non
     begins, ends, roots = begins[order], ends[order], roots[order]
     if not len(roots) or (begins[1:] < ends[:-1]).any():
         return
-    of_xla = np.zeros(len(timeline), np.bool_)
-    of_xla[timeline.stat("hlo_op").events] = True
+    of_xla = timeline.having("hlo_op")
     for number, line in enumerate(timeline.lines):
         events = timeline.events_of(number)
         is_pool = line.name.startswith(_POOLS) or of_xla[events].any()

@@ -44,6 +44,12 @@ class SparseStat(NamedTuple):
         is_text: BoolArray = self.kinds >= StatKind.STR
         return is_text
 
+    def mask(self, n_events: int) -> BoolArray:
+        """Whether each event has it, shape (n_events,)."""
+        mask = np.zeros(n_events, np.bool_)
+        mask[self.events] = True
+        return mask
+
     def dense(self, n_events: int, missing: int = 0) -> Int64Array:
         """The integers of all events, shape (n_events,)."""
         column = np.full(n_events, missing, np.int64)

@@ -37,8 +37,7 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     if not (is_start.any() and is_stop.any()):
         return timeline, Regions(nothing, nothing)
     consumer = timeline.stat("_c", keep=False)
-    has_consumer = np.zeros(len(timeline), np.bool_)
-    has_consumer[consumer.events] = True
+    has_consumer = consumer.mask(len(timeline))
     ends_of_region = np.flatnonzero(is_stop)
     starts_of_region = np.flatnonzero(is_start & has_consumer)
     before = np.searchsorted(starts_of_region, ends_of_region) - 1

@@ -183,6 +183,16 @@ class Timeline:
                 self._stats[name] = column
         return column
 
+    def having(self, stat: str) -> BoolArray:
+        """Whether each event has a stat, shape (n,)."""
+        return self.stat(stat).mask(len(self))
+
+    @property
+    def is_asynchronous(self) -> BoolArray:
+        """Whether each event goes on beside others: it encloses nothing and is in nothing, (n,)."""
+        stat = self.stat("_a")
+        return stat.only(stat.values != 0).mask(len(self))
+
     def offsets_ps(self, events: Int64Array) -> Int64Array:
         """When events began, since the timestamps of their lines as written, shape (n,)."""
         shifts_ps = np.zeros(len(events), np.int64)

@@ -25,7 +25,7 @@ from tfprof.captures.events.tpu.categories import (
     spent_on,
 )
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 OP_LINES = ("XLA Ops", "Sparse Core Ops")
 
@@ -171,7 +171,7 @@ def tpu_steps(
     cores = tpu_cores(timeline)
     markers = {core: _marked(timeline, groups, core, STEP_LINES) for core in cores}
     program = ""
-    if not classic and not any(len(steps_of_cores.group) for steps_of_cores in markers.values()):
+    if not classic and not any(len(spans.group) for spans in markers.values()):
         program = _longest_program(timeline, cores)
         markers = {core: _marked(timeline, groups, core, MODULE_LINES, program) for core in cores}
     known, start, span = _longest(list(markers.values()))
@@ -226,8 +226,7 @@ def _longest_program(timeline: Timeline, cores: Sequence[Core]) -> str:
         for line in sorted(MODULE_LINES):
             spans = device_spans(timeline, core.plane, line)
             kinds, place = np.unique(timeline.kinds[spans.events], return_inverse=True)
-            durations = np.zeros(len(kinds), np.int64)
-            np.add.at(durations, place, spans.end_ps - spans.start_ps)
+            durations = sums_by(place, spans.end_ps - spans.start_ps, len(kinds))
             for kind, duration in zip(kinds.tolist(), durations.tolist(), strict=True):
                 name = timeline.names[kind]
                 total[name] = total.get(name, 0) + duration
