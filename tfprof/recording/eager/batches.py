@@ -1,4 +1,4 @@
-"""Records some batches of a Keras training; ``tfprof.keras.ProfilerCallback`` tells it when."""
+"""Records batches of a Keras training, called by ``tfprof.keras.ProfilerCallback``."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from tfprof.recording.eager.trace import profile_recording
 
 
 class BatchRecorder:
-    """Records a range of batches, each as a step of its number.
+    """Records a range of batches, each as a step with the batch's number.
 
-    Nothing here ever ends a training: what goes wrong becomes one warning, and there is no
-    profile.
+    An error never ends the training: it becomes one warning, and the profile is incomplete.
 
     Args:
-        batches: First and last batch, both recorded, counted from 1; or the only one.
-        folder: Where ``profile_<last batch>`` goes, None for nowhere.
+        batches: First and last batch to record, counted from 1; or one batch.
+        folder: Folder for ``profile_<last batch>``; None saves nothing.
         classic: As for ``Profiler``.
 
     Attributes:
-        profiler: The profile, once the last batch is over; None before.
+        profiler: The profile; None until the last batch has ended.
 
     Raises:
-        UsageError: ``batches`` is no such range.
+        UsageError: ``batches`` is not such a range.
     """
 
     def __init__(
@@ -52,12 +51,12 @@ class BatchRecorder:
         self.profiler: Profiler | None = None
 
     def begin_batch(self, model: Any, fit: object | None = None) -> None:
-        """A batch begins.
+        """Start a batch.
 
         Args:
             model: The model that is trained.
-            fit: Something that lives as long as ``fit`` runs; what is recorded when it goes is
-                taken as the end.
+            fit: An object that lives as long as ``fit`` runs; when it is deleted, the recording
+                ends.
         """
         number = self._n_finished + 1
         if self._is_over or not self._first <= number <= self._last:
@@ -78,7 +77,7 @@ class BatchRecorder:
             self._give_up(error)
 
     def end_batch(self, model: Any) -> None:
-        """A batch is over; what runs until the next one begins is in no step."""
+        """End a batch; ops that run before the next one are in no step."""
         self._n_finished += 1
         self._end_step()
         if self._n_finished >= self._last:
@@ -93,7 +92,7 @@ class BatchRecorder:
                 self._give_up(error)
 
     def end(self, model: Any) -> None:
-        """The training is over, or the last batch is, or a batch failed."""
+        """Stop recording: after the training or the last batch, or when a batch failed."""
         self._release()
         recorder, self._recorder = self._recorder, None
         if recorder is None:
@@ -119,7 +118,7 @@ class BatchRecorder:
         profiler.save(self._folder / f"profile_{profiler.steps[-1]}")
 
     def _release(self) -> None:
-        """End what outlives the recorder: it is over, or about to be."""
+        """Remove the guard and the finalizer, which would outlive the recorder."""
         self._release_guard()
         if self._at_end_of_fit is not None:
             self._at_end_of_fit.detach()
@@ -131,7 +130,7 @@ class BatchRecorder:
             self._guard = None
 
     def _give_up(self, error: Exception) -> None:
-        """Say what is wrong, once, and leave the training alone from now on."""
+        """Warn of an error and record nothing more."""
         self._is_over = True
         self._release()
         recorder, self._recorder = self._recorder, None
@@ -148,7 +147,7 @@ class BatchRecorder:
 
 
 class _TrainFunctionGuard:
-    """Sees how a batch ends that Keras does not tell its callbacks about."""
+    """Notices the end of a batch that Keras does not report: end of data, or an error."""
 
     def __init__(
         self, model: Any, *, at_end_of_data: Callable[[], None], at_failure: Callable[[], None]
@@ -165,7 +164,7 @@ class _TrainFunctionGuard:
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._original(*args, **kwargs)
-        except end_of_data_errors():  # there was no batch any more
+        except end_of_data_errors():  # there was no further batch
             self._at_end_of_data()
             raise
         except BaseException:
@@ -173,7 +172,7 @@ class _TrainFunctionGuard:
             raise
 
     def release(self) -> None:
-        """Give the model its own function back, unless somebody has set another one."""
+        """Restore the model's own function, unless another one was set meanwhile."""
         if self._guarded is not None and self._model.train_function is self._guarded:
             self._model.train_function = self._original
 

@@ -1,9 +1,8 @@
-"""The events of an XSpace → which op ran when, and who called it.
+"""Reads from the events of an XSpace which ops ran when, and what called them.
 
-TensorFlow writes one event for each run of an op (``scope/name:Type``) on the thread that ran it.
-Which function the op belongs to follows from the events around it: executors carry the id of
-their run, and the event that started the run lies inside the eager call, the op or the input
-pipeline that asked for it.
+TensorFlow writes one event for each run of an op (``scope/name:Type``) on its thread. The events
+around it tell to which function the op belongs: an executor has the id of its run, and the event
+that started the run is nested in the calling eager call, op or input pipeline.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ _KINDS = {
     EAGER_MARK: "eager_mark",
 }
 _BORDERS = ("_Arg", "_Retval")
-"""Ops that TensorFlow puts around a function; nothing that the program asked for."""
+"""Ops that TensorFlow adds at the borders of a function."""
 
 _RUN_KINDS = ("function_run", "executor", "captured")
 _NO_RUN = -1
-"""Id of runs that have none, such as those that build a dataset."""
+"""Id of runs without one, such as those that build a dataset."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,18 +57,18 @@ class Execution:
     """One run of an op, or an eager call; times in nanoseconds since 1970.
 
     Attributes:
-        name: As TensorFlow named it: an op's name in its function, or the called function.
+        name: TensorFlow's name: that of the op in its function, or of the called function.
         op_type: Its type.
-        start: When it began.
-        duration: How long it took, without the ops that ran inside it on the same thread.
-        thread: Which thread ran it, counted from 0.
+        start: Start time.
+        duration: Duration without the ops that ran inside it on the same thread.
+        thread: Number of its thread, from 0.
         shapes: Types and shapes of its inputs, as TensorFlow writes them.
-        parent: What ran it, if that is known from the events around it.
-        run_id: The run of a function that it was part of, else ``_NO_RUN``.
-        calls_function: An eager call of a function, not of an op.
-        eager_index: Its place in ``EagerRecording.ops``, -1 if unknown.
-        step: The step that it was part of.
-        memory: Bytes that the op asked for, by allocator, in their order; freed ones negative.
+        parent: The caller, if it is known from the events around this one.
+        run_id: Run of the function that it was part of, else ``_NO_RUN``.
+        calls_function: Whether it is an eager call of a function, not of an op.
+        eager_index: Its index in ``EagerRecording.ops``, -1 if unknown.
+        step: Number of its step.
+        memory: Allocator and bytes of each request, in order; freed bytes are negative.
     """
 
     name: str
@@ -88,7 +87,7 @@ class Execution:
 
 @dataclass(slots=True)
 class Kernel:
-    """Something that an accelerator did for an op; times as in ``Execution``."""
+    """Work of an accelerator for an op; times as in ``Execution``."""
 
     device: str
     op_name: str
@@ -103,14 +102,14 @@ _Timed = TypeVar("_Timed", Execution, Kernel)
 
 @dataclass(slots=True)
 class EventLog:
-    """What an XSpace says.
+    """The contents of an XSpace.
 
     Attributes:
-        steps: Number, start and end of each step, in their order.
-        executions: The runs of ops and eager calls in those steps, as they began.
-        run_owners: Who started a run of a function, by the id of the run: something that ran, a
-            stage of an input pipeline, or the id of another run.
-        kernels: What ran on accelerators in those steps.
+        steps: Number, start and end of each step, in order.
+        executions: Runs of ops and eager calls in the steps, by start.
+        run_owners: Caller of each run of a function, by the id of the run: an execution, a stage
+            of an input pipeline, or the id of another run.
+        kernels: Work of accelerators in the steps.
     """
 
     steps: list[tuple[int, int, int]] = field(default_factory=list)
@@ -119,24 +118,24 @@ class EventLog:
     kernels: list[Kernel] = field(default_factory=list)
 
     def owner(self, execution: Execution) -> Execution | Dataset | None:
-        """What ran an op, through any number of nested runs."""
-        found: Execution | Dataset | int | None = execution.parent
-        if found is None:
-            found = execution.run_id
+        """The caller of an op, through any number of nested runs."""
+        owner: Execution | Dataset | int | None = execution.parent
+        if owner is None:
+            owner = execution.run_id
         seen = set()
-        while isinstance(found, int):
-            if found in seen:
+        while isinstance(owner, int):
+            if owner in seen:
                 return None
-            seen.add(found)
-            found = self.run_owners.get(found)
-        return found
+            seen.add(owner)
+            owner = self.run_owners.get(owner)
+        return owner
 
 
 def read_events(xspace: bytes) -> EventLog:
     """Read the events of a recording.
 
     Raises:
-        MalformedProfileError: These bytes are no XSpace.
+        MalformedProfileError: The bytes are not an XSpace.
     """
     space = parse(pb.XSpace, xspace, source="recorded events")
     log = EventLog()
@@ -159,7 +158,7 @@ def read_events(xspace: bytes) -> EventLog:
 
 
 def _in_steps(items: list[_Timed], steps: list[tuple[int, int, int]]) -> list[_Timed]:
-    """Note the step of each item, and leave out those that began in none."""
+    """Set the step of each item; items outside of steps are left out."""
     starts = [start for _, start, _ in steps]
     kept = []
     for item in items:
@@ -171,7 +170,7 @@ def _in_steps(items: list[_Timed], steps: list[tuple[int, int, int]]) -> list[_T
 
 
 def _start_nanos(space: pb.XSpace) -> int:
-    """When the recording started: lines count from there."""
+    """Start of the recording, from which the times of lines count."""
     for plane in space.planes:
         if plane.name == _CLOCK_PLANE:
             stats = _Stats(plane)
@@ -199,7 +198,7 @@ class _Stats:
 
 @dataclass(slots=True)
 class _Open:
-    """An event that is not over yet; picoseconds."""
+    """An event that has not ended yet; times in picoseconds."""
 
     end: int
     kind: str
@@ -210,7 +209,7 @@ class _Open:
 
 
 class _HostReader:
-    """Reads the threads of a host; attributes are what all threads share."""
+    """Reads the threads of a host; its attributes are shared by all threads."""
 
     def __init__(
         self, plane: pb.XPlane, log: EventLog, clock: int, launches: dict[int, Execution]
@@ -231,15 +230,15 @@ class _HostReader:
             return "iterator"
         if name.startswith("InstantiatedCapturedFunction::"):
             return "captured"
-        found = _OP_NAME.fullmatch(name)
-        if found is not None and found[2] not in _BORDERS:
+        op = _OP_NAME.fullmatch(name)
+        if op is not None and op[2] not in _BORDERS:
             return "op"
         return "launch" if self.stats.has_launches else ""
 
     def extend_async(self) -> None:
-        """Let asynchronous ops last until they are done, not only until they are under way.
+        """Extend asynchronous ops to the end of their work, beyond the call that starts it.
 
-        Ops that called a function are left as they are: what they wait for is counted there.
+        Ops that called a function stay as they are, as the time counts inside the function.
         """
         callers = {id(owner) for owner in self.log.run_owners.values()}
         for moments in self.done.values():
@@ -253,7 +252,7 @@ class _HostReader:
 
 
 class _ThreadReader:
-    """Reads one thread: its events nest, so a stack tells what lies in what."""
+    """Reads one thread, whose events are nested, with a stack of open events."""
 
     def __init__(self, host: _HostReader, thread: int) -> None:
         self._host = host
@@ -293,7 +292,7 @@ class _ThreadReader:
         self._close(None)
 
     def _close(self, now: int | None) -> None:
-        """Close what is over; an op's time is its own, without the ops inside it."""
+        """Close the events that have ended; the time of an op is without the ops inside it."""
         stack = self._stack
         while stack and (now is None or stack[-1].end <= now):
             closed = stack.pop()
@@ -323,7 +322,7 @@ class _ThreadReader:
 
     def _note_owner(self, kind: str, run_id: int) -> None:
         caller = self._caller()
-        if kind == "captured" and caller == _NO_RUN:  # on a thread of the stage's own
+        if kind == "captured" and caller == _NO_RUN:  # on a thread of the stage
             caller = Dataset("")
         self._host.log.run_owners.setdefault(run_id, caller)
 
@@ -331,13 +330,13 @@ class _ThreadReader:
         self, name: str, start: int, end: int, stats: dict[str, Any]
     ) -> Execution | None:
         caller = self._caller()
-        found = _OP_NAME.fullmatch(name)
-        if found is None:
+        op = _OP_NAME.fullmatch(name)
+        if op is None:
             op_name = op_type = str(stats.get("eager_op", ""))
         else:
-            op_name, op_type = found.groups()
+            op_name, op_type = op.groups()
         if isinstance(caller, Execution) and caller.calls_function and caller.name == op_name:
-            return None  # a function that is compiled as a whole: the call itself
+            return None  # a compiled function: this is the call itself
         execution = Execution(
             op_name,
             op_type,
@@ -347,7 +346,7 @@ class _ThreadReader:
             str(stats.get("shape", "")),
             None if isinstance(caller, int) else caller,
             caller if isinstance(caller, int) else _NO_RUN,
-            calls_function=found is None and bool(int(stats.get("is_func", 0))),
+            calls_function=op is None and bool(int(stats.get("is_func", 0))),
         )
         self._host.log.executions.append(execution)
         return execution
@@ -374,14 +373,14 @@ class _ThreadReader:
             self._last_eager.eager_index = int(stats["index"])
 
     def _eager_kernel(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        """An eager call costs what its kernel costs; dispatch and set-up are not the op."""
+        """Give an eager call the time of its kernel, without dispatch and set-up."""
         if self._stack and self._stack[-1].kind == "eager":
             execution = self._stack[-1].execution
             if execution is not None:
                 execution.duration = end - start
 
     def _propagation(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        """Comes after an op, and tells its run even if the executor was not over in time."""
+        """Set the run of the last op, also if its executor had not ended in time."""
         op = self._last_op
         if op is None or op.parent is not None or op.run_id != _NO_RUN:
             return
@@ -416,7 +415,7 @@ class _ThreadReader:
 
 
 def _run_id(stats: dict[str, Any], name: str) -> int:
-    """Ids are written signed or unsigned; read both as one number."""
+    """The id of a run, which may be written signed or unsigned."""
     run_id = int(stats.get(name, _NO_RUN))
     return _NO_RUN if run_id in (_NO_RUN, 2**64 - 1) else run_id % 2**64
 

@@ -1,6 +1,6 @@
-"""Function bodies and eager ops → one graph, whose nodes have the names that ops run under.
+"""Builds one graph of function bodies and eager ops, with the names of the ops that ran.
 
-A function that the program calls stands below its own name; one that a node calls stands below
+A function that the program calls becomes a scope of its own name. One that a node calls is below
 that node, as TensorFlow names ops when it inlines functions (``call/op``, ``loop/body/op``).
 """
 
@@ -19,10 +19,10 @@ from tfprof.wire import messages as pb
 
 _FUNCTION_NAME = re.compile(r"__(inference|forward|backward)_(.*)_\d+")
 _INLINED = re.compile(r"/(body|cond|then|else|branch\d+)/_\d+(?=/)")
-"""Inlining numbers the bodies of loops and branches; the numbers say nothing."""
+"""Numbers that inlining adds to the bodies of loops and branches; they are dropped."""
 
 DATASET_SCOPE = "tf.data"
-"""Scope of what input pipelines run."""
+"""Scope of the ops of input pipelines."""
 
 _BRANCH_NAMES = {"then_branch": "then", "else_branch": "else", "f": ""}
 _PICKED_BY_INPUT = ("If", "StatelessIf", "Case", "StatelessCase")
@@ -30,14 +30,14 @@ _LOWERED_CALLS = ("PartitionedCall", "StatefulPartitionedCall", *_PICKED_BY_INPU
                   "StatelessWhile")  # fmt: skip
 _FUSED = re.compile(r"_(?:Mkl)?(?:Native)?Fused(\w+)")
 _FUSED_TAIL = 8
-"""A fused kernel replaces a short chain of ops."""
+"""Most ops in a chain that a fused kernel replaces."""
 
 Renaming = Callable[[FunctionBody], Mapping[str, str]]
 
 
 @dataclass(slots=True)
 class _Instance:
-    """A function body at one of the places where it is called."""
+    """A function body at one of its calls."""
 
     runtime_prefix: str
     prefix: str
@@ -49,7 +49,7 @@ class _Instance:
 
 @dataclass(slots=True)
 class _Place:
-    """Where the ops of a run belong: as the runtime names them, and as we do."""
+    """Scope of the ops of a run: the runtime's name and ours."""
 
     runtime_prefix: str
     prefix: str
@@ -57,7 +57,7 @@ class _Place:
 
 @dataclass(slots=True)
 class ProgramGraph:
-    """The graph of what ran.
+    """The graph of the ops that ran.
 
     Args:
         bodies: Function bodies, by name.
@@ -66,8 +66,8 @@ class ProgramGraph:
 
     Attributes:
         nodes: All nodes, by name.
-        stacks: Where in the program they were made.
-        same: Pairs of tensors that are one: what goes into and comes out of a called function.
+        stacks: Call stacks of the nodes.
+        same: Pairs of equal tensors, at the inputs and outputs of called functions.
     """
 
     bodies: Mapping[str, FunctionBody]
@@ -78,19 +78,19 @@ class ProgramGraph:
     same: list[tuple[str, str]] = field(default_factory=list)
     _by_runtime_name: dict[str, str] = field(default_factory=dict)
     _functions: dict[str, str] = field(default_factory=dict)
-    _taken: set[str] = field(default_factory=set)
+    _used_names: set[str] = field(default_factory=set)
     _places: dict[int, _Place] = field(default_factory=dict)
     _scopes: dict[str, str] = field(default_factory=dict)
     _texts: dict[tuple[str, int], str] = field(default_factory=dict)
     _open_inputs: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._taken.update(op.node.name.partition("/")[0] for op in self.eager_ops)
+        self._used_names.update(op.node.name.partition("/")[0] for op in self.eager_ops)
 
     def names(self, log: EventLog) -> list[str]:
-        """Node that each execution belongs to, ``""`` for calls whose ops ran by themselves.
+        """Name of the node of each execution, ``""`` for calls whose ops have executions.
 
-        Ops that are in no body, because TensorFlow's optimizer made them, become nodes.
+        Ops that are in no body, because TensorFlow's optimizer made them, become new nodes.
         """
         with_ops = {id(log.owner(execution)) for execution in log.executions}
         names: list[str] = []
@@ -103,7 +103,7 @@ class ProgramGraph:
             else:
                 names.append(self._node_of(log, execution))
                 if names[-1] not in self.stacks:
-                    self._blame_caller(log, execution, names[-1])
+                    self._use_stack_of_call(log, execution, names[-1])
         self._connect_eager_ops()
         return names
 
@@ -124,9 +124,9 @@ class ProgramGraph:
         return self.eager_ops[execution.eager_index] if known else None
 
     def _connect_eager_ops(self) -> None:
-        """Let inputs that come from eager ops point to nodes.
+        """Replace names of eager ops in inputs by names of nodes.
 
-        What a called function gives comes from a node inside the function.
+        The result of a called function comes from a node inside the function.
         """
         tensors = {op.node.name: op.node.op for op in self.eager_ops}
         results = {
@@ -148,10 +148,10 @@ class ProgramGraph:
 
     def _unique(self, name: str) -> str:
         unique, count = name, 0
-        while unique in self._taken:
+        while unique in self._used_names:
             count += 1
             unique = f"{name}_{count}"
-        self._taken.add(unique)
+        self._used_names.add(unique)
         return unique
 
     def _expand(self, first: _Instance) -> None:
@@ -190,14 +190,14 @@ class ProgramGraph:
         return called
 
     def _note_scopes(self, runtime_name: str, name: str) -> None:
-        """Renaming replaces parts of a path, so scopes at equal depth belong together."""
+        """Map runtime scopes to ours: renaming keeps the depth of a path."""
         runtime_scope, scope = runtime_name.rpartition("/")[0], name.rpartition("/")[0]
         while runtime_scope not in self._scopes and runtime_scope:
             self._scopes[runtime_scope] = scope
             runtime_scope, scope = runtime_scope.rpartition("/")[0], scope.rpartition("/")[0]
 
     def _lead_out(self, instance: _Instance, full: Mapping[str, str]) -> None:
-        """Let the calling node depend on what gives the results."""
+        """Make the calling node depend on the nodes that compute the results."""
         caller, results = instance.caller, list(instance.body.results.values())
         assert caller is not None
         makers = dict.fromkeys(map(_node_name, results))
@@ -234,8 +234,8 @@ class ProgramGraph:
             )
         return called
 
-    def _blame_caller(self, log: EventLog, execution: Execution, name: str) -> None:
-        """An op that no line of the program made, or none that is known, is the call's."""
+    def _use_stack_of_call(self, log: EventLog, execution: Execution, name: str) -> None:
+        """Give an op without a call stack the stack of the call that ran it."""
         call: Execution | Dataset | None = execution
         while isinstance(call, Execution) and not call.calls_function:
             call = log.owner(call)
@@ -262,7 +262,7 @@ class ProgramGraph:
         return self._unfused(known, execution.op_type)
 
     def _renamed(self, runtime_name: str, place: _Place) -> str:
-        """Name for an op that the graph does not have, in the scope of its neighbours."""
+        """Name for an op that the graph lacks, in the scope of its neighbours."""
         scope = runtime_name.rpartition("/")[0]
         while scope and scope not in self._scopes:
             scope = scope.rpartition("/")[0]
@@ -286,7 +286,7 @@ class ProgramGraph:
         )
 
     def _place(self, log: EventLog, owner: Execution | Dataset | None) -> _Place:
-        """Scope of the ops that something ran."""
+        """Scope of the ops that an owner ran."""
         chain: list[Execution] = []
         while isinstance(owner, Execution) and id(owner) not in self._places:
             chain.append(owner)
@@ -314,10 +314,10 @@ class ProgramGraph:
         return name
 
     def _unfused(self, name: str, op_type: str) -> str:
-        """The op that a fused kernel is about: ``_FusedMatMul``, named after its last op.
+        """The main op of a fused kernel such as ``_FusedMatMul``, which is named after its last op.
 
-        The kernel replaced a chain that ends in the op of its name; the time is the matrix
-        multiplication's or convolution's.
+        The kernel replaced a chain that ends in the op of its name; its time belongs to the matrix
+        multiplication or convolution.
         """
         fused = _FUSED.fullmatch(op_type)
         if fused is None:
@@ -327,19 +327,19 @@ class ProgramGraph:
             if node.op == fused[1]:
                 return node.name
             inner = [self.nodes.get(_node_name(tensor)) for tensor in node.input[:2]]
-            wanted = next((found for found in inner if found and found.op == fused[1]), None)
-            follow = wanted or (inner[0] if inner else None)
-            if follow is None:
+            main = next((maker for maker in inner if maker and maker.op == fused[1]), None)
+            following = main or (inner[0] if inner else None)
+            if following is None:
                 break
-            node = follow
+            node = following
         return name
 
 
 def _function_scope(name: str) -> str:
-    """Name of a function as the program knows it, ``<name>_backward`` for its gradient."""
+    """Name of a function in the program, ``<name>_backward`` for its gradient."""
     tail = ""
-    while (found := _FUNCTION_NAME.fullmatch(name)) is not None:
-        kind, name = found.groups()
+    while (match := _FUNCTION_NAME.fullmatch(name)) is not None:
+        kind, name = match.groups()
         tail = "_backward" if kind == "backward" else tail
     return (name.replace("/", "_") or "function") + tail
 

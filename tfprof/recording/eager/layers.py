@@ -1,8 +1,8 @@
-"""Keras layers → name scopes of their own names.
+"""Renames name scopes to the names of the Keras layers.
 
 TensorFlow makes the name scopes of a graph unique, and Keras opens the scope of a layer more than
 once. So the layers ``dense`` and ``dense_1`` become the scopes ``dense_1`` and ``dense_1_2``, which
-misleads. Who knows the model can tell which scope belongs to which layer.
+misleads. The model tells which scope belongs to which layer.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from tfprof.graphs.live.function_graphs import FunctionBody, LayerTree
 
 _MIRRORED = "gradient_tape/"
-"""Scope of gradient ops; below it the scopes of the forward ops come again."""
+"""Scope of gradient ops, which repeats the scopes of the forward ops."""
 
 
 @dataclass(slots=True)
 class _Scope:
-    """A name scope: its path, and the scopes inside it, in the order in which they appear."""
+    """A name scope: its path, and its inner scopes in the order of the graph."""
 
     path: str
     inner: dict[str, _Scope] = field(default_factory=dict)
@@ -28,13 +28,13 @@ class _Scope:
 def layer_renaming(
     models: Sequence[LayerTree],
 ) -> Callable[[FunctionBody], Mapping[str, str]]:
-    """How to rename the nodes of a function body, so that layers are scopes.
+    """A function that renames the nodes of a function body, so that scopes have layer names.
 
     Args:
-        models: The layers to look for.
+        models: The layers.
 
     Returns:
-        A function from a body to new names by old name; nodes that keep their name are left out.
+        A function from a body to its new names, by old name; only changed names are in it.
     """
 
     def rename(body: FunctionBody) -> Mapping[str, str]:
@@ -47,13 +47,13 @@ def layer_renaming(
 
 
 def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[str, str]:
-    """Layer name of each scope that belongs to a layer, by the scope's path.
+    """The name of the layer of each scope that has one, by the scope's path.
 
     Args:
         names: Node names, in the order of the graph.
-        models: The layers to look for; those of a layer are looked for in its scope only.
+        models: The layers; inner layers are searched only in the scope of the outer one.
     """
-    found: dict[str, str] = {}
+    layer_names: dict[str, str] = {}
     waiting = [(_scope_tree(names), list(models))]
     while waiting:
         scope, layers = waiting.pop()
@@ -61,9 +61,9 @@ def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[
         for name, inner in scope.inner.items():
             layer = matches.get(name)
             if layer is not None:
-                found[inner.path] = layer.name
+                layer_names[inner.path] = layer.name
             waiting.append((inner, layer.children if layer is not None else layers))
-    return found
+    return layer_names
 
 
 def _scope_tree(names: Sequence[str]) -> _Scope:
@@ -77,34 +77,34 @@ def _scope_tree(names: Sequence[str]) -> _Scope:
 
 
 def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
-    """Which scope is which layer's; a layer has one scope at most.
+    """The layer of each scope; a layer has at most one scope.
 
-    A scope bears the layer's name, with or without one number behind it. Where that is not
-    enough, what is certain elsewhere decides; then the number is taken for an added one.
+    A scope has the layer's name, perhaps with a number added. If several layers fit, scopes with
+    a single fitting layer are matched first. If that is not enough, the number counts as added.
     """
     candidates = {
-        scope: [layer for layer in layers if _bears_name(scope, layer.name)] for scope in scopes
+        scope: [layer for layer in layers if _fits(scope, layer.name)] for scope in scopes
     }
     matches: dict[str, LayerTree] = {}
-    taken: set[str] = set()
+    matched: set[str] = set()
     while True:
         open_scopes = {
-            scope: [layer for layer in found if layer.name not in taken]
-            for scope, found in candidates.items()
+            scope: [layer for layer in fitting if layer.name not in matched]
+            for scope, fitting in candidates.items()
             if scope not in matches
         }
-        open_scopes = {scope: found for scope, found in open_scopes.items() if found}
+        open_scopes = {scope: fitting for scope, fitting in open_scopes.items() if fitting}
         if not open_scopes:
             return matches
-        certain = (scope for scope, found in open_scopes.items() if len(found) == 1)
+        certain = (scope for scope, fitting in open_scopes.items() if len(fitting) == 1)
         scope = next(certain, next(iter(open_scopes)))
-        found = open_scopes[scope]
-        layer = next((layer for layer in found if layer.name != scope), found[0])
+        fitting = open_scopes[scope]
+        layer = next((layer for layer in fitting if layer.name != scope), fitting[0])
         matches[scope] = layer
-        taken.add(layer.name)
+        matched.add(layer.name)
 
 
-def _bears_name(scope: str, layer: str) -> bool:
+def _fits(scope: str, layer: str) -> bool:
     return scope == layer or re.fullmatch(rf"{re.escape(layer)}_\d+", scope) is not None
 
 
@@ -119,7 +119,7 @@ def _new_name(name: str, layers: Mapping[str, str]) -> str:
 
 
 def _unique(renamed: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Without renamings that would give two nodes one name."""
+    """The renamings without those that would give two nodes the same name."""
     changed = {old: new for old, new in renamed.items() if old != new}
     kept = {name for name in names if name not in changed}
     unique: dict[str, str] = {}

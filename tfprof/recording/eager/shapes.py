@@ -1,9 +1,9 @@
-"""Shapes that ops saw when they ran → output shapes of the graph's nodes, and their float ops.
+"""Output shapes of nodes and their float operations, from the input shapes of ops that ran.
 
-TensorFlow's events tell the shapes that flow *into* an op. What comes out follows from them for
-the ops that cost most; besides, what flows into an op is what comes out of its producers. Both
-are about the graph that ran, in which TensorFlow's optimizer may have swapped operands or changed
-layouts, so the first is believed before the second.
+TensorFlow's events have the shapes of an op's *inputs*. For the ops that cost most, the output
+shapes follow from them. Besides, an input of an op is an output of its producer. Both describe the
+graph that ran, in which TensorFlow's optimizer may have swapped operands or changed layouts; so the
+first rule goes before the second.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _SHAPED_BY_INPUT = {
     "Conv3DBackpropFilterV2": 1, "Conv3DBackpropInputV2": 0, "Fill": 0, "Reshape": 1,
     "DepthwiseConv2dNativeBackpropFilter": 1, "DepthwiseConv2dNativeBackpropInput": 0,
 }  # fmt: skip
-"""Which input of an op is the shape of its output."""
+"""Index of the input that is the shape of the op's output."""
 
 Tensors = list[tuple[str, Shape | None, int]]
-"""Tensor that an op took in, its shape, and the bytes of an element (0 if unknown)."""
+"""Inputs of an op: tensor, shape, and bytes of an element (0 if unknown)."""
 
 
 class SeenShapes:
-    """What is known of the tensors of a graph.
+    """The known shapes of the tensors of a graph.
 
     Args:
-        graph: The graph; shapes that it declares are taken up at once.
+        graph: The graph; the shapes that it declares are added at once.
     """
 
     def __init__(self, graph: ProgramGraph) -> None:
@@ -60,24 +60,24 @@ class SeenShapes:
                     self._know(f"{node.name}:{slot}", dims)
 
     def see_eager(self, ops: Iterable[EagerOp]) -> None:
-        """Take up the shapes of eager ops."""
+        """Add the shapes of eager ops."""
         for op in ops:
             for slot, shape in enumerate(op.output_shapes):
                 self._know(f"{op.node.name}:{slot}", shape, op.element_bytes[slot])
 
     def see(self, name: str, op_type: str, text: str) -> None:
-        """Take up what an op saw: ``(float[16,32];float[32,64])``.
+        """Add the input shapes of an op that ran: ``(float[16,32];float[32,64])``.
 
         Args:
             name: Node name.
-            op_type: The type under which it ran.
-            text: Its inputs; there is nothing between the semicolons for what is no plain tensor.
+            op_type: Type of the op that ran.
+            text: The inputs; empty between semicolons for an input that is not a plain tensor.
         """
         if (name, text) not in self._seen:
             node = self._graph.nodes[name]
             inputs = [_with_slot(tensor) for tensor in node.input if not tensor.startswith("^")]
             parts = text[1:-1].split(";")
-            is_fused = node.op != op_type and "Fused" in op_type  # takes what its tail takes, too
+            is_fused = node.op != op_type and "Fused" in op_type  # also has the inputs of its tail
             if len(parts) == len(inputs) or (is_fused and len(parts) > len(inputs)):
                 tensors = [
                     (tensor, *_parsed(part)) for tensor, part in zip(inputs, parts, strict=False)
@@ -85,7 +85,7 @@ class SeenShapes:
                 self._seen[name, text] = name, tensors
 
     def conclude(self) -> None:
-        """Work out all that follows from what was seen; where runs differ, the first one counts."""
+        """Derive all other shapes; if runs differ, the first one counts."""
         for name, tensors in self._seen.values():
             shape = self._output(name, [shape for _, shape, _ in tensors])
             self._know(f"{name}:0", shape, tensors[0][2] if tensors else 0)
@@ -106,7 +106,7 @@ class SeenShapes:
         return output_shape(node.op, node.attr, inputs)
 
     def _know(self, tensor: str, shape: Dims, element_bytes: int = 0) -> None:
-        """Take up a shape if it is complete and the first one."""
+        """Add a shape if it is complete and the first one of its tensor."""
         if shape is None or not all(size is not None and size >= 0 for size in shape):
             return
         self._shapes.setdefault(tensor, tuple(size for size in shape if size is not None))
@@ -114,17 +114,17 @@ class SeenShapes:
             self._element_bytes.setdefault(tensor, element_bytes)
 
     def _know_swapped(self, tensors: Tensors) -> None:
-        """Two operands that may have been swapped: if one is known, the other is what is left."""
+        """Add the shapes of two operands that may be swapped: if one is known, so is the other."""
         if len(tensors) != 2:
             return
         (first, *_), (second, *_) = tensors
         for known, other in ((first, second), (second, first)):
-            left = [seen for seen in tensors if seen[1] != self._shapes.get(known)]
-            if known in self._shapes and len(left) == 1:
-                self._know(other, left[0][1], left[0][2])
+            rest = [tensor for tensor in tensors if tensor[1] != self._shapes.get(known)]
+            if known in self._shapes and len(rest) == 1:
+                self._know(other, rest[0][1], rest[0][2])
 
     def _spread(self) -> None:
-        """Carry shapes into and out of inlined functions, and through ops that were not seen."""
+        """Copy shapes into and out of inlined functions, and through ops that did not run."""
         nodes = list(self._graph.nodes.values())
         same = [(_with_slot(source), _with_slot(target)) for source, target in self._graph.same]
         same += filter(None, map(self._model, nodes))
@@ -146,7 +146,7 @@ class SeenShapes:
                 self._know(f"{node.name}:0", shape, size)
 
     def _model(self, node: pb.NodeDef) -> tuple[str, str] | None:
-        """The tensor that a node's output is shaped like, by way of ``Shape``, and that output."""
+        """The tensor whose shape, through ``Shape``, a node's output has; and that output."""
         place = _SHAPED_BY_INPUT.get(node.op, -1)
         if not 0 <= place < len(node.input):
             return None
@@ -165,7 +165,7 @@ class SeenShapes:
         for tensor, shape in self._shapes.items():
             name, _, slot = tensor.rpartition(":")
             slots[name][int(slot)] = shape
-        ran = (name for name, _ in self._seen)  # those should be counted, or named as uncounted
+        ran = (name for name, _ in self._seen)  # they are counted, or named as uncounted
         for name in dict.fromkeys((*slots, *ran)):
             if name not in self._graph.nodes:
                 continue
@@ -175,7 +175,7 @@ class SeenShapes:
             self._graph.nodes[name].attr["_output_shapes"].list.CopyFrom(value)
 
     def output_bytes(self) -> dict[str, list[tuple[int, int]]]:
-        """Slot and bytes of the outputs of each node, as far as known."""
+        """Slot and bytes of the known outputs of each node."""
         sizes: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for tensor, element in sorted(self._element_bytes.items()):
             name, _, slot = tensor.rpartition(":")
@@ -184,11 +184,11 @@ class SeenShapes:
 
 
 def _parsed(part: str) -> tuple[Shape | None, int]:
-    found = _SHAPE.fullmatch(part)
-    if found is None:
+    match = _SHAPE.fullmatch(part)
+    if match is None:
         return None, 0
-    shape = tuple(int(dim) for dim in found["dims"].split(",") if dim)
-    return shape, _TYPE_BYTES.get(found["type"], 0)
+    shape = tuple(int(dim) for dim in match["dims"].split(",") if dim)
+    return shape, _TYPE_BYTES.get(match["type"], 0)
 
 
 def _with_slot(tensor: str) -> str:
@@ -196,7 +196,7 @@ def _with_slot(tensor: str) -> str:
 
 
 def shape_proto(shape: Dims) -> pb.TensorShapeProto:
-    """A shape as message."""
+    """A shape as a message."""
     if shape is None:
         return pb.TensorShapeProto(unknown_rank=True)
     dims = [pb.TensorShapeProto.Dim(size=-1 if size is None else size) for size in shape]
@@ -206,8 +206,7 @@ def shape_proto(shape: Dims) -> pb.TensorShapeProto:
 def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, int]:
     """Float operations of eager ops, from the shapes of their first run.
 
-    The inputs of an eager op may come from anywhere, so each op is counted in a little graph of
-    its own.
+    The inputs of an eager op may come from anywhere, so each op is counted in a graph of its own.
     """
     graph = pb.GraphDef()
     names = []

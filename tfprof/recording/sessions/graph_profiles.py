@@ -14,13 +14,13 @@ _MOST_WAITING_BYTES = 32 << 20
 class GraphProfile:
     """The traced runs of one graph.
 
-    Runs wait as bytes until somebody asks or they become many: reading the graph and the first
-    run takes longer than a short training step.
+    Runs are kept as bytes until the profiler is asked for or they become large, as reading the
+    graph and the first run takes longer than a short training step.
 
     Args:
         graph: The live graph.
         classic: As for ``Profiler``.
-        report: Told of runs that can not be read.
+        report: Called with each run that can not be read, and the error.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class GraphProfile:
 
 
 class GraphProfiles:
-    """The profiles by graph, in the order in which the graphs came up.
+    """The profiles by graph, in the order in which the graphs first ran.
 
     Arguments as for ``GraphProfile``.
     """
@@ -67,15 +67,15 @@ class GraphProfiles:
         self._by_id: dict[int, GraphProfile] = {}  # each keeps its graph, so ids stay unique
 
     def of(self, graph: Any) -> GraphProfile:
-        """The profile of a graph, made if it is new."""
+        """The profile of a graph, made at its first run."""
         with self._lock:
-            found = self._by_id.get(id(graph))
-            if found is None:
-                found = self._by_id[id(graph)] = GraphProfile(graph, self._classic, self._report)
-            return found
+            profile = self._by_id.get(id(graph))
+            if profile is None:
+                profile = self._by_id[id(graph)] = GraphProfile(graph, self._classic, self._report)
+            return profile
 
     def coverage(self, graph: Any) -> float:
-        """Share of the graph's ops that were seen running, 0 to 1."""
+        """Share of the graph's ops that ran in traced runs, 0 to 1."""
         return self.of(graph).profiler().coverage
 
     def all(self) -> list[GraphProfile]:

@@ -1,4 +1,4 @@
-"""Traces chosen runs of a training loop; what ``ProfileContext`` and ``ProfilerHook`` share."""
+"""Traces chosen runs of a training loop; shared by ``ProfileContext`` and ``ProfilerHook``."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ _DEFAULT_DUMP_STEPS = (100,)
 
 
 class RunRecorder:
-    """Traces, saves and profiles runs; the subclasses say how runs come here.
+    """Traces, saves and profiles runs; the subclasses call it for each run.
 
     Args:
-        profile_dir: Where ``profile_<step>`` files go; made when the first is written.
+        profile_dir: Folder for ``profile_<step>`` files; made when the first is written.
         trace_steps: Runs to trace, 100 at most. None traces automatically: after a warm-up of
-            10 runs each new set of fetches once, and up to run 100 now and then a run while less
-            than half of the graph's ops were seen.
+            10 runs each new set of fetches once, and up to run 100 some random runs while less
+            than half of the graph's ops were traced.
         dump_steps: Runs after which the profile is saved. None means run 100.
-        enabled: If not, every method does nothing and ``profiler`` is None.
-        debug: Write the run metadata of each traced run as text to ``run_meta_<step>``, too.
+        enabled: If False, every method does nothing and ``profiler`` is None.
+        debug: Also write the run metadata of each traced run as text to ``run_meta_<step>``.
         classic: As for ``Profiler``.
 
     Raises:
@@ -90,10 +90,10 @@ class RunRecorder:
 
     @property
     def profiler(self) -> Profiler | None:
-        """The profiler of the graph that came up first, with all runs traced so far.
+        """The profiler of the first graph that ran, with all runs traced so far.
 
-        Without a traced or saved run that is TensorFlow's default graph. None if not enabled.
-        It stays usable when the recording is over.
+        Without a traced or saved run, that of TensorFlow's default graph. None if not enabled.
+        It can be used after the recording has ended.
 
         Raises:
             EmptyProfileError: No run was traced, and there is no default graph.
@@ -113,12 +113,12 @@ class RunRecorder:
 
     @property
     def profilers(self) -> list[Profiler]:
-        """A profiler for each graph of which a run was traced or saved, oldest first."""
+        """A profiler for each graph with a traced or saved run, oldest first."""
         return [profile.profiler() for profile in self._graphs.all()] if self._enabled else []
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What went wrong in tracing, saving and profiling; the program itself went on."""
+        """Errors in tracing, saving and profiling, none of which ended the program."""
         return self._notices.as_tuple() if self._enabled else ()
 
     def add_auto_profiling(
@@ -138,7 +138,7 @@ class RunRecorder:
             return
         if cmd not in _METHODS:
             raise UsageError(f"unknown cmd: {cmd!r}; use one of {', '.join(VIEWS)}")
-        if not self._classic:  # there the view itself warns of what is wrong
+        if not self._classic:  # in classic mode, the view itself warns
             parse_options(options)
         wishes = Wishes(trace=True, views=((cmd, dict(options)),))
         self._schedule.add(step_numbers(profile_steps, "profile_steps"), wishes)
@@ -157,7 +157,7 @@ class RunRecorder:
         self._schedule.add(step_numbers(dump_steps, "dump_steps"), wishes)
 
     def get_profiles(self, cmd: str) -> dict[int, Answer]:
-        """What ``add_auto_profiling`` has found so far: the view of each run, by step.
+        """The views that ``add_auto_profiling`` has made so far, by step.
 
         Raises:
             UsageError: No view of that kind was made.
@@ -204,7 +204,7 @@ class RunRecorder:
             self._schedule.add_to_next(wishes)
 
     def plan_run(self, session: Any, fetches: Any) -> RecordedRun | None:
-        """Called before each run (``capture.session_runs.RunObserver``)."""
+        """Called before each run (``session_runs.RunObserver``)."""
         step, wishes = self._schedule.begin()
         may_trace = self._n_traced < MAX_TRACED_STEPS
         if wishes is None:
@@ -215,12 +215,12 @@ class RunRecorder:
             automatic = may_trace and self._is_worth_tracing(step, session, fetches)
             return RecordedRun(self, step, wishes, automatic, fetches if automatic else None)
         if not may_trace:
-            text = f"step {step} was not traced, because {MAX_TRACED_STEPS} runs were before"
+            text = f"step {step} was not traced, because {MAX_TRACED_STEPS} runs were traced before"
             self._report("too-many-traces", text)
         return RecordedRun(self, step, wishes, may_trace)
 
     def _is_worth_tracing(self, step: int, session: Any, fetches: Any) -> bool:
-        """Whether automatic tracing, if it is on, chooses this run."""
+        """Whether automatic tracing is on and chooses this run."""
         if self._automatic is None:
             return False
         try:
@@ -230,7 +230,7 @@ class RunRecorder:
             return False
 
     def _finish(self, run: RecordedRun, graph: Any, run_metadata: Any) -> None:
-        """Do what was wanted of a run; whatever fails here is not the user's problem."""
+        """Save and profile a run as planned; errors become notices."""
         step = run.step
         if run.traced:
             with self._reporting("tracing-failed", f"the trace of step {step} was lost"):
@@ -284,7 +284,7 @@ class RunRecorder:
         self._report(code, f"{text}: {error or type(error).__name__}")
 
     def _report(self, code: str, text: str) -> None:
-        """Keep a notice; the first of its kind is a warning, too."""
+        """Keep a notice; the first of its kind is also a warning."""
         with self._lock:
             is_first = all(notice.code != code for notice in self._notices.as_tuple())
             self._notices.add(code, text)
@@ -294,14 +294,14 @@ class RunRecorder:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A run that is traced, or after which something is to be done.
+    """A run that is traced, or after which a profile is saved or viewed.
 
     Attributes:
-        recorder: Who does it.
+        recorder: The recorder that does so.
         step: Number of the run.
         wishes: What is to be done.
-        traced: Whether it is traced.
-        fetches: What it fetches, if that is why it is traced.
+        traced: Whether the run is traced.
+        fetches: Its fetches, if automatic tracing has chosen the run.
     """
 
     recorder: RunRecorder
@@ -311,7 +311,7 @@ class RecordedRun:
     fetches: Any = None
 
     def finished(self, graph: Any, run_metadata: Any, is_full: bool) -> None:
-        """Called after the run (``capture.session_runs.PlannedRun``)."""
+        """Called after the run (``session_runs.PlannedRun``)."""
         if self.traced and not is_full:
             self.recorder._note_partial_trace()
         self.recorder._finish(self, graph, run_metadata)

@@ -1,4 +1,4 @@
-"""Traces of ``Session.run``: one full trace at a time, because TensorFlow can do no more.
+"""Traces of ``Session.run``, one full trace at a time, as TensorFlow allows no more.
 
 With two at once, or within ``tf.profiler.experimental``, TensorFlow executes the run and then
 raises ``AlreadyExistsError`` instead of returning the result. A trace of the level
@@ -17,17 +17,17 @@ _LOCK = threading.Lock()
 
 
 class RunTrace:
-    """One traced run, from before it begins until ``end`` or until nobody holds it any more.
+    """One traced run, from before its begin until ``end`` or until this object is deleted.
 
     Args:
-        options: The caller's ``RunOptions`` or None; they are left as they are.
+        options: The caller's ``RunOptions`` or None; they are not changed.
 
     Attributes:
-        options: What to run with.
-        is_full: Whether the run holds the times of GPU kernels.
+        options: The options for the run.
+        is_full: Whether the trace has the times of GPU kernels.
     """
 
-    _holder: weakref.ref[RunTrace] | None = None  # whose full trace runs, in this process
+    _holder: weakref.ref[RunTrace] | None = None  # the full trace that runs in this process
 
     def __init__(self, options: Any = None) -> None:
         from tensorflow.core.protobuf.config_pb2 import RunOptions
@@ -36,20 +36,20 @@ class RunTrace:
         if options is not None:
             self.options.CopyFrom(options)
         self._thread = threading.get_ident()
-        asked_for = is_full_trace(options)
+        is_requested = is_full_trace(options)
         with _LOCK:
             holder = self._current()
             if holder is None:
-                self.is_full = asked_for or not _is_profiler_active()
-            else:  # options of this thread may hold its own trace: that of a hook
-                self.is_full = asked_for and holder._thread == self._thread
+                self.is_full = is_requested or not _is_profiler_active()
+            else:  # options of the same thread may be those of a hook's trace
+                self.is_full = is_requested and holder._thread == self._thread
             if self.is_full and holder is None:
                 RunTrace._holder = weakref.ref(self)
         level = RunOptions.FULL_TRACE if self.is_full else RunOptions.SOFTWARE_TRACE
         self.options.trace_level = level
 
     def end(self) -> None:
-        """Let others trace; may be called again."""
+        """Allow other traces; may be called again."""
         with _LOCK:
             if self._current() is self:
                 RunTrace._holder = None
@@ -60,7 +60,7 @@ class RunTrace:
 
 
 def is_full_trace(options: Any) -> bool:
-    """Whether these ``RunOptions`` (or None) ask for a trace of which there can be only one."""
+    """Whether these ``RunOptions`` (or None) request a full trace."""
     return getattr(options, "trace_level", 0) >= _HARDWARE_TRACE
 
 

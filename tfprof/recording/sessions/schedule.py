@@ -1,7 +1,7 @@
-"""Which runs are traced, saved and profiled.
+"""Decides which runs are traced, saved and profiled.
 
 The rules are those of ``tensorflow/python/profiler/profile_context.py``. Runs are numbered from 0
-in the order in which they begin; those that fail have a number, too.
+in the order in which they begin, also those that fail.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _MOST_KNOWN_FETCHES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is wanted of one run.
+    """What to do with one run.
 
     Attributes:
         trace: Trace it.
-        capture: Keep its run metadata as they are.
-        folders: Save the profile after it, in each of these.
+        capture: Keep its run metadata for the user.
+        folders: Folders in which to save the profile after it.
         views: Commands and options of the views to make after it.
     """
 
@@ -53,27 +53,27 @@ _NONE = Wishes()
 
 
 class Schedule:
-    """Numbers the runs and collects the wishes for each; safe to use from several threads."""
+    """Numbers the runs and collects the wishes for each; threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_step: dict[int, Wishes] = {}
         self._next = _NONE
-        self._numbers = itertools.count()  # needs no lock, which most runs would notice
+        self._numbers = itertools.count()  # without a lock, which would slow down each run
 
     def add(self, steps: Iterable[int], wishes: Wishes) -> None:
-        """Wish for something at certain steps."""
+        """Add wishes for some steps."""
         with self._lock:
             for step in steps:
                 self._by_step[step] = self._by_step.get(step, _NONE) | wishes
 
     def add_to_next(self, wishes: Wishes) -> None:
-        """Wish for something at the next run that begins."""
+        """Add wishes for the next run that begins."""
         with self._lock:
             self._next |= wishes
 
     def begin(self) -> tuple[int, Wishes | None]:
-        """The number of a run that begins, and what is wanted of it."""
+        """The number of a run that begins, and its wishes."""
         step = next(self._numbers)
         wishes = self._by_step.get(step)
         if self._next is not _NONE:
@@ -84,13 +84,13 @@ class Schedule:
 
 
 class AutomaticTracing:
-    """Traces what is new after the warm-up, and early steps more often while much is unseen."""
+    """Traces new fetches after the warm-up, and some early steps while few ops were traced."""
 
     def __init__(self) -> None:
-        self._random = random.Random(111)  # the original's seed: every program has the same draws
+        self._random = random.Random(111)  # the original's seed, so that all programs draw alike
         self._traced: set[tuple[int, frozenset[str]]] = set()
-        # Objects that were fetched together, by their ids. The objects are kept, so that no other
-        # object can have the same id.
+        # Objects that were fetched together, by their ids. They are kept alive, so that no other
+        # object can get the same id.
         self._known: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     def wants(
@@ -102,8 +102,7 @@ class AutomaticTracing:
             step: Number of the run.
             session: The session that runs.
             fetches: As given to ``Session.run``.
-            coverage: Tells the share of a graph's ops that were seen running; asked only if it
-                matters.
+            coverage: Returns the share of a graph's ops that were traced; called only if needed.
         """
         if step <= WARMUP_STEPS:
             return False
@@ -128,7 +127,7 @@ class AutomaticTracing:
         self._traced.add((id(graph), fetch_names(graph, fetches)))
 
     def _remember(self, graph: Any, parts: list[Any]) -> None:
-        """Save looking up the names of these fetches again, which takes some 10 µs."""
+        """Remember these fetches, as looking up their names takes some 10 µs."""
         lasting = all(isinstance(part, str) or hasattr(part, "graph") for part in parts)
         if lasting and len(self._known) < _MOST_KNOWN_FETCHES:
             key = (id(graph), *map(id, parts))
@@ -136,9 +135,9 @@ class AutomaticTracing:
 
 
 def _part_ids(fetches: Any) -> Iterable[int]:
-    """The ids of ``_parts`` of usual fetches; of others, numbers that nobody knows.
+    """The ids of ``_parts`` for common fetches; for others, ids that are never remembered.
 
-    Usual are one, a list, and a dict of such, which is what ``MonitoredSession`` makes of both.
+    Common are one object, a list, and a dict of these, which ``MonitoredSession`` makes.
     """
     kind = type(fetches)
     if kind is list or kind is tuple:
@@ -156,7 +155,7 @@ def _part_ids(fetches: Any) -> Iterable[int]:
 
 
 def _parts(fetches: Any) -> list[Any]:
-    """What a nest of lists, tuples and dicts is made of, in order."""
+    """The objects in nested lists, tuples and dicts, in order."""
     parts = []
     waiting = [fetches]
     while waiting:
@@ -176,10 +175,10 @@ def step_numbers(steps: Iterable[int], argument: str, most: int | None = None) -
     Args:
         steps: Whole numbers, in any order.
         argument: Name of the argument, for errors.
-        most: How many there may be.
+        most: Largest allowed number of steps.
 
     Raises:
-        UsageError: They are no whole numbers from 0, or too many.
+        UsageError: A step is not a whole number from 0, or there are too many.
     """
     if isinstance(steps, (str, bytes)) or not isinstance(steps, Iterable):
         raise UsageError(f"{argument}={steps!r} must be a list of step numbers")
@@ -188,10 +187,10 @@ def step_numbers(steps: Iterable[int], argument: str, most: int | None = None) -
         try:
             numbers.add(operator.index(step))
         except TypeError:
-            raise UsageError(f"{argument}: {step!r} is no step number") from None
+            raise UsageError(f"{argument}: {step!r} is not a step number") from None
         if most is not None and len(numbers) > most:
             raise UsageError(f"{argument}: at most {most} steps can be traced; give fewer")
     negative = min(numbers, default=0)
     if negative < 0:
-        raise UsageError(f"{argument}: {negative} is no step; runs are numbered from 0")
+        raise UsageError(f"{argument}: {negative} is not a step; runs are numbered from 0")
     return frozenset(numbers)

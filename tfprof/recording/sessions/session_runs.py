@@ -1,7 +1,7 @@
-"""Calls of ``Session.run``, watched; this is what changes a TensorFlow class, and changes it back.
+"""Watches calls of ``Session.run``, by replacing a method of TensorFlow and restoring it.
 
-All who watch share one replacement of ``BaseSession.run``. The last one to stop restores the
-original, whatever the order in which they started.
+All observers share one replacement of ``BaseSession.run``. The last one to stop restores the
+original, in whatever order they started.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tfprof.recording.sessions.run_traces import RunTrace, is_full_trace
 
 
 class PlannedRun(Protocol):
-    """A run in which somebody takes an interest."""
+    """A run that an observer follows."""
 
     @property
     def traced(self) -> bool:
@@ -33,33 +33,35 @@ class PlannedRun(Protocol):
 
 
 class RunObserver(Protocol):
-    """Somebody who watches; its exceptions would be those of the user's ``Session.run``."""
+    """An observer of runs; its exceptions would end the user's ``Session.run``."""
 
     def plan_run(self, session: Any, fetches: Any) -> PlannedRun | None:
-        """Called before each run; None if it may run as it is."""
+        """Called before each run; None if the observer does not follow it."""
 
 
 class _Watch:
-    """One replacement of ``BaseSession.run`` and who sees the calls."""
+    """One replacement of ``BaseSession.run``, and the observers of the calls."""
 
     def __init__(self, session_class: Any) -> None:
         self.session_class = session_class
         self.original = session_class.run
-        self.observers: tuple[RunObserver, ...] = ()  # replaced, never changed: read without lock
+        self.observers: tuple[
+            RunObserver, ...
+        ] = ()  # replaced, never changed, so reading needs no lock
         self.replacement = _watched(self)
 
 
-# The class is shared by the whole process, so changes of it must be, too.
+# The class is shared by the whole process, and so is the lock for changing it.
 _CLASS_LOCK = threading.Lock()
 
 
 def watch_sessions(observer: RunObserver) -> Callable[[], None]:
-    """Let an observer see each call of ``Session.run`` in this process, of all sessions.
+    """Call an observer for each ``Session.run`` in this process, of all sessions.
 
-    Calls made through ``Session.make_callable`` and ``partial_run`` are not seen.
+    Calls through ``Session.make_callable`` and ``partial_run`` are not watched.
 
     Returns:
-        A function that ends it. Runs that have begun by then are still reported.
+        A function that ends the watch. Runs that have begun before are still reported.
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
@@ -77,8 +79,7 @@ def watch_sessions(observer: RunObserver) -> Callable[[], None]:
 def _stop(watch: _Watch, observer: RunObserver) -> None:
     with _CLASS_LOCK:
         watch.observers = tuple(other for other in watch.observers if other is not observer)
-        # Where somebody else has replaced our replacement, it stays below theirs and only
-        # passes calls on.
+        # If other code has replaced our replacement, ours stays and only passes calls on.
         if not watch.observers and watch.session_class.run is watch.replacement:
             watch.session_class.run = watch.original
 
@@ -127,9 +128,9 @@ def _new_run_metadata() -> Any:
 
 
 def fetch_names(graph: Any, fetches: Any) -> frozenset[str]:
-    """Names of the tensors and ops that a ``fetches`` argument asks for, without repetition.
+    """Names of the tensors and ops in a ``fetches`` argument, without repetition.
 
-    Empty for fetches that are none: it is for the run to say what is wrong with them.
+    Empty for invalid fetches, of which the run itself complains.
     """
     from tensorflow.python.client import session
 
@@ -155,7 +156,7 @@ def session_run_hook() -> Any:
 
 
 def tracing_request(trace: RunTrace) -> Any:
-    """What ``SessionRunHook.before_run`` returns to have the run traced."""
+    """The value that ``SessionRunHook.before_run`` returns to trace the run."""
     import tensorflow
 
     return tensorflow.compat.v1.train.SessionRunArgs(fetches=None, options=trace.options)
