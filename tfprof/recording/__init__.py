@@ -1,1 +1,1 @@
-"""Profiles of programs while they run: contexts, hooks and callbacks."""
+"""Records programs while they run: contexts, hooks and callbacks."""

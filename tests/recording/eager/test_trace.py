@@ -299,7 +299,7 @@ def test_the_profile_is_there_when_the_block_is_over() -> None:
     t = trace()
     with pytest.raises(UsageError, match="inside the with block"):
         t.step()
-    with t, pytest.raises(UsageError, match="over"):
+    with t, pytest.raises(UsageError, match="after the with block"):
         _ = t.profiler
     assert t.steps == []
     with pytest.raises(EmptyProfileError):

@@ -36,8 +36,8 @@ def test_a_wish_for_the_next_run_is_for_that_run_only() -> None:
     [
         ("10", "must be a list of step numbers"),
         (10, "must be a list of step numbers"),
-        ([1.5], r"1\.5 is no step number"),
-        ([3, -1], "-1 is no step"),
+        ([1.5], r"1\.5 is not a step number"),
+        ([3, -1], "-1 is not a step"),
         (range(101), "at most 100 steps"),
     ],
 )

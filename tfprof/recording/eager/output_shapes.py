@@ -1,4 +1,4 @@
-"""What comes out of an op that ran, by what went in: the ops that cost most, and simple ones."""
+"""Output shapes of ops that ran, from their input shapes, for costly and for simple ops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHAPED_BY_FIRST = frozenset(
      "Sign", "Softmax", "LogSoftmax", "Softplus", "Softsign", "Sqrt", "Square", "Tanh",
      "AvgPool", "MaxPool")
 )  # fmt: skip
-"""Ops of whose inputs the first is enough to know."""
+"""Ops whose first input determines the output shape."""
 
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 _SHAPED_BY_ALL = COMMUTATIVE | {
@@ -39,13 +39,13 @@ _SHAPED_BY_ALL = COMMUTATIVE | {
 def output_shape(
     op_type: str, attributes: Attributes, inputs: Sequence[Shape | None]
 ) -> Shape | None:
-    """Shape of an op's first output, None if it is not known.
+    """Shape of an op's first output; None if it is unknown.
 
     Args:
         op_type: Type of the op in the graph.
         attributes: Its attributes in the graph.
-        inputs: Shapes that it saw, None where unknown. A convolution may have run in another
-            layout than the graph says; the answer is in the graph's.
+        inputs: Shapes of its inputs when it ran, None if unknown. A convolution may have run in
+            another layout than that of the graph; the result is in the graph's layout.
     """
     if not inputs or inputs[0] is None:
         return None
@@ -63,7 +63,7 @@ def output_shape(
 
 
 def _in_declared_layout(attributes: Attributes, image: Shape, taps: Shape) -> Shape:
-    """The image as the graph lays it out, told from the channels that the filter takes."""
+    """The image in the graph's layout, recognized by the channels of the filter."""
     if len(taps) != 4 or len(image) != 4:
         return image
     _, _, depth, filters = taps
@@ -76,7 +76,7 @@ def _in_declared_layout(attributes: Attributes, image: Shape, taps: Shape) -> Sh
 
 
 def _takes(channels: int, depth: int, filters: int) -> bool:
-    """Whether filters can go over so many channels, perhaps in groups."""
+    """Whether filters fit so many channels, perhaps in groups."""
     if depth == 0 or channels % depth:
         return False
     groups = channels // depth

@@ -1,8 +1,8 @@
-"""What TensorFlow 2 executes between two moments, as it happens.
+"""Records what TensorFlow 2 executes between two moments.
 
-TensorFlow's run-metadata collection holds graphs but no times for eager runs, so the times come
-from its profiler session: host events of every op and, on accelerators, of every kernel. Marks of
-ours in the same event stream tell steps apart and lead from an eager op to the Python line.
+TensorFlow's run metadata have graphs but no times for eager runs. So the times come from its
+profiler session: host events of every op and, on accelerators, of every kernel. tfprof adds marks
+to the events, which separate the steps and link each eager op to its Python line.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ STEP_MARK = "tfprof.step"
 """Event that spans a step; its stat ``step_num`` is the step's number."""
 
 EAGER_MARK = "tfprof.op"
-"""Event right after an eager op; its stat ``index`` is a place in ``EagerRecording.ops``."""
+"""Event right after an eager op; its stat ``index`` is an index of ``EagerRecording.ops``."""
 
 _HOST_TRACER_LEVEL = 3  # every op, cheap ones included, with the shapes that flow into it
 _PYTHON_TRACER_LEVEL = 0
 _DEVICE_TRACER_LEVEL = 1
 _SETTLING_SECONDS = 0.1
-"""TensorFlow's threads hand over a result before their own events end, and events that have not
-ended when a session stops are lost: those of whole functions, on a busy machine."""
+"""TensorFlow's threads pass on a result before their own events end, and events that have not
+ended when a session stops are lost: on a busy machine, those of whole functions."""
 _KNOWN_PRODUCERS = 100_000
 _ATTRIBUTE_FIELDS = {"int": "i", "bool": "b", "string": "s"}
 
@@ -41,7 +41,7 @@ Location = tuple[str, int, str]
 
 
 def end_of_data_errors() -> tuple[type[Exception], ...]:
-    """What an iterator raises, in Python or inside a function, when there are no data any more."""
+    """The exceptions of an iterator at the end of its data, in Python or inside a function."""
     return (StopIteration, tensorflow_module().errors.OutOfRangeError)
 
 
@@ -50,14 +50,14 @@ class EagerOp:
     """An op that ran eagerly at one place in the program, any number of times.
 
     Attributes:
-        node: Name, type and attributes. The name is its type below the name scopes (Keras layers
-            are such), made unique.
+        node: Name, type and attributes. The name is its type below its name scopes (such as
+            Keras layers), made unique.
         inputs: Eager op and slot (``op:slot``) that made each input of its first run, ``""`` if
             unknown.
         input_shapes: Shape of each input in its first run, None if unknown.
         output_shapes: The same of each output.
         element_bytes: Bytes of an element of each output, 0 if unknown.
-        stack: Where it was called, outermost first.
+        stack: Call stack, outermost call first.
     """
 
     node: pb.NodeDef
@@ -70,13 +70,13 @@ class EagerOp:
 
 @dataclass(slots=True)
 class EagerRecording:
-    """What was recorded.
+    """A recording.
 
     Attributes:
         xspace: The events, a serialized XSpace; empty if nothing was recorded.
-        ops: What the ``EAGER_MARK``s among the events mean.
-        problem: What went wrong when eager ops were noted, or ``""``. Such ops are among the
-            events, but not in ``ops``.
+        ops: The ops to which the ``EAGER_MARK``s among the events refer.
+        problem: The first error in recording eager ops, or ``""``. Such ops have events, but are
+            not in ``ops``.
     """
 
     xspace: bytes = b""
@@ -97,8 +97,7 @@ class _Level:
 class EagerRecorder:
     """Records until it is stopped; TensorFlow allows one recorder in a process.
 
-    Eager ops of other threads than the one that starts are recorded, too, but without the line
-    that called them.
+    Eager ops of all threads are recorded; only those of the starting thread have call stacks.
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
@@ -112,10 +111,10 @@ class EagerRecorder:
         self._has_accelerator = False
 
     def start(self) -> None:
-        """Begin.
+        """Start recording.
 
         Raises:
-            UsageError: Something else in this process is recording already.
+            UsageError: Another recording is active in this process.
         """
         profiler = self._tensorflow.profiler.experimental
         options = profiler.ProfilerOptions(
@@ -132,7 +131,7 @@ class EagerRecorder:
             if isinstance(error, self._tensorflow.errors.AlreadyExistsError):
                 raise UsageError(
                     "trace: this process is being recorded already, by an outer trace, "
-                    "tf.profiler or a TensorBoard callback, and TensorFlow allows one recording "
+                    "tf.profiler or a TensorBoard callback. TensorFlow allows one recording "
                     "at a time; end the other one first"
                 ) from error
             raise
@@ -140,25 +139,25 @@ class EagerRecorder:
         self._ops.watch()
 
     def begin_step(self, number: int) -> None:
-        """What runs from here on belongs to this step; ends the step before."""
+        """Begin a step; this ends the step before."""
         self.end_step()
         self._step_mark = self._tensorflow.profiler.experimental.Trace(STEP_MARK, step_num=number)
         self._step_mark.__enter__()
 
     def end_step(self) -> None:
-        """What runs from here on belongs to no step."""
+        """End the step; ops that run after it belong to no step."""
         if self._step_mark is None:
             return
-        if self._has_accelerator:  # else kernels of this step would run into the next
+        if self._has_accelerator:  # else this step's kernels would run on in the next
             self._tensorflow.test.experimental.sync_devices()
         mark, self._step_mark = self._step_mark, None
         mark.__exit__(None, None, None)
 
     def stop(self) -> EagerRecording:
-        """End; nothing stays enabled, whatever happens. A second call gives an empty recording.
+        """Stop recording, also after an error. A second call returns an empty recording.
 
         Raises:
-            InputError: TensorFlow has not written what it recorded.
+            InputError: TensorFlow has not written the recording.
         """
         if self._folder is None:
             return EagerRecording()
@@ -174,7 +173,7 @@ class EagerRecorder:
             if len(paths) != 1:
                 raise InputError(
                     f"{folder}: TensorFlow's profiler wrote {len(paths)} files instead of one; "
-                    "see that the disk has room and record again"
+                    "make sure that the disk has room, and record again"
                 )
             return EagerRecording(paths[0].read_bytes(), self._ops.ops, self._ops.problem)
         finally:
@@ -182,7 +181,7 @@ class EagerRecorder:
 
 
 class _EagerOps:
-    """Tells eager ops apart by type, name scope and the whole call stack."""
+    """Distinguishes eager ops by type, name scope and whole call stack."""
 
     def __init__(self, tensorflow: Any) -> None:
         from tensorflow.python.eager import context
@@ -195,7 +194,7 @@ class _EagerOps:
         self._callbacks = op_callbacks
         self._op_def = op_def_registry.get
         self._by_place: dict[tuple[Any, ...], int] = {}
-        self._codes: dict[int, Any] = {}  # keeps code objects alive: their ids are keys
+        self._codes: dict[int, Any] = {}  # keeps the code objects alive, whose ids are keys
         self._names: dict[str, int] = {}
         self._producers: dict[int, str] = {}
         self._watching = False
@@ -207,7 +206,7 @@ class _EagerOps:
     def unwatch(self) -> None:
         if self._watching:
             self._watching = False
-            # Callbacks are a thread's own; one of a thread that stops elsewhere stays, asleep.
+            # Callbacks belong to a thread. In another thread, the callback stays but does nothing.
             with contextlib.suppress(KeyError):
                 self._callbacks.remove_op_callback(self._on_op)
 
@@ -292,7 +291,7 @@ def _element_bytes(tensor: Any) -> int:
 
 
 def _set_attribute(node: pb.NodeDef, name: str, attribute_type: str, value: Any) -> None:
-    """Keep the attributes that formulas for float operations read."""
+    """Keep an attribute if formulas for float operations read its kind."""
     if value is None:
         return
     if attribute_type == "list(int)":

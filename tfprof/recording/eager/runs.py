@@ -1,4 +1,4 @@
-"""What ran → the run metadata of each step."""
+"""Makes run metadata of each step from the events."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _CPU = f"{_TASK}/device:CPU:0"
 def runs_of_steps(
     log: EventLog, names: Sequence[str], output_bytes: Mapping[str, Sequence[tuple[int, int]]]
 ) -> dict[int, pb.RunMetadata]:
-    """Run metadata of each step in which the program ran something.
+    """Run metadata of each step in which the program ran ops.
 
-    Input pipelines run ahead by themselves, after the last step, too; that makes no step.
+    Input pipelines run ahead, also after the last step; they alone do not make a step.
 
     Args:
-        log: What ran.
-        names: Node that each execution belongs to; those of ``""`` are left out.
+        log: The events.
+        names: Name of the node of each execution; ``""`` leaves the execution out.
         output_bytes: Slot and bytes of the outputs of nodes.
     """
     by_execution = {id(e): name for e, name in zip(log.executions, names, strict=True)}
@@ -45,7 +45,7 @@ def runs_of_steps(
 
 
 class _Run:
-    """The run metadata of a step while they grow."""
+    """Builds the run metadata of a step."""
 
     def __init__(self) -> None:
         self.message = pb.RunMetadata()
@@ -87,7 +87,7 @@ def _add_outputs(stats: pb.NodeExecStats, outputs: Sequence[tuple[int, int]]) ->
 
 
 def _devices(log: EventLog, by_execution: Mapping[int, str]) -> dict[str, str]:
-    """Device of the nodes that launched kernels; all others ran on the CPU."""
+    """Devices of the nodes that launched kernels; all other nodes ran on the CPU."""
     return {
         by_execution[id(kernel.launcher)]: f"{_TASK}{kernel.device}"
         for kernel in log.kernels

@@ -29,25 +29,25 @@ from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
 from tfprof.wire import messages as pb
 
 
-class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as t
+class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as t
     """Profiles what TensorFlow 2 runs inside a ``with`` block.
 
     Everything that runs in the block is recorded, in all threads: eager ops, ``tf.function``,
-    Keras' ``fit`` and ``predict``. Ops of a function stand in a scope of the function's name,
-    ops of functions that it calls below the calling op, as TensorFlow names them when it inlines
-    functions; ops of dataset functions stand in ``tf.data/``. Eager ops are named by their type,
-    inside the name scopes (Keras layers) that call them, and show the lines that call them. An
-    XLA-compiled function is one op. Times are those of the kernels; a fused kernel counts as the
-    matrix multiplication or convolution in it. Memory is known where TensorFlow tells it: on
-    GPUs, and on CPUs with ``TF_CPU_ALLOCATOR_USE_BFC=true``.
+    Keras' ``fit`` and ``predict``. The ops of a function are in a scope with the function's name.
+    Ops of functions that it calls are below the calling op, as TensorFlow names them when it
+    inlines functions. Ops of dataset functions are in ``tf.data/``. Eager ops have the name of
+    their type, inside the name scopes (Keras layers) that call them, and the lines that call them.
+    An XLA-compiled function is one op. Times are those of the kernels; the time of a fused kernel
+    belongs to its matrix multiplication or convolution. TensorFlow records memory on GPUs, and on
+    CPUs with ``TF_CPU_ALLOCATOR_USE_BFC=true``.
 
     TensorFlow allows one recording in a process at a time. The recording grows with the number
     of ops that run, 200 to 400 bytes for each; trace some steps of a training, not all.
 
     Args:
         targets: Keras models, ``tf.Module``s, ``tf.function``s or concrete functions whose
-            variables the profile should hold. The layers of models given here become scopes
-            under their own names; otherwise they keep the suffixes that TensorFlow gives them.
+            variables the profile should hold. The layers of these models become scopes with
+            their own names; other layers keep the suffixes that TensorFlow adds.
         step: Number of the first step.
         classic: As for ``Profiler``.
 
@@ -56,7 +56,7 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
-        UsageError: A target is nothing that runs, the step no integer; or, on entering: this
+        UsageError: A target can not be run, or the step is not an integer; or, on entering, this
             process is being recorded already.
 
     Example::
@@ -96,11 +96,11 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
     def step(self) -> None:
         """End the current step and begin the next.
 
-        A step in which nothing ran is left out, so a call at the end of each turn of a loop does
-        no harm.
+        A step in which nothing ran is left out, so you may call this at the end of each round of
+        a loop.
 
         Raises:
-            UsageError: The block has not begun, or is over.
+            UsageError: The block has not begun, or has ended.
         """
         if self._recorder is None:
             raise UsageError("trace.step: call it inside the with block")
@@ -113,7 +113,7 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop recording, also after an exception, which goes on."""
+        """Stop recording, also after an exception, which is passed on."""
         recorder, self._recorder = self._recorder, None
         assert recorder is not None
         try:
@@ -134,7 +134,7 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
         """The profile of what ran.
 
         Raises:
-            UsageError: The block is not over.
+            UsageError: The block has not ended.
         """
         return self._finished().profiler
 
@@ -143,7 +143,7 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
         """The last step as RunMetadata.
 
         Raises:
-            UsageError: The block is not over.
+            UsageError: The block has not ended.
             EmptyProfileError: Nothing ran in the block.
         """
         runs = self._finished().runs
@@ -153,12 +153,12 @@ class trace:  # noqa: N801  # reads like a function: with tfprof.trace(model) as
 
     def _finished(self) -> TracedProfile:
         if self._profile is None:
-            raise UsageError("trace: the profile is there when the with block is over")
+            raise UsageError("trace: read the profile after the with block")
         return self._profile
 
 
 class TracedProfile:
-    """A profiler, and the run metadata that it was given, by step."""
+    """A profiler and the run metadata of its steps."""
 
     def __init__(self, profiler: Profiler, runs: Mapping[int, pb.RunMetadata]) -> None:
         self.profiler = profiler
@@ -170,7 +170,7 @@ class TracedProfile:
 def profile_recording(
     recording: EagerRecording, targets: Sequence[Any], *, classic: bool
 ) -> TracedProfile:
-    """Make a profile of what was recorded.
+    """Make a profile of a recording.
 
     Args:
         recording: The recording.
@@ -179,7 +179,7 @@ def profile_recording(
     """
     if recording.problem:
         warnings.warn(
-            f"some eager ops have no line in the profile, as they could not be noted "
+            f"some eager ops have no call stack in the profile, because of an error "
             f"({recording.problem})",
             TfprofWarning,
             stacklevel=3,
@@ -223,7 +223,7 @@ def _op_log_columns(
 
 
 def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
-    """Make a node of each variable; returns the trainable ones."""
+    """Add a node for each variable; returns the names of trainable ones."""
     trainable = []
     for variable in variables_of(targets):
         node = graph.nodes.setdefault(

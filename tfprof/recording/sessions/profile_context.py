@@ -17,19 +17,19 @@ class ProfileContext(RunRecorder):
             train()
         context.profiler.profile_operations(options)
 
-    Each call of ``run`` is one step, numbered from 0 in the order in which the calls begin;
-    initialising variables counts, and so does a call that fails. What the calls return or raise
-    stays the same. The caller's ``options`` are left as they are; ``run_metadata`` of the
-    caller are filled, on traced steps with the trace, too.
+    Each call of ``run`` is one step, numbered from 0 in the order in which the calls begin, also
+    those that initialise variables or fail. The calls return and raise the same as without the
+    context. The caller's ``options`` do not change. The caller's ``run_metadata`` are filled, on
+    traced steps also with the trace.
 
     Each graph that runs has its own profiler: see ``profiler`` and ``profilers``.
 
-    Contexts may be nested, also in other threads, and left in any order; each sees all runs and
-    counts its own steps. Calls made through ``Session.make_callable`` and ``partial_run`` are not
-    seen.
+    Contexts may be nested, also in other threads, and left in any order; each watches all runs and
+    counts its own steps. Calls through ``Session.make_callable`` and ``partial_run`` are not
+    watched.
 
-    What fails in tracing, saving or profiling never ends the user's run: the first problem of
-    each kind is a ``TfprofWarning``, and all are ``notices``.
+    An error in tracing, saving or profiling never ends the user's run: the first one of each kind
+    is a ``TfprofWarning``, and all are in ``notices``.
 
     Entering raises ``MissingDependencyError`` without TensorFlow.
     """

@@ -1,4 +1,4 @@
-"""A hook that profiles ``MonitoredSession`` and whatever else takes a ``SessionRunHook``."""
+"""A hook that profiles ``MonitoredSession`` and all else that accepts a ``SessionRunHook``."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class ProfilerHook(RunRecorder):
                 session.run(train)
         hook.profiler.profile_operations(options)
 
-    Arguments and methods are those of ``ProfileContext``. Steps are the runs that the hook has
-    seen, numbered from 0, not the global step: a training that goes on from a checkpoint would
-    never get to step 100, and with several workers the global step leaves numbers out. Runs that
-    initialise, restore or save are not seen and not counted.
+    Arguments and methods are those of ``ProfileContext``. Steps are the runs that the hook
+    watches, numbered from 0. The global step would not do: a training that continues from a
+    checkpoint would never reach step 100, and with several workers the global step skips numbers.
+    Runs that initialise, restore or save are not watched and not counted.
 
-    On traced steps TensorFlow writes the trace level into ``options`` that the caller passed to
-    ``MonitoredSession.run``; pass fresh ones to each run.
+    On traced steps TensorFlow writes the trace level into the ``options`` that the caller passes to
+    ``MonitoredSession.run``; pass new ones to each run.
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
@@ -35,15 +35,15 @@ class ProfilerHook(RunRecorder):
     _running: dict[int, tuple[RecordedRun, RunTrace | None]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> ProfilerHook:
-        """Make an instance of TensorFlow's class, too, which is known only now."""
+        """Make an instance that is also one of TensorFlow's class, which is imported only now."""
         own: Any = cls
         hook: Any = super().__new__(_with_tensorflow(own))
         hook._running = {}  # by thread
         return hook  # type: ignore[no-any-return]
 
     def before_run(self, run_context: Any) -> Any:
-        """Ask for a trace if this run is to be traced (``SessionRunHook``)."""
-        self._take_running()  # TensorFlow does not tell of a run that failed
+        """Request a trace if this run is to be traced (``SessionRunHook``)."""
+        self._take_running()  # TensorFlow does not report a run that failed
         if not self._enabled:
             return None
         plan = self.plan_run(run_context.session, run_context.original_args.fetches)
@@ -54,14 +54,14 @@ class ProfilerHook(RunRecorder):
         return tracing_request(trace) if trace else None
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Take the trace (``SessionRunHook``)."""
+        """Process the trace (``SessionRunHook``)."""
         plan = self._take_running()
         if plan is not None:
             metadata = run_values.run_metadata if plan.traced else None
             plan.finished(run_context.session.graph, metadata, is_full_trace(run_values.options))
 
     def _take_running(self) -> RecordedRun | None:
-        """The run that this thread began last, if anything was wanted of it."""
+        """The recorded run that this thread began last; None if it is not recorded."""
         plan, trace = self._running.pop(threading.get_ident(), (None, None))
         if trace is not None:
             trace.end()
