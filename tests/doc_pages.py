@@ -23,7 +23,7 @@ from click.testing import CliRunner
 
 import tfprof
 from tfprof.cli.commands.shell import NOT_IN_A_SHELL
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 from tfprof.cli.registry import find_command, sections
 from tfprof.cli.shell.shell import Shell
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import tfprof
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 
 GRAPH = """
 node { name: "x" op: "Placeholder" }

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tfprof.cli.completion.protocol import SHELLS, offers_at
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 from tfprof.cli.reference import program_reference
 from tfprof.cli.registry import COMMANDS
 

@@ -127,7 +127,7 @@ def test_a_terminal_that_has_ascii_only(sound):
 
 def test_help_is_light(process):
     code = (
-        "import sys; from tfprof.cli.main import cli\n"
+        "import sys; from tfprof.cli.program import cli\n"
         "try: cli.main(['doctor', '--help'])\n"
         "except SystemExit: pass\n"
         "print([m for m in ('numpy', 'google.protobuf', 'rich', 'tensorflow') if m in sys.modules])"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 
 HLO = 'digraph G { label="add.1"; a -> b; }\n'
 

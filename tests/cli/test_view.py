@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 import tfprof
-from tfprof.cli.main import cli
 from tfprof.cli.options import CLI_DEFAULTS, chosen_options
+from tfprof.cli.program import cli
 from tfprof.cli.registry import COMMANDS
 from tfprof.errors import InputError
 from tfprof.options.spec import OPTIONS

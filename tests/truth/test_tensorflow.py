@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import tfprof
 from tests.truth.recorded import CLAIM, DENIAL, ONE_STEP, fills, median
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 from tfprof.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.captured_runs import read_run
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
@@ -101,29 +102,6 @@ class Question:
         return {name: value for name, value in details.items() if value is not None}
 
 
-class CapturedRuns:
-    """The runs in some paths; each is read once, when it is first needed.
-
-    Args:
-        paths: A log folder, a run folder, or the files of a run.
-    """
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = tuple(paths)
-        self._read: dict[str | None, Run] = {}
-
-    def run(self, name: str | None = None) -> Run:
-        """A run by its name; None is the latest.
-
-        Raises:
-            UsageError: There is no such run.
-            InputError: The run can not be read.
-        """
-        if name not in self._read:
-            self._read[name] = _read_run(self.paths, name)
-        return self._read[name]
-
-
 def capture_paths(inputs: RunInputs) -> tuple[str, ...]:
     """The paths of a command; in a shell, a command without input has those of the session."""
     session = current_session()
@@ -152,19 +130,7 @@ def open_captures(paths: Sequence[str], run: str | None) -> Run:
     captures = None if session is None else session.captures
     if captures is not None and captures.paths == tuple(paths):
         return captures.run(run)
-    return _read_run(paths, run)
-
-
-def _read_run(paths: Sequence[str], run: str | None) -> Run:
-    if not paths:
-        raise UsageError(
-            "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
-        )
-    from tfprof.captures.run.run import open_run
-
-    with progress() as watch:
-        watch.stage(f"reading {paths[0]}")
-        return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
+    return read_run(paths, run)
 
 
 def answer(tool: str, question: Question) -> ToolResult:

@@ -16,8 +16,8 @@ import click
 
 from tfprof._version import __version__
 from tfprof.cli.invocation import SHELL
-from tfprof.cli.main import cli
 from tfprof.cli.options import Command, CommandOption, view_options
+from tfprof.cli.program import cli
 from tfprof.cli.registry import COMMANDS
 from tfprof.cli.spelling import key_of
 from tfprof.options.spec import BY_NAME

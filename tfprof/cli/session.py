@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from tfprof.cli.captures import CapturedRuns
+    from tfprof.cli.captured_runs import CapturedRuns
     from tfprof.profiler import Profiler
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tfprof.captures.run.run
-from tfprof.cli.main import cli
+from tfprof.cli.program import cli
 from tfprof.testing.builders import graph as graph_of
 from tfprof.testing.builders import op
 from tfprof.testing.xspace_builders import event, host, line, xspace

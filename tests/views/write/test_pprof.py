@@ -169,7 +169,7 @@ def test_written_by_the_api_and_the_command_line(profiler, tmp_path, capsys):
 
     from click.testing import CliRunner
 
-    from tfprof.cli.main import cli
+    from tfprof.cli.program import cli
 
     target = tmp_path / "demo.pb.gz"
     result = CliRunner().invoke(cli, ["code", "--demo", "-output", f"pprof:outfile={target}"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tfprof.cli.captures import CapturedRuns
+from tfprof.cli.captured_runs import CapturedRuns
 from tfprof.cli.inputs import RunInputs, input_options, named_files, read_files
 from tfprof.cli.options import Command, CommandOption, from_params, view_options
 from tfprof.cli.progress import progress

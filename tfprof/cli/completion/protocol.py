@@ -17,8 +17,8 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete
 
 from tfprof.cli.invocation import SHELL, classify
-from tfprof.cli.main import cli
 from tfprof.cli.options import Command
+from tfprof.cli.program import cli
 from tfprof.cli.registry import COMMANDS, find_command
 from tfprof.cli.shell.completion import CommandFacts, Completer, Offer
 from tfprof.cli.shell.facts import facts_of

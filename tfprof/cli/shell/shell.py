@@ -36,7 +36,7 @@ from tfprof.errors import TfprofError, UsageError
 from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
-    from tfprof.cli.captures import CapturedRuns
+    from tfprof.cli.captured_runs import CapturedRuns
     from tfprof.profiler import Profiler
     from tfprof.profiles.model.profile import Profile
 

@@ -1,0 +1,53 @@
+"""The captured runs in some paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tfprof.cli.progress import progress
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+
+
+class CapturedRuns:
+    """The runs in some paths; each is read once, when it is first needed.
+
+    Args:
+        paths: A log folder, a run folder, or the files of a run.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        self._read: dict[str | None, Run] = {}
+
+    def run(self, name: str | None = None) -> Run:
+        """A run by its name; None is the latest.
+
+        Raises:
+            UsageError: There is no such run.
+            InputError: The run can not be read.
+        """
+        if name not in self._read:
+            self._read[name] = read_run(self.paths, name)
+        return self._read[name]
+
+
+def read_run(paths: Sequence[str], run: str | None) -> Run:
+    """A run by its name; None is the latest.
+
+    Raises:
+        UsageError: There are no paths, or no such run.
+        InputError: It can not be read.
+    """
+    if not paths:
+        raise UsageError(
+            "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
+        )
+    from tfprof.captures.run.run import open_run
+
+    with progress() as watch:
+        watch.stage(f"reading {paths[0]}")
+        return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
