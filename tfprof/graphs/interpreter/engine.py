@@ -17,7 +17,15 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.graphs.flops.formulas import Formula
-from tfprof.graphs.interpreter.analysis import Analysis, Call, Outcome, Outcomes, Status, Verdict
+from tfprof.graphs.interpreter.analysis import (
+    Analysis,
+    Call,
+    Outcome,
+    Outcomes,
+    Request,
+    Status,
+    Verdict,
+)
 from tfprof.graphs.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
 from tfprof.graphs.interpreter.control_flow import ControlFlow
 from tfprof.graphs.interpreter.dataflow import data_flow_order, needed, roots_of_function
@@ -38,16 +46,8 @@ from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Program
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
 from tfprof.graphs.shapes.infer import infer
 
-Walk = Generator["Request", Analysis, Analysis]
+Walk = Generator[Request, Analysis, Analysis]
 """A walk through a body: asks for analyses of the functions it calls, returns its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A function with the arguments of a call."""
-
-    body: Body
-    args: tuple[Tensor, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,12 +332,12 @@ def _tensor_ids(run: _Pass, wiring: Wiring) -> list[int]:
     ids[n + NO_INPUT], ids[n + UNLIKE] = NO_INPUT, UNLIKE
     if not run.is_first:
         for place in wiring.places:
-            found = outcomes[place]
-            if found is None:
+            outcome = outcomes[place]
+            if outcome is None:
                 continue
-            ids[place] = found.first
+            ids[place] = outcome.first
             for slot, wire in wiring.outputs.get(place, ()):
-                ids[wire] = found.id_of(slot)
+                ids[wire] = outcome.id_of(slot)
     return ids
 
 

@@ -28,15 +28,15 @@ class Names:
             name: What to call it if nothing else is called so.
             owner: What it belongs to; the same owner gets the same unknown again.
         """
-        found = self._given.get(owner)
-        if found is None:
+        unknown = self._given.get(owner)
+        if unknown is None:
             unique = name
             while unique in self._owners or unique == BATCH:
                 number = self._last_numbers[name] = self._last_numbers.get(name, 1) + 1
                 unique = f"{name}#{number}"
             self._owners[unique] = owner
-            found = self._given[owner] = Symbolic.named(unique)
-        return found
+            unknown = self._given[owner] = Symbolic.named(unique)
+        return unknown
 
     def batch(self) -> Symbolic:
         """The batch size."""
