@@ -23,7 +23,7 @@ class Weights(NamedTuple):
     Attributes:
         trainable: Those that training changes.
         non_trainable: Those that it does not change.
-        unknown: Those of which nobody says it.
+        unknown: Those that may or may not train: the program does not say.
         size_bytes: Bytes of all.
     """
 

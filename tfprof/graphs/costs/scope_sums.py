@@ -111,7 +111,7 @@ def scope_sums(
     Args:
         root: The analysis of the program.
         layer_of: Layers of the nodes of the graph, by name, if it has layers. What functions do
-            then counts for the layer that calls them: names inside do not tell layers apart,
+            then counts for the layer that calls them: names inside do not say which layer it is,
             because Keras 3 may call one layer ``dense_1`` there and another one outside.
         results: Outputs that the caller gets; None for all that no op takes.
         picos_of: How long nodes take.

@@ -19,7 +19,7 @@ from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import UNKNOWN, Tensor
 
 _FEW = 100
-"""Of fewer nodes it is not worth the while to find out which share an outcome."""
+"""Number of nodes below which it does not pay to find out which share an outcome."""
 
 
 class Status(Enum):
@@ -72,7 +72,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a walk has found of a node; nodes of which it is the same share one.
+    """What a walk has found out about a node; nodes with equal results share one.
 
     Attributes:
         op: Op type.

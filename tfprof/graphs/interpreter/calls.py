@@ -267,4 +267,4 @@ CALLS: dict[str, Handler] = {
 PLAIN_CALLS = frozenset(
     ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase")
 )
-"""Calls of which what flows in tells all, if no run tells which branch it was."""
+"""Calls whose inputs determine everything, unless a run has shown which branch was taken."""

@@ -48,7 +48,7 @@ def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable
 
 
 def counters_of(variable: Variable, after: Tensor) -> dict[str, Counter]:
-    """The counters in a variable, told from its value after an iteration."""
+    """The counters in a variable, worked out from its value after an iteration."""
     counters: dict[str, Counter] = {}
     if variable.counter and after.values:
         step = step_of(variable.counter, after.values[0])

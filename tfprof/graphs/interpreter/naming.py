@@ -1,4 +1,4 @@
-"""Names of sizes that a graph does not tell."""
+"""Names of sizes that the graph leaves unknown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tfprof.graphs.model.symbolic import Symbolic
 
 BATCH = "B"
-"""The first dimension of every input of which it is unknown: all share one batch."""
+"""The unknown first dimension of inputs: all share one batch."""
 
 _KIND_OF_TRACE = re.compile(r"(?:^|_)(?:inference|forward|backward)_")
 _TRACE_NUMBER = re.compile(r"_\d+$")

@@ -1,4 +1,4 @@
-"""Shapes as rules and the graph tell them together, and names for the sizes that neither tells."""
+"""Shapes from the rules and the graph together, and names for sizes that neither knows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sizes:
     """Completes what rules say.
 
     Args:
-        batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
+        batch: First dimension of inputs where it is unknown; None leaves it a symbol.
         input_shapes: Shape of inputs by the name of their node.
 
     Attributes:

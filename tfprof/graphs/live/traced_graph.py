@@ -1,7 +1,7 @@
 """A live graph as a GraphDef that stands alone: captured variables, functions and all.
 
-A graph that TensorFlow 2 traces refers to variables outside it through placeholders, of which
-nothing tells the shape. Here each becomes the ``VarHandleOp`` that TensorFlow itself writes when it
+A graph that TensorFlow 2 traces refers to variables outside it through placeholders without
+shapes. Here each becomes the ``VarHandleOp`` that TensorFlow itself writes when it
 saves a program; it keeps its name.
 """
 
@@ -24,7 +24,7 @@ class TracedLayer:
 
     Attributes:
         path: Names of the layers from the model to this one, joined by ``/``. Layers of equal
-            names below the same layer are told apart by ``_1``, ``_2``…
+            names below the same layer get ``_1``, ``_2``… appended.
         name: Its name.
         class_name: Name of its class.
         output_shapes: Shape of each output; None if Keras does not know.

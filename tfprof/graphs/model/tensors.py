@@ -76,7 +76,7 @@ class Tensor(NamedTuple):
 
 
 UNKNOWN = Tensor()
-"""A tensor of which nothing is known."""
+"""A tensor about which nothing is known."""
 
 
 DT_FLOAT = 1

@@ -44,7 +44,7 @@ def flops(
             only input.
         convention: Unit of the report's totals: ``flops``, a multiply-add being two of them, or
             ``macs``, multiply-adds.
-        trip_counts: How often loops run of which the graph does not tell it: a number for all of
+        trip_counts: How often loops run, where the graph does not say it: one number for all of
             them, or a dict by name.
         signature: Of a SavedModel, the signature to call; by default ``serving_default``.
         static: Count all ops of the graph, also those that no recorded step has run.
