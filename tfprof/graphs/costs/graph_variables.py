@@ -7,8 +7,8 @@ weight if it is of a float type, has at least one dimension and more than one el
 * is a vector that scales or shifts (an operand of ``Mul``, ``Add`` or ``Sub``), which is what
   normalization layers become.
 
-In between there may be ops that change nothing but form, calls of functions, and loops that hand it
-on unchanged.
+Between the constant and that op there may be ops that only change its form, calls of functions, and
+loops that pass it on unchanged.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ Functions = Callable[[str], "Body | None"]
 
 
 class GraphVariables(NamedTuple):
-    """What a graph has in the way of variables.
+    """The variables of a graph.
 
     Attributes:
         variables: The variables.
-        notes: How they were found, where that is not plain.
+        notes: How they were found, where that is not obvious.
     """
 
     variables: list[Variable]
@@ -195,7 +195,7 @@ class _Uses:
         return self._uses[name][place]
 
     def _update(self, name: str) -> bool:
-        """Look at one body; whether that told something new."""
+        """Look at one body; returns whether anything new was learned."""
         uses, nodes = self._uses[name], self._bodies[name].nodes
         ops, (starts, sources) = nodes.ops, nodes.data_sources()
         changed = [

@@ -152,13 +152,13 @@ def device_of(given: DeviceLike) -> Device:
     )
 
 
-def _cpu(found: re.Match[str]) -> Device:
-    cores, per_cycle = int(found["cores"]), int(found["flops"])
-    rate = cores * float(found["ghz"]) * _G * per_cycle
-    bandwidth = found["bandwidth"]
+def _cpu(processor: re.Match[str]) -> Device:
+    cores, per_cycle = int(processor["cores"]), int(processor["flops"])
+    rate = cores * float(processor["ghz"]) * _G * per_cycle
+    bandwidth = processor["bandwidth"]
     return Device(
-        found[0],
-        f"CPU of {cores} cores at {found['ghz']} GHz, {per_cycle} float32 operations per cycle",
+        processor[0],
+        f"CPU of {cores} cores at {processor['ghz']} GHz, {per_cycle} float32 operations per cycle",
         {"fp64": rate / 2, "fp32": rate},
         None if bandwidth is None else float(bandwidth) * _G,
         "computed from the numbers given",

@@ -23,7 +23,7 @@ class Weights(NamedTuple):
     Attributes:
         trainable: Those that training changes.
         non_trainable: Those that it does not change.
-        unknown: Those of which nobody says it.
+        unknown: Those that may or may not train: the program does not say.
         size_bytes: Bytes of all.
     """
 
@@ -220,22 +220,22 @@ def _rows(
 
 def _shapes(sums: ScopeSums, scope: str) -> tuple[PartialShape, ...] | None:
     """Distinct shapes of what leaves a scope."""
-    found = sums.outputs.get(scope)
-    return None if found is None else tuple(dict.fromkeys(tensor.shape for tensor in found))
+    tensors = sums.outputs.get(scope)
+    return None if tensors is None else tuple(dict.fromkeys(tensor.shape for tensor in tensors))
 
 
 def _completed(
     shapes: tuple[PartialShape, ...] | None,
-    found: tuple[PartialShape, ...] | None,
+    inferred: tuple[PartialShape, ...] | None,
     batch: Number | None,
 ) -> tuple[PartialShape, ...] | None:
     """Shapes as Keras knows them, with the sizes that the analysis knows besides."""
     if shapes is None:
-        return found
+        return inferred
     completed = []
     for shape in shapes:
         if shape is not None and None in shape:
-            fitting = next((other for other in found or () if _fits(shape, other)), None)
+            fitting = next((other for other in inferred or () if _fits(shape, other)), None)
             first = batch if shape[0] is None else shape[0]
             shape = fitting or (first, *shape[1:])  # noqa: PLW2901
         completed.append(shape)

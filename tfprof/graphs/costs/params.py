@@ -1,4 +1,4 @@
-"""Parameters: how many, of which type, and which of them train."""
+"""Parameters: how many there are, their types, and which of them train."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ParamsReport:
 
     @property
     def unknown(self) -> int:
-        """Parameters of variables of which nobody says whether they train."""
+        """Parameters of variables that may or may not train: the program does not say."""
         return self._sum(None)
 
     def _sum(self, trainable: bool | None) -> int:

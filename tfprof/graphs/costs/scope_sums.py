@@ -111,7 +111,7 @@ def scope_sums(
     Args:
         root: The analysis of the program.
         layer_of: Layers of the nodes of the graph, by name, if it has layers. What functions do
-            then counts for the layer that calls them: names inside do not tell layers apart,
+            then counts for the layer that calls them: names inside do not say which layer it is,
             because Keras 3 may call one layer ``dense_1`` there and another one outside.
         results: Outputs that the caller gets; None for all that no op takes.
         picos_of: How long nodes take.
@@ -154,7 +154,7 @@ class _Walk:
 
     def sums(self) -> ScopeSums:
         own = {scope: added(parts) for scope, parts in self.parts.items()}
-        return ScopeSums(own, {scope: tuple(found) for scope, found in self.outputs.items()})
+        return ScopeSums(own, {scope: tuple(tensors) for scope, tensors in self.outputs.items()})
 
     def add_ops(self, picos_of: PicosOf | None) -> None:
         """Add what ops cost, and functions that they call."""
@@ -198,19 +198,19 @@ class _Walk:
     def add_outputs(self, results: Iterable[Edge] | None) -> None:
         """Add the tensors that leave scopes; those of calls are counted in the functions."""
         analysis = self.analysis
-        found: dict[str, list[Tensor]] = defaultdict(list)
+        tensors_of: dict[str, list[Tensor]] = defaultdict(list)
         for (place, slot), within in leaving(analysis, self.scopes, results):
             if self.phases[place] is not Phase.FORWARD:
                 continue
             tensor = analysis.outputs[place][slot]
             scope = self.scopes[place]
             for left in left_scopes(scope, within):
-                found[left].append(tensor)
+                tensors_of[left].append(tensor)
             if place not in analysis.calls:
                 size = tensor_bytes(tensor)
                 amounts = Amounts(activation_bytes=size or 0, unsized=size is None)
                 self.parts[scope].append(amounts.times(analysis.times.get(place, 1)))
-        for scope, tensors in found.items():
+        for scope, tensors in tensors_of.items():
             last_first = dict.fromkeys(reversed(tensors))
             self.outputs[scope] = last_first | self.outputs[scope]
 

@@ -13,11 +13,11 @@ from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
 from tfprof.graphs.shapes.arguments import axis_in
+from tfprof.graphs.shapes.spectral import RANKS
 
 FAMILY = Family.named("fft")
 
 _SOURCE = "Frigo & Johnson, The Design and Implementation of FFTW3, 2005, §V"
-_RANKS = {"": 1, "2D": 2, "3D": 3}
 
 
 def _points(lengths: Dims) -> int:
@@ -40,9 +40,9 @@ def _operations(points: int, factor: float) -> int:
 def _rank(op: OpCall) -> int:
     """Dimensions that are transformed, from the op type."""
     suffix = op.type.rpartition("FFT")[2]
-    if suffix not in _RANKS:
+    if suffix not in RANKS:
         raise UnknownError(f"{op.type} is no Fourier transform")
-    return _RANKS[suffix]
+    return RANKS[suffix]
 
 
 def _transformed(op: OpCall, signal: Dims, axes: tuple[int, ...], factor: float) -> Cost:

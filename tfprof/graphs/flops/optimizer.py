@@ -21,6 +21,7 @@ from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operati
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_RESOURCE, REF
+from tfprof.graphs.shapes.updates import DENSE_ONLY, RESOURCES_ONLY
 
 FAMILY = Family.named("optimizer")
 
@@ -111,9 +112,6 @@ _UPDATES = {
     ),
 }
 
-_NOT_SPARSE = ("GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign")
-_ONLY_RESOURCES = ("KerasMomentum", "AdamWithAmsgrad")
-
 
 def _elements(op: OpCall, gradient: int) -> Number:
     """Elements of a gradient, which are those of the variable unless only some rows get one."""
@@ -149,11 +147,11 @@ def _rule(update: _Update) -> str:
 def _op_types(name: str) -> tuple[str, ...]:
     """The dense and sparse updates of resources and of TF1's variables."""
     kinds = ["ResourceApply"]
-    if name not in _ONLY_RESOURCES:
+    if name not in RESOURCES_ONLY:
         kinds.append("Apply")
-    if name not in _NOT_SPARSE:
+    if name not in DENSE_ONLY:
         kinds.append("ResourceSparseApply")
-        if name not in _ONLY_RESOURCES:
+        if name not in RESOURCES_ONLY:
             kinds.append("SparseApply")
     return tuple(kind + name for kind in kinds)
 

@@ -86,7 +86,7 @@ def register_flops(*op_types: str) -> Callable[[FormulaT], FormulaT]:
     that of its output, ``op.n_in(0)`` and ``op.n_out()`` their numbers of elements,
     ``op.attr(name)`` an attribute. Sizes may be symbolic, so it should add, multiply and use
     ``//``, and not convert them to ``int``. It returns the number of float operations, or a
-    ``Cost`` with multiply-adds told apart; None if it cannot tell.
+    ``Cost`` that separates multiply-adds; None if it does not know.
 
     Args:
         op_types: Op types, such as ``MyOp``. A formula of tfprof's for the same is replaced.
@@ -157,7 +157,7 @@ def all_formulas() -> tuple[Mapping[str, Formula], Mapping[str, str]]:
 def _of_packages() -> dict[str, Formula]:
     from importlib.metadata import entry_points
 
-    found: dict[str, Formula] = {}
+    formulas: dict[str, Formula] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             function = entry.load()
@@ -166,5 +166,5 @@ def _of_packages() -> dict[str, Formula]:
                 f"the FLOP formula {entry.name} ({entry.value}) can not be loaded: "
                 f"{type(error).__name__}: {error}; mend or uninstall its package"
             ) from error
-        found[entry.name] = user_formula(entry.name, function)
-    return found
+        formulas[entry.name] = user_formula(entry.name, function)
+    return formulas

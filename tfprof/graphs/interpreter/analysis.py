@@ -19,7 +19,7 @@ from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import UNKNOWN, Tensor
 
 _FEW = 100
-"""Of fewer nodes it is not worth the while to find out which share an outcome."""
+"""Number of nodes below which it does not pay to find out which share an outcome."""
 
 
 class Status(Enum):
@@ -47,6 +47,14 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A function with the arguments of a call, whose analysis a walk asks for."""
+
+    body: Body
+    args: tuple[Tensor, ...]
+
+
 class Call(NamedTuple):
     """A function that a node runs.
 
@@ -64,7 +72,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a walk has found of a node; nodes of which it is the same share one.
+    """What a walk has found out about a node; nodes with equal results share one.
 
     Attributes:
         op: Op type.
@@ -144,9 +152,9 @@ class Analysis:
         """What comes out of each node that runs, by place. Of a walk that is finished."""
         if self._outputs is None:
             self._outputs = {
-                place: found.outputs
+                place: outcome.outputs
                 for place in self.order
-                if (found := self.outcomes[place]) is not None
+                if (outcome := self.outcomes[place]) is not None
             }
         return self._outputs
 
@@ -155,9 +163,9 @@ class Analysis:
         """What each of them costs. Of a walk that is finished."""
         if self._verdicts is None:
             self._verdicts = {
-                place: found.verdict
+                place: outcome.verdict
                 for place in self.order
-                if (found := self.outcomes[place]) is not None
+                if (outcome := self.outcomes[place]) is not None
             }
         return self._verdicts
 
@@ -179,10 +187,10 @@ class Analysis:
 
     def tensor(self, edge: tuple[int, int]) -> Tensor:
         """What comes out of an output of a node, as far as the walk has come."""
-        found = self.outcomes[edge[0]] if edge[0] >= 0 else None
-        if found is None or edge[1] >= len(found.outputs):
+        outcome = self.outcomes[edge[0]] if edge[0] >= 0 else None
+        if outcome is None or edge[1] >= len(outcome.outputs):
             return UNKNOWN
-        return found.outputs[edge[1]]
+        return outcome.outputs[edge[1]]
 
     def inputs(self, place: int) -> tuple[Tensor, ...]:
         """What flows into a node."""
@@ -210,14 +218,14 @@ class Analysis:
 
     def add_up(self) -> tuple[Number, Number]:
         """Work out the cost, those of all functions that are called being known."""
-        found: Iterable[tuple[Outcome | None, Number, int]]
+        counted: Iterable[tuple[Outcome | None, Number, int]]
         if self.times or len(self.outcomes) < _FEW:
-            found = [(each, self.times.get(n, 1), 1) for n, each in enumerate(self.outcomes)]
+            counted = [(each, self.times.get(n, 1), 1) for n, each in enumerate(self.outcomes)]
         else:
-            found = [(each, 1, count) for each, count in Counter(self.outcomes).items()]
+            counted = [(each, 1, count) for each, count in Counter(self.outcomes).items()]
         macs: list[Number] = []
         other: list[Number] = []
-        for outcome, often, count in found:
+        for outcome, often, count in counted:
             if outcome is None:
                 continue
             cost = outcome.verdict.cost

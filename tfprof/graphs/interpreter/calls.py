@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tfprof.graphs.interpreter.analysis import Analysis, Call, Status, Verdict
+from tfprof.graphs.interpreter.analysis import Analysis, Call, Request, Status, Verdict
 from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.program import Body, FunctionRef
@@ -15,9 +15,9 @@ from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
 
 if TYPE_CHECKING:
-    from tfprof.graphs.interpreter.engine import Engine, Request
+    from tfprof.graphs.interpreter.engine import Engine
 
-Asking = Generator["Request", Analysis, None]
+Asking = Generator[Request, Analysis, None]
 """Asks for analyses of functions."""
 
 
@@ -74,8 +74,6 @@ class Caller:
         self, body: Body, args: tuple[Tensor, ...]
     ) -> Generator[Request, Analysis, Analysis]:
         """The analysis of a function with arguments."""
-        from tfprof.graphs.interpreter.engine import Request
-
         return (yield Request(body, args))
 
     def add(self, analysis: Analysis, times: Times = 1, role: str = "") -> None:
@@ -269,4 +267,4 @@ CALLS: dict[str, Handler] = {
 PLAIN_CALLS = frozenset(
     ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase")
 )
-"""Calls of which what flows in tells all, if no run tells which branch it was."""
+"""Calls whose inputs determine everything, unless a run has shown which branch was taken."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Status
 from tfprof.graphs.interpreter.calls import costliest, join
-from tfprof.graphs.interpreter.dataflow import BACK_EDGES
-from tfprof.graphs.interpreter.frames import ENTER, EXIT, MERGE, POP, SWITCH, Frames, Loop, Side
+from tfprof.graphs.interpreter.dataflow import BACK_EDGES, MERGE
+from tfprof.graphs.interpreter.frames import ENTER, EXIT, POP, SWITCH, Frames, Loop, Side
 from tfprof.graphs.interpreter.loop_variables import (
     Variable,
     after_loop,
@@ -163,8 +163,8 @@ class ControlFlow:
         if given is not None:
             return given
         values = analysis.tensor((loop.condition, 0)).values
-        found = trip_count(values[0], counters) if values else None
-        trips, note = judged_trips(self._engine, found, self._body.name, name)
+        inferred = trip_count(values[0], counters) if values else None
+        trips, note = judged_trips(self._engine, inferred, self._body.name, name)
         if note:
             self._notes.append(note)
         return trips
@@ -208,11 +208,11 @@ class ControlFlow:
                 analysis.times[place] = 0
 
     def _cost(self, analysis: Analysis, place: int) -> Number:
-        found = analysis.outcomes[place]
-        if found is None:
+        outcome = analysis.outcomes[place]
+        if outcome is None:
             return 0
-        own = found.verdict.cost.flops if found.verdict.status is Status.COUNTED else 0
-        called = [scaled(call.analysis.flops, call.times) for call in found.calls or ()]
+        own = outcome.verdict.cost.flops if outcome.verdict.status is Status.COUNTED else 0
+        called = [scaled(call.analysis.flops, call.times) for call in outcome.calls or ()]
         return total([own, *called]) * analysis.times.get(place, 1)
 
     def _known_side(self, analysis: Analysis, predicate: tuple[int, int]) -> int | None:

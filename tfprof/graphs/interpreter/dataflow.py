@@ -13,7 +13,7 @@ from tfprof.graphs.model.program import Body
 BACK_EDGES = frozenset({"NextIteration", "RefNextIteration"})
 """Ops that lead back to the start of a loop of TensorFlow 1."""
 
-_MERGES = frozenset({"Merge", "RefMerge"})
+MERGE = frozenset({"Merge", "RefMerge"})
 
 
 def roots_of_function(body: Body) -> list[int]:
@@ -93,6 +93,6 @@ def _forward_edges(nodes: NodeTable) -> tuple[Int64Array, Int64Array]:
     starts_iteration[nodes.of_types(BACK_EDGES)] = True
     if starts_iteration.any():
         merges = np.zeros(len(nodes), np.bool_)
-        merges[nodes.of_types(_MERGES)] = True
+        merges[nodes.of_types(MERGE)] = True
         counts &= ~(starts_iteration[nodes.sources] & merges[owners])
     return owners[counts], nodes.sources[counts]

@@ -1,9 +1,9 @@
 """Walks a program in data-flow order and works out shapes, small values and costs.
 
 It is an abstract interpreter: tensors are ``Tensor``, which hold what is known before anything
-runs. What was found of a node holds for every node of the same kind and declared shapes that gets
-the same tensors, so rules and formulas are asked once for all of them. Nodes with sizes that have
-names of their own, inputs, loops and what runs tell of are worked out one by one.
+runs. Nodes of the same kind with the same declared shapes and inputs have the same results, so
+rules and formulas are asked once for all of them. Some nodes are worked out one by one: inputs,
+loops, nodes with sizes that are named after them, and those that recorded runs say more about.
 
 A function is walked once for each distinct set of arguments, and its cost is then multiplied.
 Functions may be nested to any depth: walks are generators that ask for the analyses they need, and
@@ -17,7 +17,15 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfprof.graphs.flops.formulas import Formula
-from tfprof.graphs.interpreter.analysis import Analysis, Call, Outcome, Outcomes, Status, Verdict
+from tfprof.graphs.interpreter.analysis import (
+    Analysis,
+    Call,
+    Outcome,
+    Outcomes,
+    Request,
+    Status,
+    Verdict,
+)
 from tfprof.graphs.interpreter.calls import CALLS, PLAIN_CALLS, Caller, Handler
 from tfprof.graphs.interpreter.control_flow import ControlFlow
 from tfprof.graphs.interpreter.dataflow import data_flow_order, needed, roots_of_function
@@ -38,24 +46,16 @@ from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Program
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
 from tfprof.graphs.shapes.infer import infer
 
-Walk = Generator["Request", Analysis, Analysis]
+Walk = Generator[Request, Analysis, Analysis]
 """A walk through a body: asks for analyses of the functions it calls, returns its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A function with the arguments of a call."""
-
-    body: Body
-    args: tuple[Tensor, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
-    """What a caller knows besides the program.
+    """What is known besides the program.
 
     Attributes:
-        batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
+        batch: First dimension of inputs where it is unknown; None leaves it a symbol.
         input_shapes: Shape of inputs by the name of their node.
         trip_counts: How often loops run, by their name or the last part of it; ``""`` for all.
         branch_runs: How often the branches of a conditional ran, by node name and branch.
@@ -105,7 +105,7 @@ class Engine:
 
     Attributes:
         sizes: Completes shapes, and knows the unknowns that came up.
-        notes: What a reader of the result should know, in order, each once.
+        notes: Remarks for the reader of the result, in order, each once.
     """
 
     def __init__(self, program: Program, settings: Settings) -> None:
@@ -151,7 +151,7 @@ class Engine:
         return None if name in self._walking else self.program.function(name)
 
     def note(self, text: str) -> None:
-        """Tell the reader something."""
+        """Add a remark for the reader."""
         self.notes.setdefault(text)
 
     def _plan(self, body: Body) -> _Plan:
@@ -167,7 +167,7 @@ class Engine:
         return plan
 
     def _unlike(self, body: Body) -> set[int]:
-        """Nodes about which more is known than their kind and inputs tell.
+        """Nodes about which more is known than their kind and inputs.
 
         Inputs of the program, conditionals that were seen to run, arguments. Functions may not
         be called while they are walked.
@@ -206,8 +206,8 @@ class Engine:
     def _pass(self, run: _Pass, wiring: Wiring) -> Generator[Request, Analysis, None]:
         """Work out every node, producers first.
 
-        What one node was found to do holds for all of its sort that get the same, so for most
-        nodes a look into a dict is enough.
+        Nodes of the same sort with the same inputs have the same outcome, so for most nodes a
+        look into a dict is enough.
         """
         settled, outcomes = self._settled, self._outcomes
         numbers = run.analysis.outcomes.numbers
@@ -332,12 +332,12 @@ def _tensor_ids(run: _Pass, wiring: Wiring) -> list[int]:
     ids[n + NO_INPUT], ids[n + UNLIKE] = NO_INPUT, UNLIKE
     if not run.is_first:
         for place in wiring.places:
-            found = outcomes[place]
-            if found is None:
+            outcome = outcomes[place]
+            if outcome is None:
                 continue
-            ids[place] = found.first
+            ids[place] = outcome.first
             for slot, wire in wiring.outputs.get(place, ()):
-                ids[wire] = found.id_of(slot)
+                ids[wire] = outcome.id_of(slot)
     return ids
 
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tfprof.graphs.interpreter.dataflow import BACK_EDGES
+from tfprof.graphs.interpreter.dataflow import BACK_EDGES, MERGE
 from tfprof.graphs.model.program import Body
 
 ENTER = frozenset({"Enter", "RefEnter"})
-MERGE = frozenset({"Merge", "RefMerge"})
 SWITCH = frozenset({"Switch", "RefSwitch"})
 EXIT = frozenset({"Exit", "RefExit"})
 PUSH = frozenset({"StackPush", "StackPushV2"})
@@ -126,16 +125,16 @@ def _is_back_edge(body: Body, source: int) -> bool:
 
 def _ancestors(body: Body, loop: Loop, loop_of: Mapping[int, Loop]) -> set[int]:
     """Nodes of a loop that its condition depends on."""
-    found: set[int] = set()
+    ancestors: set[int] = set()
     waiting = [loop.condition]
     while waiting:
         place = waiting.pop()
-        if place in found or loop_of.get(place) is not loop:
+        if place in ancestors or loop_of.get(place) is not loop:
             continue
-        found.add(place)
+        ancestors.add(place)
         if body.nodes[place].kind.op not in MERGE:
             waiting += [source for source, _ in body.nodes[place].inputs]
-    return found
+    return ancestors
 
 
 def _sides(

@@ -48,18 +48,18 @@ def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable
 
 
 def counters_of(variable: Variable, after: Tensor) -> dict[str, Counter]:
-    """The counters in a variable, told from its value after an iteration."""
-    found: dict[str, Counter] = {}
+    """The counters in a variable, worked out from its value after an iteration."""
+    counters: dict[str, Counter] = {}
     if variable.counter and after.values:
         step = step_of(variable.counter, after.values[0])
         if step is not None:
-            found[variable.counter] = Counter(_start(variable), step)
+            counters[variable.counter] = Counter(_start(variable), step)
     if variable.length and after.handle is not None and after.handle.length is not None:
         step = step_of(variable.length, after.handle.length)
         before = variable.before.handle
         if step is not None and before is not None and before.length is not None:
-            found[variable.length] = Counter(before.length, step)
-    return found
+            counters[variable.length] = Counter(before.length, step)
+    return counters
 
 
 def without_fixed(variable: Variable, counters: dict[str, Counter]) -> Variable:

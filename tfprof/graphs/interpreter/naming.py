@@ -1,4 +1,4 @@
-"""Names of sizes that a graph does not tell."""
+"""Names of sizes that the graph leaves unknown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tfprof.graphs.model.symbolic import Symbolic
 
 BATCH = "B"
-"""The first dimension of every input of which it is unknown: all share one batch."""
+"""The unknown first dimension of inputs: all share one batch."""
 
 _KIND_OF_TRACE = re.compile(r"(?:^|_)(?:inference|forward|backward)_")
 _TRACE_NUMBER = re.compile(r"_\d+$")
@@ -28,15 +28,15 @@ class Names:
             name: What to call it if nothing else is called so.
             owner: What it belongs to; the same owner gets the same unknown again.
         """
-        found = self._given.get(owner)
-        if found is None:
+        unknown = self._given.get(owner)
+        if unknown is None:
             unique = name
             while unique in self._owners or unique == BATCH:
                 number = self._last_numbers[name] = self._last_numbers.get(name, 1) + 1
                 unique = f"{name}#{number}"
             self._owners[unique] = owner
-            found = self._given[owner] = Symbolic.named(unique)
-        return found
+            unknown = self._given[owner] = Symbolic.named(unique)
+        return unknown
 
     def batch(self) -> Symbolic:
         """The batch size."""

@@ -1,4 +1,4 @@
-"""Which part of a training step an op belongs to, told from names, types and data flow."""
+"""Which part of a training step an op belongs to, judged by names, types and data flow."""
 
 from __future__ import annotations
 

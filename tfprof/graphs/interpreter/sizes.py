@@ -1,4 +1,4 @@
-"""Shapes as rules and the graph tell them together, and names for the sizes that neither tells."""
+"""Shapes from the rules and the graph together, and names for sizes that neither knows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sizes:
     """Completes what rules say.
 
     Args:
-        batch: First dimension of inputs of which it is unknown; None leaves it a symbol.
+        batch: First dimension of inputs where it is unknown; None leaves it a symbol.
         input_shapes: Shape of inputs by the name of their node.
 
     Attributes:
@@ -37,9 +37,11 @@ class Sizes:
         self._batch = batch
         self._input_shapes = input_shapes
 
-    def completed(self, body: Body, node: Node, found: Inferred) -> tuple[tuple[Tensor, ...], bool]:
+    def completed(
+        self, body: Body, node: Node, inferred: Inferred
+    ) -> tuple[tuple[Tensor, ...], bool]:
         """Outputs with the shapes that the graph says; whether sizes of them got names."""
-        shapes, outputs = found
+        shapes, outputs = inferred
         completed = []
         is_named = False
         unknown = len(node.declared) - len(outputs)  # an op type that we do not know has some
@@ -79,11 +81,11 @@ class Sizes:
         dtype = given.dtype or node.kind.attrs.get("T", 0)
         return Tensor(shape, dtype, given.values, handle)
 
-    def given(self, node: Node, name: str, found: Inferred) -> tuple[Tensor, ...]:
+    def given(self, node: Node, name: str, inferred: Inferred) -> tuple[Tensor, ...]:
         """What an input of the program brings: unknown sizes are the caller's, or get names."""
         outputs = []
-        for slot, output in enumerate(found.outputs):
-            shape = found.shapes[slot]
+        for slot, output in enumerate(inferred.outputs):
+            shape = inferred.shapes[slot]
             if slot < len(node.declared):
                 shape = _refined(shape, node.declared[slot])
             if slot == 0 and node.name in self._input_shapes:

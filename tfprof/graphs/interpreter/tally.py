@@ -144,7 +144,7 @@ _Key = tuple[int, Phase]
 
 def visits(root: Analysis) -> list[Visit]:
     """Every body in each part of the step that it runs in, callers first."""
-    found: dict[_Key, Visit] = {}
+    visited: dict[_Key, Visit] = {}
     finished: list[_Key] = []
     stack: list[tuple[Analysis, Phase, bool]] = [(root, Phase.FORWARD, False)]
     while stack:
@@ -153,17 +153,17 @@ def visits(root: Analysis) -> list[Visit]:
         if done:
             finished.append(key)
             continue
-        if key in found:
+        if key in visited:
             continue
         phases = node_phases(analysis.body.nodes, analysis.order, around)
-        found[key] = visit = Visit(analysis, around, phases, 0)
+        visited[key] = visit = Visit(analysis, around, phases, 0)
         stack.append((analysis, around, True))
         stack += [(callee, phase, False) for callee, phase, _ in _calls(visit)]
     runs: dict[_Key, list[Times]] = defaultdict(list)
     runs[id(root), Phase.FORWARD].append(1)
     result: list[Visit] = []
     for key in reversed(finished):
-        visit = found[key]._replace(times=total_times(runs[key]))
+        visit = visited[key]._replace(times=total_times(runs[key]))
         result.append(visit)
         for callee, phase, share in _calls(visit):
             runs[id(callee), phase].append(often(visit.times, share))

@@ -1,4 +1,4 @@
-"""How often a loop runs, told from its condition and from how its variables change.
+"""How often a loop runs, worked out from its condition and from how its variables change.
 
 The condition is a truth value over the loop's variables at some iteration, each of which changes
 by a fixed amount per iteration: ``i < 10`` with ``i`` from 0 by 1 holds ten times.

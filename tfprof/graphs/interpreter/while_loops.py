@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
-from tfprof.graphs.interpreter.analysis import Analysis
+from tfprof.graphs.interpreter.analysis import Analysis, Request
 from tfprof.graphs.interpreter.loop_variables import (
     Variable,
     after_loop,
@@ -23,7 +23,7 @@ from tfprof.graphs.shapes.arguments import common_shape
 
 if TYPE_CHECKING:
     from tfprof.graphs.interpreter.calls import Asking, Caller
-    from tfprof.graphs.interpreter.engine import Engine, Request
+    from tfprof.graphs.interpreter.engine import Engine
 
 _PASSING_ON = frozenset({"Identity", "StopGradient"})
 
@@ -66,12 +66,12 @@ def run_for(caller: Caller) -> Asking:
     """Analyse a ``For`` node, whose body gets the counter and the loop's variables."""
     body = caller.function("body")
     start, limit, step = (caller.inputs[place].values for place in range(3))
-    found = None
+    inferred = None
     if start and limit and step and isinstance(step[0], int):
         counter = Symbolic.named("i", is_size=False)
         gap = (counter, limit[0]) if step[0] > 0 else (limit[0], counter)
-        found = trip_count(Comparison("<", *gap), {"i": Counter(start[0], step[0])})  # type: ignore[arg-type]
-    trips, note = judged_trips(caller.engine, found, caller.body.name, caller.node.name)
+        inferred = trip_count(Comparison("<", *gap), {"i": Counter(start[0], step[0])})  # type: ignore[arg-type]
+    trips, note = judged_trips(caller.engine, inferred, caller.body.name, caller.node.name)
     if note:
         caller.engine.note(note)
     args = tuple(tensor._replace(values=None) for tensor in caller.inputs[3:])
@@ -147,26 +147,26 @@ def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Num
     if given is not None:
         return given
     values = asked.results[0].values if asked.results else None
-    found = trip_count(values[0], counters) if values else None
-    trips, note = judged_trips(caller.engine, found, caller.body.name, name)
+    inferred = trip_count(values[0], counters) if values else None
+    trips, note = judged_trips(caller.engine, inferred, caller.body.name, name)
     if note:
         caller.engine.note(note)
     return trips
 
 
 def judged_trips(
-    engine: Engine, found: TripCount | None, body: str, name: str
+    engine: Engine, inferred: TripCount | None, body: str, name: str
 ) -> tuple[Number, str]:
     """How often a loop runs, an unknown if nothing tells; and what the reader should know."""
-    if found is None or is_internal(found.trips):
+    if inferred is None or is_internal(inferred.trips):
         label = f"{function_label(body)}/{name}" if body else name
         trips = engine.sizes.names.of(f"trips({label})", ("trips", body, name))
         note = f"how often the loop {label} runs is not known; give trip_counts={{{name!r}: n}}"
         return trips, note
-    if found.is_bound:
+    if inferred.is_bound:
         note = f"the loop {name} may end before its counter does; counted as if it did not"
-        return found.trips, note
-    return found.trips, ""
+        return inferred.trips, note
+    return inferred.trips, ""
 
 
 def given_trips(engine: Engine, name: str) -> int | None:

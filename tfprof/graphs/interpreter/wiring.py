@@ -18,8 +18,8 @@ _LIST_BITS = 31
 """Bits for the number of a list of shapes in a sort; the others are for the kind."""
 
 UNKNOWN_ID, NO_INPUT, UNLIKE = 0, 1, 2
-"""Numbers that are no tensors': of one of which nothing is known, of an input that a node does not
-have, and of one that no key can have in it."""
+"""Numbers that stand for no known tensor: an unknown tensor, an input that the node does not have,
+and an input that no key may contain."""
 
 N_RESERVED = 3
 

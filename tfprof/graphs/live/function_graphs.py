@@ -142,11 +142,11 @@ class _Slots:
 
     def flat(self, tensor: str) -> str:
         """The same tensor as a graph writes it; control inputs stay as they are."""
-        found = _OUTPUT.fullmatch(tensor)
-        if found is None:
+        match = _OUTPUT.fullmatch(tensor)
+        if match is None:
             return tensor
-        first = self._first_slot.get((found["node"], found["output"]), 0)
-        return f"{found['node']}:{first + int(found['index'])}"
+        first = self._first_slot.get((match["node"], match["output"]), 0)
+        return f"{match['node']}:{first + int(match['index'])}"
 
 
 def _stacks(eager: Any, name: str) -> dict[str, tuple[Frame, ...]]:
@@ -188,14 +188,14 @@ def check_targets(targets: Sequence[Any]) -> None:
 
 def variables_of(targets: Sequence[Any]) -> list[VariableFacts]:
     """Variables of models, modules and functions, each once, in their order."""
-    found: dict[str, VariableFacts] = {}
+    variables: dict[str, VariableFacts] = {}
     for holder in _holders(targets):
         for variable in holder.variables:
             name = getattr(variable, "path", None) or variable.name.partition(":")[0]
             shape = tuple(variable.shape)
             if None not in shape:
-                found.setdefault(name, VariableFacts(name, shape, bool(variable.trainable)))
-    return list(found.values())
+                variables.setdefault(name, VariableFacts(name, shape, bool(variable.trainable)))
+    return list(variables.values())
 
 
 def _holders(targets: Sequence[Any]) -> Iterator[Any]:

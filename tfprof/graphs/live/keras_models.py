@@ -147,7 +147,7 @@ def _takes_training(model: Any) -> bool:
 
 
 def _with_names(specs: Sequence[Any]) -> list[Any]:
-    """TensorSpecs with names that differ, so that each input can be told."""
+    """TensorSpecs with distinct names, so that each input can be identified."""
     tensorflow = tensorflow_module()
     taken: set[str] = set()
     result = list(specs)

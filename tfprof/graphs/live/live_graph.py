@@ -51,7 +51,7 @@ def trainable_variables(graph: Any) -> list[str]:
 def call_stacks(operations: Sequence[Any]) -> OpLogColumns:
     """Where in the user's program each op was made.
 
-    Equal stacks, which is many, are taken apart once: a traceback hashes fast, but reading its
+    Many stacks are equal, and each is read once: a traceback hashes fast, but reading its
     frames costs some 50 µs.
     """
     columns = OpLogColumns()

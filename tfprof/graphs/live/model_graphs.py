@@ -65,13 +65,13 @@ def _as_it_is(graph: Any) -> TracedGraph:
 
 def _collected(graph: Any) -> list[NamedVariable] | None:
     """Variables of a model of TensorFlow 1; None where its collections do not say."""
-    found = graph.get_collection("variables")
-    if not found:
+    variables = graph.get_collection("variables")
+    if not variables:
         return None
     training = set(trainable_variables(graph))
     kept = [
         each
-        for each in found
+        for each in variables
         if each.op.name in training or not belongs_to_optimizer(each.op.name, training)
     ]
     return named(kept, [each for each in kept if each.op.name in training])

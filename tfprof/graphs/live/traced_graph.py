@@ -1,7 +1,7 @@
 """A live graph as a GraphDef that stands alone: captured variables, functions and all.
 
-A graph that TensorFlow 2 traces refers to variables outside it through placeholders, of which
-nothing tells the shape. Here each becomes the ``VarHandleOp`` that TensorFlow itself writes when it
+A graph that TensorFlow 2 traces refers to variables outside it through placeholders without
+shapes. Here each becomes the ``VarHandleOp`` that TensorFlow itself writes when it
 saves a program; it keeps its name.
 """
 
@@ -24,7 +24,7 @@ class TracedLayer:
 
     Attributes:
         path: Names of the layers from the model to this one, joined by ``/``. Layers of equal
-            names below the same layer are told apart by ``_1``, ``_2``…
+            names below the same layer get ``_1``, ``_2``… appended.
         name: Its name.
         class_name: Name of its class.
         output_shapes: Shape of each output; None if Keras does not know.
@@ -136,16 +136,16 @@ def named(variables: Iterable[Any], trainable: Iterable[Any] | None = None) -> l
     """
     training = None if trainable is None else {id(variable) for variable in trainable}
     names: set[str] = set()
-    found: dict[int, NamedVariable] = {}
+    by_id: dict[int, NamedVariable] = {}
     for variable in variables:
-        if id(variable) in found:
+        if id(variable) in by_id:
             continue
         name = getattr(variable, "path", None) or variable.name.partition(":")[0]
         trains = variable.trainable if training is None else id(variable) in training
         name = unused(name, names)
         names.add(name)
-        found[id(variable)] = NamedVariable(name, variable, bool(trains))
-    return list(found.values())
+        by_id[id(variable)] = NamedVariable(name, variable, bool(trains))
+    return list(by_id.values())
 
 
 def used_variables(graph: Any) -> list[NamedVariable]:
@@ -246,11 +246,11 @@ def _inputs(graph: Any) -> dict[str, str]:
             if operation.type in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")
         }
     captured = {id(inner) for _, inner in getattr(graph, "captures", ())}
-    found: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     for tensor in arguments:
         if id(tensor) not in captured and tensor.op.type == "Placeholder":
-            found[unused(_argument_name(tensor.op), found)] = tensor.op.name
-    return found
+            inputs[unused(_argument_name(tensor.op), inputs)] = tensor.op.name
+    return inputs
 
 
 def _argument_name(operation: Any) -> str:

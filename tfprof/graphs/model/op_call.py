@@ -42,7 +42,7 @@ class OpCall:
         self.output_types = output_types
 
     def input(self, index: int) -> Tensor:
-        """An input; one of which nothing is known where the op has none."""
+        """An input; an unknown tensor if the op has no such input."""
         return self.inputs[index] if -len(self.inputs) <= index < len(self.inputs) else UNKNOWN
 
     def shape(self, index: int = 0) -> Dims:

@@ -1,4 +1,4 @@
-"""What is told of ops besides their graph: an op log, or a live graph's call stacks, as columns."""
+"""What an op log, or the call stacks of a live graph, add to the ops of a graph, as columns."""
 
 from __future__ import annotations
 

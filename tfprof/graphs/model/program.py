@@ -1,7 +1,7 @@
 """A program as analysis sees it: the nodes of a graph, and the functions that they call.
 
 Unlike the op table, which has a row for each op that a profile could time, this has everything
-that tells what an op computes: all attributes, and the bodies of functions.
+that shows what an op computes: all attributes, and the bodies of functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.tensors import PartialShape
 
 GIVEN_FLOPS = "_tfprof_flops"
-"""Attribute of nodes whose float operations the program that made the graph has told."""
+"""Attribute of nodes for which the program that made the graph gave the float operations."""
 
 
 class FunctionRef(NamedTuple):

@@ -1,4 +1,4 @@
-"""A program of which runs have been seen, whoever has seen them."""
+"""A program together with what its recorded runs show."""
 
 from __future__ import annotations
 

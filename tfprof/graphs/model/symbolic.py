@@ -358,7 +358,7 @@ def minimum(a: Number, b: Number) -> Number:
 
 
 def _extreme(function: str, a: Number, b: Number) -> Number:
-    """The larger or smaller one, told from the least that their difference can be."""
+    """The larger or smaller one, decided by the least that their difference can be."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b) if function == "max" else min(a, b)
     if a == b:
@@ -375,7 +375,7 @@ def _extreme(function: str, a: Number, b: Number) -> Number:
 
 
 def _least(number: Number) -> int | None:
-    """A bound that a number is never below; None if none can be told from its terms."""
+    """A bound that a number is never below; None if its terms do not show one."""
     bound = 0
     for term, factor in _terms_of(number).items():
         if term and factor < 0:

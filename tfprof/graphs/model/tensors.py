@@ -18,6 +18,9 @@ Values: TypeAlias = "tuple[Element, ...]"
 MOST_VALUES = 1024
 """Values of larger tensors are not followed; sizes and axes are never that many."""
 
+MOST_OUTPUTS = 1 << 20
+"""An op that claims to have more outputs is broken."""
+
 
 class Comparison(NamedTuple):
     """A truth value that depends on unknowns: ``left < right`` or ``left != right``.
@@ -73,7 +76,7 @@ class Tensor(NamedTuple):
 
 
 UNKNOWN = Tensor()
-"""A tensor of which nothing is known."""
+"""A tensor about which nothing is known."""
 
 
 DT_FLOAT = 1

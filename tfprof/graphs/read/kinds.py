@@ -72,7 +72,7 @@ class KindTable:
 
     Args:
         signatures: Signature of each function of the program, by name.
-        keep_names: Tell variables with different names apart.
+        keep_names: Variables with different names are of different kinds.
 
     Attributes:
         op_types: Op type of each.

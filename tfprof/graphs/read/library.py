@@ -67,8 +67,8 @@ class Library:
     Args:
         graphs: Serialized GraphDefs, and where their functions are.
         keep_names: Each function has a body of its own, and variables with different names are
-            told apart. Without it, functions that are equal but for names share a body, if
-            nothing that is known of them depends on names.
+            of different kinds. Without it, functions that differ only in names share a body,
+            unless something that is known about them depends on names.
 
     Attributes:
         kinds: Kinds of the nodes.
@@ -256,8 +256,8 @@ class Library:
     def _is_nameless(self, kind_id: int, shape_list_id: int) -> bool:
         """Whether the name of a node makes no difference to what its body costs.
 
-        It would for unknown sizes, which are called after nodes, and for loops, of which runs
-        tell by name.
+        It makes one for unknown sizes, which are named after nodes, and for loops, whose trip
+        counts are looked up by name.
         """
         key = (kind_id, shape_list_id)
         if key not in self._nameless:

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfprof.graphs.model.tensors import MOST_OUTPUTS
+
 
 class Output(NamedTuple):
     """An output, or a run of outputs of the same name.
@@ -38,12 +40,8 @@ class Output(NamedTuple):
             return [kind if isinstance(kind, int) else 0 for kind in types]
         dtype = attrs.get(self.type_attr, self.dtype) if self.type_attr else self.dtype
         number = attrs.get(self.number_attr, 0) if self.number_attr else 1
-        number = number if isinstance(number, int) and 0 <= number <= _MOST_OUTPUTS else 0
+        number = number if isinstance(number, int) and 0 <= number <= MOST_OUTPUTS else 0
         return [dtype if isinstance(dtype, int) else 0] * number
-
-
-_MOST_OUTPUTS = 1 << 20
-"""A graph that says more is broken."""
 
 
 @cache

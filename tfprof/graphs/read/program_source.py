@@ -82,7 +82,7 @@ def _signature(
 
 def _places(tensors: MutableMapping[str, pb.TensorInfo], places: dict[str, int]) -> dict[str, int]:
     """Place of the node of each tensor of a signature; parts of sparse tensors count, too."""
-    found: dict[str, int] = {}
+    place_of_name: dict[str, int] = {}
     for name in sorted(tensors):
         info = tensors[name]
         parts = [info.name]
@@ -93,5 +93,5 @@ def _places(tensors: MutableMapping[str, pb.TensorInfo], places: dict[str, int])
         for part in parts:
             place = places.get(part.partition(":")[0])
             if place is not None:
-                found[name if len(parts) == 1 else f"{name}:{part}"] = place
-    return found
+                place_of_name[name if len(parts) == 1 else f"{name}:{part}"] = place
+    return place_of_name

@@ -12,6 +12,7 @@ from tfprof.graphs.flops.registry import all_formulas
 from tfprof.graphs.interpreter.analysis import Analysis, Status
 from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.interpreter.phases import STEP
+from tfprof.graphs.model.program import Program
 from tfprof.graphs.reports.report import FlopsReport
 from tfprof.graphs.reports.targets import InputShapes, Target, shapes_by_node, target_of
 
@@ -43,7 +44,7 @@ def flops(
             only input.
         convention: Unit of the report's totals: ``flops``, a multiply-add being two of them, or
             ``macs``, multiply-adds.
-        trip_counts: How often loops run of which the graph does not tell it: a number for all of
+        trip_counts: How often loops run, where the graph does not say it: one number for all of
             them, or a dict by name.
         signature: Of a SavedModel, the signature to call; by default ``serving_default``.
         static: Count all ops of the graph, also those that no recorded step has run.
@@ -59,10 +60,10 @@ def flops(
         1.0
     """
     check_arguments(batch, convention)
-    found = target_of(
+    known = target_of(
         target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
     )
-    return count(found, batch, input_shapes, convention, trip_counts)
+    return count(known, batch, input_shapes, convention, trip_counts)
 
 
 def check_arguments(batch: int | None, convention: str) -> None:
@@ -80,21 +81,21 @@ def check_arguments(batch: int | None, convention: str) -> None:
 
 
 def count(
-    found: Target,
+    target: Target,
     batch: int | None,
     input_shapes: InputShapes,
     convention: str,
     trip_counts: Mapping[str, int] | int | None,
 ) -> FlopsReport:
     """Count the float operations of a target that has been read. Arguments as in ``flops``."""
-    program = found.program
+    program = target.program
     formulas, free = all_formulas()
     settings = Settings(
         batch=batch,
-        input_shapes={} if found.is_traced else shapes_by_node(program, input_shapes),
-        trip_counts={**found.observed.trips, **_trip_counts(trip_counts)},
-        branch_runs=found.observed.branches,
-        node_runs=found.observed.nodes,
+        input_shapes={} if target.is_traced else shapes_by_node(program, input_shapes),
+        trip_counts={**target.observed.trips, **_trip_counts(trip_counts)},
+        branch_runs=target.observed.branches,
+        node_runs=target.observed.nodes,
         formulas=formulas,
         free=free,
     )
@@ -103,11 +104,11 @@ def count(
         analysis = engine.run()
     except OverflowError as error:
         raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
-    if batch is not None and not found.is_traced and not engine.batch_is_free:
-        _check_batch(found, batch)
-    left_out = _leave_out(analysis, found.idle)
+    if batch is not None and not target.is_traced and not engine.batch_is_free:
+        _check_batch(target, batch)
+    left_out = _leave_out(analysis, target.idle)
     report = FlopsReport(
-        analysis, convention=convention, notes=tuple(engine.notes), layer_of=found.layer_of
+        analysis, convention=convention, notes=tuple(engine.notes), layer_of=target.layer_of
     )
     if left_out:
         report.notes += _note_on(report, left_out)
@@ -153,16 +154,16 @@ def _trip_counts(given: Mapping[str, int] | int | None) -> Mapping[str, int]:
     return counts
 
 
-def _check_batch(found: Target, batch: int) -> None:
+def _check_batch(target: Target, batch: int) -> None:
     """See that a batch that no input has taken up is the one that the graph has.
 
     Raises:
         UsageError: It is another one.
     """
-    nodes = found.program.body.nodes
-    if not found.program.inputs:
+    nodes = target.program.body.nodes
+    if not target.program.inputs:
         raise UsageError(f"batch={batch}: this graph has no inputs, so it has no batch to choose")
-    for name, place in found.program.inputs.items():
+    for name, place in target.program.inputs.items():
         node = nodes[place]
         shape = node.declared[0] if node.declared else node.kind.attrs.get("shape")
         if shape and shape[0] != batch:
@@ -191,8 +192,12 @@ def params(
         >>> tfprof.params(tfprof.demo_files().graph).total
         25610152
     """
-    program = target_of(target, batch=batch, input_shapes=input_shapes).program
+    return params_of(target_of(target, batch=batch, input_shapes=input_shapes).program)
+
+
+def params_of(program: Program) -> ParamsReport:
+    """The parameters of a program: those that it declares, else those that its graph has."""
     if program.variables is not None:
         return params_report(program.variables)
-    found = variables_of_graph(program.body, None, program.function)
-    return params_report(found.variables, found.notes)
+    from_graph = variables_of_graph(program.body, None, program.function)
+    return params_report(from_graph.variables, from_graph.notes)

@@ -8,17 +8,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import MissingDependencyError, UsageError
-from tfprof.graphs.costs.graph_variables import variables_of_graph
 from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
-from tfprof.graphs.costs.params import ParamsReport, params_report
+from tfprof.graphs.costs.params import ParamsReport
 from tfprof.graphs.costs.roofline import ASSUMPTION, bound_of
 from tfprof.graphs.costs.scope_sums import Amounts, PicosOf, ScopeSums, added, scope_sums
 from tfprof.graphs.costs.variable_scopes import using_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Verdict
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.symbolic import TYPICAL_SIZE, Number, Symbolic
-from tfprof.graphs.reports.flops import CONVENTIONS, count
+from tfprof.graphs.reports.flops import CONVENTIONS, count, params_of
 from tfprof.graphs.reports.report import FlopsReport
 from tfprof.graphs.reports.targets import InputShapes, Target, target_of
 from tfprof.graphs.show.flops_text import shape_text
@@ -77,15 +76,15 @@ def summary(
         if number is not None and (not isinstance(number, int) or number < least):
             raise UsageError(f"{name}={number!r} must be an integer of at least {least}")
     chosen = None if device is None else device_of(device)
-    found = target_of(
+    known = target_of(
         target, batch=batch, input_shapes=input_shapes, signature=signature, static=static
     )
-    report = count(found, batch, input_shapes, convention, trip_counts)
-    return summary_of(found, report, depth=depth, top=top, device=chosen)
+    report = count(known, batch, input_shapes, convention, trip_counts)
+    return summary_of(known, report, depth=depth, top=top, device=chosen)
 
 
 def summary_of(
-    found: Target,
+    target: Target,
     report: FlopsReport,
     *,
     depth: int | None = None,
@@ -93,8 +92,8 @@ def summary_of(
     device: Device | None = None,
 ) -> ModelSummary:
     """The summary of a target whose float operations have been counted already."""
-    analysis, program = report.analysis, found.program
-    params = _params(found)
+    analysis, program = report.analysis, target.program
+    params = params_of(program)
     results = None
     if program.fetches is not None:
         results = [
@@ -104,13 +103,13 @@ def summary_of(
         ]
     sums = scope_sums(
         analysis,
-        found.layer_of if found.layers else None,
+        target.layer_of if target.layers else None,
         results,
         None if device is None else _picos_of(device),
     )
-    _add_rounding(sums, report, found.layers[0].path if found.layers else "")
-    if found.layers:
-        rows = layer_rows(found.layers[0], sums, params.rows, _batch(found, analysis))
+    _add_rounding(sums, report, target.layers[0].path if target.layers else "")
+    if target.layers:
+        rows = layer_rows(target.layers[0], sums, params.rows, _batch(target, analysis))
     else:
         variables = [Variable(row.name, row.shape, 0) for row in params.rows]
         rows = scope_rows(sums, params.rows, using_scopes(analysis, variables))
@@ -126,18 +125,10 @@ def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
         sums.own[root] = added([sums.own.get(root, Amounts()), Amounts(macs, other)])
 
 
-def _params(found: Target) -> ParamsReport:
-    program = found.program
-    if program.variables is not None:
-        return params_report(program.variables)
-    variables = variables_of_graph(program.body, None, program.function)
-    return params_report(variables.variables, variables.notes)
-
-
-def _batch(found: Target, analysis: Analysis) -> Number | None:
+def _batch(target: Target, analysis: Analysis) -> Number | None:
     """First dimension of the inputs, if it is one."""
     sizes = set()
-    for place in found.program.inputs.values():
+    for place in target.program.inputs.values():
         outputs = analysis.outputs.get(place, ())
         if outputs and outputs[0].shape:
             sizes.add(outputs[0].shape[0])

@@ -7,13 +7,10 @@ from typing import Any
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import Dims, Element, PartialShape
+from tfprof.graphs.model.tensors import MOST_OUTPUTS, Dims, Element, PartialShape
 
 MOST_DIMS = 254
 """TensorFlow's tensors have no more dimensions."""
-
-MOST_OUTPUTS = 1 << 20
-"""An op that claims to have more outputs is broken."""
 
 
 def axis_in(axis: int, rank: int) -> int:

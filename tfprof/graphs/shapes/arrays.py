@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, ceil_div, floor_div, maximum
@@ -22,11 +21,9 @@ from tfprof.graphs.shapes.arguments import (
     spelled_shape,
     whole,
 )
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of("EnsureShape")

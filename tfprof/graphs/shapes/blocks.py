@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, ceil_div, floor_div, maximum, minimum
 from tfprof.graphs.model.tensors import Dims, PartialShape
 from tfprof.graphs.shapes.arguments import scalar, size, sound, whole
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of("SpaceToBatch", "SpaceToBatchND")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes.arguments import common_shape, count_attr
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextIteration")

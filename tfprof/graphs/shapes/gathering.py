@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims, PartialShape
@@ -16,11 +14,9 @@ from tfprof.graphs.shapes.arguments import (
     size,
     spelled_shape,
 )
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of("Gather", "GatherV2")

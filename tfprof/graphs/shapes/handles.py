@@ -84,7 +84,7 @@ def _sum_of_lists(op: OpCall) -> Handles:
 
 
 def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle:
-    """What holds for each of several handles, of which there is at least one."""
+    """What holds for each of one or more handles."""
     first = handles[0]
     same_length = with_length and all(handle.length == first.length for handle in handles)
     return Handle(

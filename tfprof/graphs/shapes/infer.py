@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import Handle, PartialShape, Values
@@ -37,10 +36,8 @@ from tfprof.graphs.shapes import (
     variables,
     xla,
 )
-from tfprof.graphs.shapes.rules import Rule, Rules
+from tfprof.graphs.shapes.rules import ResultT, Rule, Rules
 from tfprof.graphs.shapes.values import VALUES
-
-ResultT = TypeVar("ResultT")
 
 _SHAPE_FAMILIES = (
     arrays, blocks, clustering, collective, colors, control_flow, conv, elementwise, fused,

@@ -8,11 +8,9 @@ from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Handle, PartialShape
 from tfprof.graphs.shapes.arguments import element_shape, same_shape, shape_attr
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of(

@@ -84,12 +84,12 @@ def _like_places(op: OpCall) -> list[PartialShape]:
 def _image_as_numbers(op: OpCall) -> list[PartialShape]:
     n_dims = len(window_sizes(op))
     layout = layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
-    told: PartialShape = None
+    from_gradient: PartialShape = None
     if op.input(1).shape is not None:
         gradient = op.shape_of_rank(1, layout.rank)
         nothing = (None,) * len(layout.spatial)
-        told = layout.dims(gradient[layout.batch], nothing, layout.channel_count(gradient))
-    return [same_shape((spelled_shape(op, 0), told))]
+        from_gradient = layout.dims(gradient[layout.batch], nothing, layout.channel_count(gradient))
+    return [same_shape((spelled_shape(op, 0), from_gradient))]
 
 
 @RULES.of("FractionalAvgPoolGrad")

@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.tensors import PartialShape
 
 ResultT = TypeVar("ResultT")
+
+Shapes = Sequence[PartialShape]
+"""Shape of each output of an op."""
 
 Rule = Callable[[OpCall], ResultT]
 

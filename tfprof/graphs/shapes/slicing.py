@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, ceil_div, maximum, minimum
 from tfprof.graphs.model.tensors import Dims, PartialShape
 from tfprof.graphs.shapes.arguments import sound, spelled_numbers, spelled_shape
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 class Part(NamedTuple):

@@ -15,11 +15,9 @@ from tfprof.graphs.shapes.arguments import (
     size,
     spelled_shape,
 )
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import Rules, Shapes
 
 RULES: Rules[PartialShape] = Rules()
-
-Shapes = Sequence[PartialShape]
 
 
 @RULES.of("Const", "HostConst", "_EagerConst")

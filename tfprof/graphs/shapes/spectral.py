@@ -10,7 +10,8 @@ from tfprof.graphs.shapes.rules import Rules
 
 RULES: Rules[PartialShape] = Rules()
 
-_RANKS = {"": 1, "2D": 2, "3D": 3}
+RANKS = {"": 1, "2D": 2, "3D": 3}
+"""Dimensions that a transform works on, by the ending of its op type."""
 
 
 @RULES.of(
@@ -24,7 +25,7 @@ def _complex(op: OpCall) -> list[PartialShape]:
 @RULES.of("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D")
 def _real(op: OpCall) -> list[PartialShape]:
     """Lengths are those of the real side; the complex side keeps half of the last dimension."""
-    rank = _RANKS[op.type.rpartition("FFT")[2]]
+    rank = RANKS[op.type.rpartition("FFT")[2]]
     dims = op.shape()
     if len(dims) < rank:
         raise UnknownError(f"an FFT of {rank} in a tensor of {len(dims)} dimensions")

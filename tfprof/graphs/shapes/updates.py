@@ -13,9 +13,13 @@ _OPTIMIZERS = (
     *("AdagradV2", "AdagradDA", "Adadelta", "Ftrl", "FtrlV2", "AddSign", "PowerSign"),
     *("ProximalGradientDescent", "ProximalAdagrad", "KerasMomentum", "AdamWithAmsgrad"),
 )
-_DENSE_ONLY = ("GradientDescent", "Adam", "AdaMax", "AddSign", "PowerSign", "AdamWithAmsgrad")
-_RESOURCES_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
-_SPARSE = tuple(name for name in _OPTIMIZERS if name not in _DENSE_ONLY)
+DENSE_ONLY = ("GradientDescent", "Adam", "AdaMax", "AddSign", "PowerSign", "AdamWithAmsgrad")
+"""Optimizers without an op for sparse gradients."""
+
+RESOURCES_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
+"""Optimizers without an op for the variables of TensorFlow 1."""
+
+_SPARSE = tuple(name for name in _OPTIMIZERS if name not in DENSE_ONLY)
 
 
 @RULES.of(
@@ -32,8 +36,8 @@ def _no_output(op: OpCall) -> list[PartialShape]:
 
 
 @RULES.of(
-    *("Apply" + name for name in _OPTIMIZERS if name not in _RESOURCES_ONLY),
-    *("SparseApply" + name for name in _SPARSE if name not in _RESOURCES_ONLY),
+    *("Apply" + name for name in _OPTIMIZERS if name not in RESOURCES_ONLY),
+    *("SparseApply" + name for name in _SPARSE if name not in RESOURCES_ONLY),
     *("AssignAdd", "AssignSub"),
 )
 def _as_variable(op: OpCall) -> list[PartialShape]:

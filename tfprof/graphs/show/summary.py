@@ -34,7 +34,7 @@ _MAX_GUIDES = 20
 """Levels of tree lines; deeper rows say their depth instead."""
 
 _BLANK = "\u00a0"
-"""A blank that sets no unit apart."""
+"""A blank at which number and unit are not aligned."""
 
 
 class Summary(Protocol):
@@ -209,7 +209,7 @@ def shapes_text(row: LayerRow) -> str:
 
 
 def _in_one(text: str) -> str:
-    """A text that has no unit to be set apart."""
+    """A text that is aligned as a whole: no part of it is a unit."""
     return text.replace(" ", _BLANK)
 
 
