@@ -26,23 +26,22 @@ Every view takes the same options, under the same names in a Python dict and on 
 line. `tfprof.ProfileOptionBuilder` makes such a dict. The command line takes each name as
 `-max_depth 4`, `-max_depth=4`, `--max_depth=4` or `--max-depth 4`.
 
-There are three defaults, as in TensorFlow: what a key means that is missing from a dict, what a
-fresh `ProfileOptionBuilder()` starts from, and what the command line takes. `Profiler.view`,
-`report` and `output_files` without options take `auto` where the command line does, else what the
-builder starts from.
+Each option has three defaults, as in TensorFlow: one for a key that is missing from a dict, one for
+a new `ProfileOptionBuilder()`, and one for the command line. Without options, `Profiler.view`,
+`report` and `output_files` use `auto` if the command line does, else the default of the builder.
 
 An unknown key or a wrong value raises `tfprof.UsageError`, which names the allowed ones. Classic
-mode warns instead, where TensorFlow lets it pass.
+mode only warns if TensorFlow accepts it.
 """
 
 _REGEXES = """\
 ## Regular expressions
 
-Options that end in `_regexes` hold regular expressions in
-[RE2 syntax](https://github.com/google/re2/wiki/Syntax). An expression must match the whole name:
-`conv` matches only `conv`, `.*conv.*` every name that holds it. A list matches where one of its
-expressions does; an empty list matches nothing. Unicode categories are there, `\\pL` and `\\p{Lu}`;
-scripts such as `\\p{Greek}` are not.
+Options that end in `_regexes` hold regular expressions in [RE2
+syntax](https://github.com/google/re2/wiki/Syntax). An expression must match the whole name: `conv`
+matches only `conv`, `.*conv.*` every name that contains it. A list matches if one of its
+expressions does; an empty list matches nothing. Unicode categories such as `\\pL` and `\\p{Lu}`
+work; scripts such as `\\p{Greek}` do not.
 
 On the command line commas separate the elements of a list, `\\,` is a comma within an element,
 and `''` is the empty list. A list option may be given several times.
@@ -54,20 +53,19 @@ _OUTPUT = """\
 | `output` | where the view goes |
 | --- | --- |
 | `stdout`, or empty | the report, to `sys.stdout` |
-| `none` | nowhere; the result is returned all the same |
+| `none` | nowhere; the view still returns its result |
 | `file:outfile=PATH` | the report, into a file |
 | `timeline:outfile=PATH` | graph, scope and code view: a Chrome trace |
 | `timeline:steps=all,outfile=PATH` | the same with all steps in one file |
 | `pprof:outfile=PATH` | code view: a profile for [pprof](https://github.com/google/pprof) |
 | `dot:outfile=PATH` | graph, scope and code view: a drawing |
 
-A timeline is compressed if its name ends in `.gz`; the graph view of several steps gives
-`PATH_<step>`, each before its ending. Of the sample types for pprof, `select` names the one to be
-shown first. The ending of a drawing says of what kind it is: `.dot`, `.gv`, `.svg`, `.pdf` or
-`.png`.
+A timeline is compressed if its name ends in `.gz`. With several steps, the graph view writes one
+file for each, with `_<step>` before the ending. pprof shows the first attribute of `select`. The
+ending of a drawing chooses its format: `.dot`, `.gv`, `.svg`, `.pdf` or `.png`.
 
-Everything behind `outfile=` is the path. Files are overwritten, but never half: what fails leaves
-the old file as it was. The command line overwrites with `--force` only. Classic mode writes
+Everything after `outfile=` is the path. An existing file is overwritten as a whole; if writing
+fails, the old file stays. The command line overwrites only with `--force`. Classic mode writes
 timelines to `PATH_<step>`, and one selected attribute for pprof, as TensorFlow does.
 """
 

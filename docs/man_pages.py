@@ -22,11 +22,11 @@ from tfprof.cli.reference import (
 )
 
 DATE = "2026-01-01"
-"""The pages follow the version and have no day of their own, but man wants one."""
+"""The format needs a date; the pages follow the version, so it is fixed."""
 
 EXIT_STATUS = {
     0: "Done.",
-    1: "A check found what it looks for, or an error of no other kind.",
+    1: "A check has found a problem, or another error.",
     2: "A command, an option or an argument is wrong.",
     3: "A file can not be read or written.",
     4: "The files can be read, but there is nothing to show.",
@@ -36,33 +36,32 @@ EXIT_STATUS = {
 """Exit codes and their meaning."""
 
 ENVIRONMENT = {
-    "TFPROF_CLASSIC": "If set to anything but 0, reproduce the original tfprof where it is wrong, "
+    "TFPROF_CLASSIC": "If set to anything but 0, reproduce the original tfprof, errors included, "
     "as with --classic.",
-    "TFPROF_THREADS": "How many threads read a capture of TensorFlow 2; by default one for each "
-    "core, up to four.",
+    "TFPROF_THREADS": "Number of threads that read a capture of TensorFlow 2; by default one for "
+    "each core, up to four.",
     "TFPROF_PURE": "If set to anything but 0, read files without the compiled reader.",
-    "TFPROF_HISTORY": "The file in which tfprof shell remembers lines; empty means none.",
-    "XDG_STATE_HOME": "The folder of the user's state, where the history is by default. On "
-    "Windows it is LOCALAPPDATA.",
+    "TFPROF_HISTORY": "The file in which tfprof shell saves lines; if it is empty, none are saved.",
+    "XDG_STATE_HOME": "The folder in which the history file is by default. On Windows it is "
+    "LOCALAPPDATA.",
     "LOCALAPPDATA": "See XDG_STATE_HOME.",
-    "NO_COLOR": "If not empty, do not colour, unless --color says always.",
-    "FORCE_COLOR": "If not empty or 0, colour even where the output is no terminal.",
+    "NO_COLOR": "If not empty, use no colours, unless --color is always.",
+    "FORCE_COLOR": "If not empty or 0, use colours also if the output is not a terminal.",
     "COLUMNS": "The width of tables in cells, instead of that of the terminal.",
-    "PAGER": "The program that shows what is longer than the terminal, instead of less or more.",
-    "LESS": "Options of less; if there are none, colours are shown (-R).",
+    "PAGER": "The program that pages long texts, instead of less or more.",
+    "LESS": "Options of less; by default, colours are shown (-R).",
     "TERM": "If dumb, no colours, no progress line and a plain shell.",
     "CUDA_HOME": "A CUDA toolkit, where tfprof doctor looks for CUPTI.",
-    "CUDA_PATH": "The same, in the spelling of Windows.",
+    "CUDA_PATH": "The same as CUDA_HOME, on Windows.",
     "LD_LIBRARY_PATH": "Folders of libraries, which tfprof doctor examines.",
-    "KUBERNETES_SERVICE_HOST": "If set, tfprof doctor takes it that it runs in a pod.",
-    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "The variant of protobuf; tfprof doctor says if it "
-    "is a slow one.",
-    "COMP_WORDS": "The line to complete up to the cursor, as the scripts of tfprof completion give "
-    "it.",
-    "COMP_CWORD": "What bash replaces at the end of this line.",
-    "PATH": "Where tfprof looks for the pager and for dot of Graphviz.",
+    "KUBERNETES_SERVICE_HOST": "If set, tfprof doctor assumes that it runs in a pod.",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "The implementation of protobuf; tfprof doctor says "
+    "if it is a slow one.",
+    "COMP_WORDS": "The line up to the cursor, set by the scripts of tfprof completion.",
+    "COMP_CWORD": "The part that bash replaces at the end of this line.",
+    "PATH": "Folders of the pager and of dot of Graphviz.",
 }
-"""Environment variables and what they do."""
+"""Environment variables and their meaning."""
 
 FILES = {
     "~/.local/state/tfprof/history": "The lines typed into tfprof shell.",
@@ -71,16 +70,16 @@ FILES = {
     "share/zsh/site-functions/_tfprof": "The same for zsh.",
     "share/fish/vendor_completions.d/tfprof.fish": "The same for fish.",
 }
-"""Files and what they are for."""
+"""Files and their meaning."""
 
 _SPELLINGS = (
     "Every option may be written -max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4. "
     "Options and paths may stand before the command. Without a command, tfprof opens its shell."
 )
 _INPUTS = (
-    "Files are told apart by their content, whether binary or text, plain or compressed by gzip, "
-    "xz or zstd, so that it is enough to name them or their folder. Options say what a file is "
-    "where there is more than one of a kind."
+    "tfprof recognizes files by their content, binary or text, plain or compressed by gzip, xz or "
+    "zstd, so it is enough to name them or their folder. Options name a file if there is more "
+    "than one of a kind."
 )
 
 

@@ -1,4 +1,4 @@
-"""Profile a training loop that nobody wants to rewrite; needs TensorFlow.
+"""Profile a training loop without changing it; needs TensorFlow.
 
 python examples/profile_context.py
 """
@@ -10,7 +10,7 @@ import tfprof
 
 
 def train(n_steps: int) -> None:
-    """A training loop that knows nothing of profiling."""
+    """A training loop without any profiling code."""
     with tf.Graph().as_default(), tf.Session() as session:
         pixels = tf.constant(np.random.default_rng(1).random((64, 784)), tf.float32)
         labels = tf.constant(np.arange(64) % 10)

@@ -7,7 +7,7 @@ import tfprof
 
 
 def main() -> None:
-    """Print what the views say about the demo."""
+    """Print views of the demo."""
     files = tfprof.demo_files()
     profiler = tfprof.Profiler(files.graph, files.op_log)
     profiler.add_step(0, files.run_meta)

@@ -1,4 +1,4 @@
-"""Read what TensorFlow 2's profiler has captured, without TensorFlow.
+"""Read a capture of TensorFlow 2's profiler, without TensorFlow.
 
 python examples/read_capture.py [LOG_FOLDER]
 """

@@ -1,4 +1,4 @@
-"""Read a saved profile: what ProfileContext, `Profiler.save` or TensorFlow itself wrote.
+"""Read a saved profile of ProfileContext, `Profiler.save` or TensorFlow itself.
 
 python examples/read_saved_profile.py [PROFILE]
 

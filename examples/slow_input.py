@@ -1,8 +1,8 @@
-"""Find what holds up a Keras training, mend it, and see the difference; needs TensorFlow.
+"""Find the bottleneck of a Keras training, remove it, and measure again; needs TensorFlow.
 
-The input is slow on purpose: each example takes 2 ms to read, one after the other. TensorFlow's
-profiler captures an epoch, and tfprof says what its steps waited for. Then the examples are read
-side by side, kept in memory, and prepared ahead.
+The input is slow on purpose: reading an example takes 2 ms, one after the other. TensorFlow's
+profiler captures an epoch, and tfprof says what its steps waited for. Then the examples are read in
+parallel, kept in memory, and prefetched.
 
 python examples/slow_input.py
 """
@@ -80,7 +80,7 @@ def report(run: tfprof.tools.Run) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Capture the slow training and the mended one."""
+    """Capture the slow training and the faster one."""
     with tempfile.TemporaryDirectory() as folder:
         before, waited = report(captured(slow_input(), Path(folder, "slow")))
         print()

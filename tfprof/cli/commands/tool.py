@@ -221,9 +221,8 @@ def _shown_options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--table"], metavar="NAME", section=section,
-            help="Show only one table. With --format csv -o NAME.csv, all writes each table into a "
-            "file of its own, whose name ends in that of the table. [default: all as text and "
-            "JSON, the first as CSV]",
+            help="Show only one table. With --format csv -o NAME.csv, all writes each table to "
+            "NAME.TABLE.csv. [default: all as text and JSON, the first as CSV]",
         ),
         CommandOption(
             ["--top"], type=IntType(), metavar="N", section=section,
