@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--scales 1,10,100] [--repeat 5] [--json FILE] [--cache FOLDER]
 
-Needs TensorFlow 2.21 beside tfprof; what can not be measured is printed as ``n/a`` with the
+Needs TensorFlow 2.21 beside tfprof; what cannot be measured is printed as ``n/a`` with the
 reason. See ``benchmarks/README.md`` for what each row means.
 """
 

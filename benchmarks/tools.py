@@ -3,7 +3,7 @@
     python benchmarks/record_capture.py /tmp/capture
     python benchmarks/tools.py /tmp/capture --peer XPROF_ENVIRONMENT/bin/python --repeat 3
 
-The peer is a Python that has ``xprof``; it can not share an environment with TensorFlow. It gets a
+The peer is a Python that has ``xprof``; it cannot share an environment with TensorFlow. It gets a
 fresh copy of the files for each tool, because it keeps its results beside them. Seconds are from
 the first import to the answer, memory is the most that the process held.
 """

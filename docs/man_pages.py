@@ -28,7 +28,7 @@ EXIT_STATUS = {
     0: "Done.",
     1: "A check has found a problem, or another error.",
     2: "A command, an option or an argument is wrong.",
-    3: "A file can not be read or written.",
+    3: "A file cannot be read or written.",
     4: "The files can be read, but there is nothing to show.",
     5: "An optional package is not installed; the message names it.",
     130: "Interrupted by Ctrl-C.",

@@ -39,7 +39,7 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
         classic: As for ``Profiler``.
 
     Raises:
-        InputError: A path can not be read.
+        InputError: A path cannot be read.
         UnknownFormatError: A file is nothing that a profile is made of; the message says what
             it looks like.
         EmptyProfileError: A folder holds no file of a run.
@@ -85,7 +85,7 @@ def profiler_of_captures(
 
     Raises:
         UsageError: They do not go together.
-        InputError: One can not be used.
+        InputError: One cannot be used.
     """
     files = files or RunFiles()
     beside = next((f for f in (files.profile, files.op_log, *files.runs.values()) if f), None)
@@ -121,7 +121,7 @@ def profiler_of(
 
     Raises:
         UsageError: They do not go together, or are not enough.
-        InputError: One can not be used.
+        InputError: One cannot be used.
     """
     _check(files)
     watch = watch or Unwatched()

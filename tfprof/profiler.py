@@ -55,7 +55,7 @@ class Profiler:
 
     Raises:
         UsageError: An argument is of the wrong type.
-        InputError: An input can not be read, is something else or is broken.
+        InputError: An input cannot be read, is something else or is broken.
 
     Example:
         >>> import tfprof
@@ -85,7 +85,7 @@ class Profiler:
             recover: Load what is left of a damaged profile; ``notices`` say what is missing.
 
         Raises:
-            InputError: The profile can not be read, is something else or, unless it is to be
+            InputError: The profile cannot be read, is something else or, unless it is to be
                 recovered, damaged.
         """
         from tfprof.profiles.read.profile_proto import read_profile
@@ -117,7 +117,7 @@ class Profiler:
             classic: As for ``Profiler``.
 
         Raises:
-            InputError: An input can not be read, is something else or is broken.
+            InputError: An input cannot be read, is something else or is broken.
             UsageError: There is no such host, or the graph is of the wrong type.
         """
         from tfprof.captures.run.run import Run, open_run
@@ -178,7 +178,7 @@ class Profiler:
         Raises:
             UsageError: The step is no 64-bit integer.
             EmptyProfileError: The run metadata hold no step stats.
-            InputError: The run metadata can not be read, are something else or are broken.
+            InputError: The run metadata cannot be read, are something else or are broken.
         """
         step = step_number(step)
         if self._session.add_run(step, run_meta):
@@ -201,7 +201,7 @@ class Profiler:
             source: A ``Checkpoint``, or what ``open_checkpoint`` takes.
 
         Raises:
-            InputError: It can not be read, is something else or is damaged.
+            InputError: It cannot be read, is something else or is damaged.
         """
         from tfprof.files.checkpoint.values import checkpoint_values
 
@@ -215,7 +215,7 @@ class Profiler:
 
         Raises:
             UsageError: An option is wrong, or the step was never added.
-            InputError: The output file can not be written.
+            InputError: The output file cannot be written.
         """
         return answer(self._session, "scope", options)  # type: ignore[return-value]  # GraphNode
 
@@ -352,7 +352,7 @@ class Profiler:
         """Write what ``serialize_to_string`` gives to a file; one that is there is overwritten.
 
         Raises:
-            InputError: The file can not be written. What was there before is still there.
+            InputError: The file cannot be written. What was there before is still there.
             UsageError: It would be larger than 2 GiB.
         """
         with self._session.lock:

@@ -185,7 +185,7 @@ def test_missing_files_are_told(tmp_path, capsys):
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
     told = " ".join((result.output + getattr(result, "stderr", "")).split())
     assert "a file of the checkpoint is missing:" in told
-    assert "types.data-00000-of-00001. Values in it can not be read" in told
+    assert "types.data-00000-of-00001. Values in it cannot be read" in told
     assert "float32" in result.output
     with pytest.raises(InputError, match="there is no file"):
         run(tmp_path, "float32", "--values")

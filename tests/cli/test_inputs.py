@@ -1,4 +1,4 @@
-"""Which files a command reads, and what it says of those that it can not."""
+"""Which files a command reads, and what it says of those that it cannot."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def shut(monkeypatch, tmp_path):
-    """A folder that can not be listed, whoever asks."""
+    """A folder that cannot be listed, whoever asks."""
     path = tmp_path / "shut"
     path.mkdir()
     listed = Path.iterdir

@@ -186,6 +186,6 @@ def test_in_the_shell_text_can_be_redirected(call, graph, runs, folder):
     )  # fmt: skip
     assert (folder / "t.json").read_bytes() == (folder / "once.json").read_bytes()
     assert done.stderr == (
-        "error: the result is binary, which the shell can not pass on; give -o FILE\n"
+        "error: the result is binary, which the shell cannot pass on; give -o FILE\n"
     )
     assert not (folder / "p.gz").exists()

@@ -71,7 +71,7 @@ def test_a_file_with_an_error_is_left_out_of_the_comparison(write):
 def test_a_file_that_is_not_there(tmp_path):
     check = only(tmp_path / "nothing")
     assert check.status == "error"
-    assert check.message == "can not be read: No such file or directory"
+    assert check.message == "cannot be read: No such file or directory"
     assert only("null\0byte").status == "error"
 
 
@@ -84,7 +84,7 @@ def test_a_file_that_may_not_be_read(write, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(inputs.Path, "read_bytes", refuse)
-    assert only(write("run_meta.pb", RUN)).message == "can not be read: Permission denied"
+    assert only(write("run_meta.pb", RUN)).message == "cannot be read: Permission denied"
 
 
 def test_truncated_files_say_where(write):
@@ -187,7 +187,7 @@ def test_a_checkpoint(tmp_path):
     (area,) = check_paths([tmp_path])
     assert [(check.status, check.message) for check in area.checks] == [
         ("ok", said),
-        ("error", f"1 file missing: {shard.name}; some values can not be read"),
+        ("error", f"1 file missing: {shard.name}; some values cannot be read"),
     ]
     (tmp_path / "m-1.index").write_bytes(bytes(100))
     assert only(tmp_path / "m-1").status == "error"

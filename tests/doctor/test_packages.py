@@ -45,7 +45,7 @@ def test_a_package_that_is_broken(machine, facts):
     found = by_name(packages.check_core(facts()))
     assert {name for name, check in found.items() if check.status == "error"} == {"numpy"}
     assert found["numpy"].message.endswith(
-        " is installed, but can not be imported (ImportError: libopenblas.so.0: cannot open)"
+        " is installed, but cannot be imported (ImportError: libopenblas.so.0: cannot open)"
     )
     assert found["numpy"].command == "pip install --force-reinstall numpy"
 

@@ -1,4 +1,4 @@
-"""Recorded answers of TensorFlow's engine, for machines where it can not be installed.
+"""Recorded answers of TensorFlow's engine, for machines where it cannot be installed.
 
 ``python -m tests.oracle.record`` asks TensorFlow again about the recorded sessions and rewrites
 the file; ``--renew`` takes new sessions. They are stored with the answers, so that these stay true

@@ -210,10 +210,10 @@ def test_columns_that_do_not_fit():
     refused("run_count has 2 rows, not 1", run_count=ints(1, 2))
     refused("value has 1 rows, not 2", input_shapes=Rows(
         {"key": ints(0, 1), "value": Values([b""])}, ints(0), ints(1)))  # fmt: skip
-    refused("name can not be made of ndarray", name=ints(1))
-    refused("run_count can not be made of Values", run_count=Values(["a"]))
-    refused("name can not be made of Rows", name=Rows({}, ints(0), ints(0)))
-    refused("devices can not be made of ndarray", devices=ints(1))
+    refused("name cannot be made of ndarray", name=ints(1))
+    refused("run_count cannot be made of Values", run_count=Values(["a"]))
+    refused("name cannot be made of Rows", name=Rows({}, ints(0), ints(0)))
+    refused("devices cannot be made of ndarray", devices=ints(1))
 
 
 @on_both

@@ -13,7 +13,7 @@ SHORT_KERNEL_MICROS = 10
 """About what the host needs to schedule an op and launch its kernel."""
 
 MIN_KERNELS = 50
-"""Per step; fewer launches can not add up to much."""
+"""Per step; fewer launches cannot add up to much."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.2, 0.5
 """Part of the step in which the GPU idles while the host prepares its next kernels."""

@@ -16,7 +16,7 @@ SMALL_OP_NANOS = 10_000
 """Below this the executor's own work per op, some microseconds, is no longer small beside it."""
 
 MIN_EXECUTIONS = 200
-"""Per step; fewer small ops can not cost much."""
+"""Per step; fewer small ops cannot cost much."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.4, 0.7
 """Part of the step in which no larger op runs: small ones do, or the executor between them."""

@@ -103,7 +103,7 @@ def _misfit(context: CheckContext, rows: Int64Array, micros: Float64Array, total
     message = (
         f"{share_text(spent / total)} of the GPU's time ({time_text(spent)} of {time_text(total)}) "
         f"goes to {_products(rows)} in 16 bits, whose sizes are no multiples of {MULTIPLE}: tensor "
-        "cores are slow with them or can not be used. Pad channels, units, batch or vocabulary."
+        "cores are slow with them or cannot be used. Pad channels, units, batch or vocabulary."
     )
     gain = Gain(
         spent * (1 - 1 / SPEEDUP), "micros", f"their time, were they {SPEEDUP} times as fast"

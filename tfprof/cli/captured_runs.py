@@ -28,7 +28,7 @@ class CapturedRuns:
 
         Raises:
             UsageError: There is no such run.
-            InputError: The run can not be read.
+            InputError: The run cannot be read.
         """
         if name not in self._read:
             self._read[name] = read_run(self.paths, name)
@@ -40,7 +40,7 @@ def read_run(paths: Sequence[str], run: str | None) -> Run:
 
     Raises:
         UsageError: There are no paths, or no such run.
-        InputError: It can not be read.
+        InputError: It cannot be read.
     """
     if not paths:
         raise UsageError(

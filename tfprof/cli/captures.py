@@ -124,7 +124,7 @@ def open_captures(paths: Sequence[str], run: str | None) -> Run:
 
     Raises:
         UsageError: There are no paths, or no such run.
-        InputError: The run can not be read.
+        InputError: The run cannot be read.
     """
     session = current_session()
     captures = None if session is None else session.captures
@@ -142,7 +142,7 @@ def answer(tool: str, question: Question) -> ToolResult:
 
     Raises:
         UsageError: The options contradict each other or the files.
-        InputError: A file can not be read.
+        InputError: A file cannot be read.
     """
     question = replace(question, paths=capture_paths(RunInputs(question.paths)))
     legacy = _legacy_result(tool, question)
@@ -190,7 +190,7 @@ def _legacy_result(tool: str, question: Question) -> ToolResult | None:
         return None
     if len(paths) > 1:
         raise UsageError(
-            f"{results[0]}: a result that was computed during the capture can not be combined with "
+            f"{results[0]}: a result that was computed during the capture cannot be combined with "
             "other files; give it alone"
         )
     return _checked(Path(results[0]), tool, question)

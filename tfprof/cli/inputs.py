@@ -158,7 +158,7 @@ def open_profiler(inputs: RunInputs) -> Profiler:
 
     Raises:
         UsageError: The options name no file, or files that do not fit together.
-        InputError: A file can not be used.
+        InputError: A file cannot be used.
     """
     session = current_session()
     if session is not None and not inputs.is_named:
@@ -179,7 +179,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -
 
     Raises:
         UsageError: The files do not fit together.
-        InputError: A file can not be used.
+        InputError: A file cannot be used.
     """
     from tfprof.profile_files import profiler_of
     from tfprof.wire.compiled import native
@@ -212,7 +212,7 @@ def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
 
     Raises:
         UsageError: The options name no file, or two where there can be one.
-        InputError: A path can not be read.
+        InputError: A path cannot be read.
     """
     if not inputs.is_named:
         raise UsageError(

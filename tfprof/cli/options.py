@@ -40,7 +40,7 @@ class _Dataclass(Protocol):
 T = TypeVar("T", bound=_Dataclass)
 
 
-# Generic in newer releases of click, which older ones can not subscribe.
+# Generic in newer releases of click, which older ones cannot subscribe.
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
     _Choice = click.Choice[str]

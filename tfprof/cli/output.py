@@ -131,7 +131,7 @@ class Target:
 
         Raises:
             UsageError: The file exists, and ``force`` is off.
-            InputError: The target can not be written.
+            InputError: The target cannot be written.
         """
         if self.path is not None:
             write_file(self.path, chunks, overwrite=self.force)
@@ -149,7 +149,7 @@ class Target:
 
         Raises:
             UsageError: The file was made meanwhile.
-            InputError: The target can not be written.
+            InputError: The target cannot be written.
         """
         if self.path is not None:
             from tfprof.files.compressed_output import packed
@@ -212,7 +212,7 @@ def wants_colour(choice: ColourChoice, is_terminal: bool, environ: Mapping[str, 
 
 
 def harmless(text: str) -> str:
-    """The text with control characters made visible, so that they can not steer a terminal."""
+    """The text with control characters made visible, so that they cannot steer a terminal."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     from tfprof.text.tables import escaped
@@ -254,7 +254,7 @@ def _as_text(chunks: Iterable[bytes]) -> str:
         return b"".join(chunks).decode()
     except UnicodeDecodeError as error:
         raise UsageError(
-            "the result is binary, which the shell can not pass on; give -o FILE"
+            "the result is binary, which the shell cannot pass on; give -o FILE"
         ) from error
 
 

@@ -133,7 +133,7 @@ def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:
 
     Raises:
         UsageError: A file exists, and ``force`` is off; or there are too many for stdout.
-        InputError: A file can not be written.
+        InputError: A file cannot be written.
     """
     if result.outfile == "-":
         first, *more = files

@@ -41,7 +41,7 @@ class Finding:
         evidence: Every number that the message states, by a name that ends in its unit:
             ``_micros``, ``_bytes``, ``_share`` (0 to 1) or ``_count``; and those behind it.
         location: The user's line that it is about, None if no call stack tells.
-        gain: What it can bring, None if that can not be told.
+        gain: What it can bring, None if that cannot be told.
         link: Page of TensorFlow's documentation that the advice comes from, or empty.
 
     Example:

@@ -39,6 +39,6 @@ def check_checkpoint(path: Path) -> Iterator[Check]:
         yield Check(
             "checkpoint files",
             "error",
-            f"{plural(len(missing), 'file')} missing: {names}; some values can not be read",
+            f"{plural(len(missing), 'file')} missing: {names}; some values cannot be read",
             "Copy all files whose names begin with the checkpoint's.",
         )

@@ -26,9 +26,9 @@ class Environment:
         python: Version of Python.
         system: Name of the operating system, ``Linux``.
         machine: Type of the processor, ``x86_64``.
-        protobuf_implementation: ``upb``, ``cpp`` or ``python``; empty if it can not be imported.
+        protobuf_implementation: ``upb``, ``cpp`` or ``python``; empty if it cannot be imported.
         has_native_reader: Whether tfprof's own compiled reader was built.
-        run: Runs a program and returns its output; None if it can not be run or fails.
+        run: Runs a program and returns its output; None if it cannot be run or fails.
         can_use: Whether this process may read and write a file.
         import_problem: Imports a module and returns why that fails; empty: it does not.
         timeout_seconds: How long a server may take to answer.
@@ -86,7 +86,7 @@ class Environment:
             return None
 
     def names(self, folder: str, pattern: str) -> list[str]:
-        """Absolute names of the files in a folder, sorted; none if it can not be read."""
+        """Absolute names of the files in a folder, sorted; none if it cannot be read."""
         try:
             names = sorted(path.name for path in self.path(folder).glob(pattern))
         except OSError:
@@ -106,7 +106,7 @@ class Environment:
 
 
 def _import_problem(module: str) -> str:
-    """Why a module can not be imported: the first line of the first error in the chain."""
+    """Why a module cannot be imported: the first line of the first error in the chain."""
     try:
         importlib.import_module(module)
     except Exception as error:  # whatever a broken package raises

@@ -96,7 +96,7 @@ def _check_path(path: Path, readable: _Readable) -> Iterator[Area]:
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or error
         yield Area(
-            str(path), (Check("file", "error", f"can not be read: {reason}", "Check the path."),)
+            str(path), (Check("file", "error", f"cannot be read: {reason}", "Check the path."),)
         )
 
 

@@ -66,7 +66,7 @@ def check_core(facts: Facts) -> Iterator[Check]:
             yield Check(
                 name,
                 "error",
-                f"{name} {version} is installed, but can not be imported ({problem})",
+                f"{name} {version} is installed, but cannot be imported ({problem})",
                 "Install it again.",
                 f"pip install --force-reinstall {shlex.quote(wanted)}",
             )

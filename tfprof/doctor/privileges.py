@@ -67,7 +67,7 @@ def check_profiling(facts: Facts) -> Iterator[Check]:
     params = environment.text("/proc/driver/nvidia/params")
     admin_only = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", params or "", re.M)
     if admin_only is None:
-        why = "can not be read" if params is None else "has no RmProfilingAdminOnly"
+        why = "cannot be read" if params is None else "has no RmProfilingAdminOnly"
         yield Check(
             "profiling privileges",
             "unknown",

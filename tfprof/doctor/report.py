@@ -18,7 +18,7 @@ class Check:
     Attributes:
         name: Stable short name, for programs.
         status: ``note``: worth knowing; ``warning``: something will be missing or wrong;
-            ``error``: something can not work; ``unknown``: the check had no answer.
+            ``error``: something cannot work; ``unknown``: the check had no answer.
         message: What was found, with the real values.
         remedy: What to do about it, in words.
         command: Shell or Python lines for the remedy, one command a line.

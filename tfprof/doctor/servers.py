@@ -115,7 +115,7 @@ _ANSWERS: Mapping[Kind, Check] = {
     "unreachable": Check(
         "server",
         "error",
-        "{address}: can not be reached ({detail})",
+        "{address}: cannot be reached ({detail})",
         "Check the network between this machine and the host.",
     ),
 }

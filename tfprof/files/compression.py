@@ -54,7 +54,7 @@ def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = 
     Raises:
         MalformedProfileError: They are damaged, or too large to be unpacked into memory.
         MissingDependencyError: A package is missing.
-        OSError: The stream can not be read.
+        OSError: The stream cannot be read.
     """
     return _unpack(stream, packing, label, watch)[0]
 
@@ -71,7 +71,7 @@ def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tup
     Raises:
         MalformedProfileError: The data that were looked at are damaged.
         MissingDependencyError: A package is missing.
-        OSError: The stream can not be read.
+        OSError: The stream cannot be read.
     """
     return _unpack(stream, packing, label, None, enough=size)
 

@@ -59,12 +59,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file that is open for reading; what fails in reading it becomes an error of ours.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
     """
     try:
         with Path(path).open("rb") as stream:
             yield stream
-    except (OSError, ValueError) as error:  # ValueError: a name that can not be one
+    except (OSError, ValueError) as error:  # ValueError: a name that cannot be one
         if isinstance(error, TfprofError):
             raise
         raise _unreadable(path, error) from error
@@ -95,7 +95,7 @@ def entries(folder: str | os.PathLike[str]) -> list[Path]:
     """What a folder holds, by name.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
     """
     try:
         return sorted(Path(folder).iterdir())
@@ -111,7 +111,7 @@ def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes
         watch: Is told of each part that has been read.
 
     Raises:
-        InputError: It can not be read, was written to meanwhile, is larger than the memory, or
+        InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
             more than 2 GiB come out of a pipe.
     """
     with opened(path) as stream:
@@ -132,7 +132,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
     Raises:
         InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB
             come out of a pipe.
-        OSError: It can not be read.
+        OSError: It cannot be read.
     """
     state = os.fstat(stream.fileno())
     if not stat.S_ISREG(state.st_mode) or state.st_size < _LARGE_BYTES:
@@ -202,7 +202,7 @@ class FileParts:
 
     Raises:
         InputError: The file became shorter than it was at first.
-        OSError: It can not be read.
+        OSError: It cannot be read.
     """
 
     def __init__(self, stream: BinaryIO, label: str) -> None:
@@ -288,12 +288,12 @@ def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwri
 
     Raises:
         UsageError: The file exists and was not to be replaced.
-        InputError: It can not be written.
+        InputError: It cannot be written.
         BrokenPipeError: Whoever read the pipe has gone away.
     """
     try:
         _write(Path(path), chunks, overwrite)
-    except (OSError, ValueError) as error:  # ValueError: a name that can not be one
+    except (OSError, ValueError) as error:  # ValueError: a name that cannot be one
         if isinstance(error, (TfprofError, BrokenPipeError)):
             raise
         reason = getattr(error, "strerror", None) or error

@@ -80,7 +80,7 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
 
     Raises:
         UsageError: The source is of no type that could be opened.
-        InputError: The file can not be read.
+        InputError: The file cannot be read.
         UnknownFormatError: It is something else.
         MalformedProfileError: It is broken.
     """
@@ -118,7 +118,7 @@ def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[Da
 
     Raises:
         UsageError: The source is of no type that could be opened.
-        InputError: The file can not be read.
+        InputError: The file cannot be read.
     """
     if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
         opened = _from_message(source, (wanted,), argument)
@@ -208,7 +208,7 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
         watch: Is told how far it is.
 
     Raises:
-        InputError: It can not be read, or was written to meanwhile.
+        InputError: It cannot be read, or was written to meanwhile.
         UnknownFormatError: The folder is no SavedModel.
         MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
         MissingDependencyError: The package that could unpack it is not installed.
@@ -236,7 +236,7 @@ def saved_model_file(folder: Path) -> Path:
 
     Raises:
         UnknownFormatError: There is none.
-        InputError: The folder can not be read.
+        InputError: The folder cannot be read.
     """
     held = {entry.name: entry for entry in entries(folder) if is_ordinary_file(entry)}
     for name in SAVED_MODEL_NAMES:

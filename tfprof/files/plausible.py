@@ -54,7 +54,7 @@ class Evidence:
         known: Fields that fit the descriptor, at all depths.
         unknown: Fields whose number the descriptor neither has nor reserves.
         odd: Texts with control characters: legal, but rarely what a name looks like.
-        complaint: The first thing that can not be, with its byte offset; empty if none.
+        complaint: The first thing that cannot be, with its byte offset; empty if none.
         truncated: The data end inside a field.
     """
 

@@ -62,7 +62,7 @@ class RunFile:
         """Read it.
 
         Raises:
-            InputError: It can not be read.
+            InputError: It cannot be read.
         """
         if self.data is not None:
             return LoadedFile(self.path, self.data)
@@ -129,7 +129,7 @@ def find_run_files(
         watch: Is told what is looked at.
 
     Raises:
-        InputError: A path can not be read.
+        InputError: A path cannot be read.
         UnknownFormatError: A file is nothing that a profile is made of.
         EmptyProfileError: A folder holds no file of a run.
         UsageError: Two files where there can be one.
@@ -168,7 +168,7 @@ def look_at(path: str) -> RunFile:
     """Tell what a file, or the message in a SavedModel folder, is.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
         MalformedProfileError: It is compressed and damaged.
     """
     if is_folder(path):
@@ -274,7 +274,7 @@ def _read_log(file: RunFile) -> EventLog:
     """Read an event file; of a large one that is not packed, a record at a time.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
     """
     from tfprof.files.events import read_events
 

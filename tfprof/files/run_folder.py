@@ -32,7 +32,7 @@ def capture_files(folder: Path) -> list[Path]:
     A file that is there packed and unpacked is taken once, unpacked.
 
     Raises:
-        InputError: The folder can not be read.
+        InputError: The folder cannot be read.
     """
     files: dict[str, Path] = {}
     for path in entries(folder):

@@ -175,7 +175,7 @@ def sniff(data: BytesLike, name: str = "") -> Sniffed:
 
 
 def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
-    """Refuse data that can not be of the expected format.
+    """Refuse data that cannot be of the expected format.
 
     Whatever could be it passes, however small or odd: an empty file is a message without
     fields. Truncated data passes too; parsing it says where it breaks.
@@ -222,7 +222,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
 
 
 def _why_not(evidence: Evidence, text: str | None, names: list[str]) -> str:
-    """Why data can not be of the expected message type, or nothing."""
+    """Why data cannot be of the expected message type, or nothing."""
     # Words read as protobuf mostly look like one field that the end of the file cuts off.
     words = text is not None and text[:1].isalpha() and len(text) >= 8 and evidence.known < 3
     if text is not None and (evidence.complaint or words):

@@ -42,7 +42,7 @@ class Flags:
 
 
 class UnsupportedError(UsageError):
-    """RE2 accepts the pattern, but tfprof can not say what it matches."""
+    """RE2 accepts the pattern, but tfprof cannot say what it matches."""
 
 
 class Reader:

@@ -37,7 +37,7 @@ class Output:
 def parse_output(text: str) -> Output:
     """Read an output option.
 
-    Everything after ``outfile=`` is the path, also commas and equals signs (the original can not
+    Everything after ``outfile=`` is the path, also commas and equals signs (the original cannot
     write to such a file).
 
     Raises:

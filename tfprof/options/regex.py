@@ -6,7 +6,7 @@ patterns, but matches with ``re``. Known differences:
 * ``\C`` is one character instead of one byte, which differs for text that is not ASCII.
 * RE2 also refuses patterns whose compiled program is too large, such as ``\pL{1000}``, and fails
   to match when its automaton runs out of memory. tfprof has no such limits. Instead, it refuses
-  groups that nest hundreds of levels deep and can not be simplified (Python's recursion).
+  groups that nest hundreds of levels deep and cannot be simplified (Python's recursion).
 * Scripts such as ``\p{Greek}`` are refused, also in classic mode, where invalid patterns never
   match: the names that they match would be missing.
 * Categories and case folding know the Unicode version of the running Python; TensorFlow 2.21

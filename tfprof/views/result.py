@@ -188,7 +188,7 @@ class ViewTree:
         """The variable that has the name of a row, read once for each view; None without one.
 
         Raises:
-            InputError: It can not be read.
+            InputError: It cannot be read.
         """
         source = self.profile.variable_values
         if source is None:
@@ -210,7 +210,7 @@ class ViewTree:
         it, too: the first values of a variable as text, and how many more there are.
 
         Raises:
-            InputError: Values can not be read.
+            InputError: Values cannot be read.
         """
         rows = self.root.to_rows()
         if self.shows_values:

@@ -67,7 +67,7 @@ class Session:
         """Add the run metadata of a step; False if they hold no step stats.
 
         Raises:
-            InputError: They can not be read, are something else or are broken.
+            InputError: They cannot be read, are something else or are broken.
         """
         with self.lock:
             self._before_change()

@@ -1,4 +1,4 @@
-"""Values of variables that a view is asked for and can not show."""
+"""Values of variables that a view is asked for and cannot show."""
 
 from __future__ import annotations
 

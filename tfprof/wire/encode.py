@@ -173,7 +173,7 @@ def _field(field: Any, column: Column, n_rows: int) -> Field:
     if isinstance(column, Rows):
         wanted = frozenset({_MESSAGE})
     if field.type not in wanted or (wanted is _VARINTS and is_repeated(field)):
-        raise ValueError(f"{field.name} can not be made of {type(column).__name__}")
+        raise ValueError(f"{field.name} cannot be made of {type(column).__name__}")
     if isinstance(column, Values):
         values = tuple(column.values)
         if column.ids is None:

@@ -130,7 +130,7 @@ def _explain(message_class: type[Message], data: bytes, source: str, error: Exce
 
 
 def locate(message_class: type[Message], data: bytes) -> Breakage | None:
-    """Find the innermost place at which ``data`` can not be this message.
+    """Find the innermost place at which ``data`` cannot be this message.
 
     Only the way down to the broken place is walked in Python; whether a sibling is sound is
     asked of protobuf's own parser, so this stays fast on large files.

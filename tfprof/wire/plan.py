@@ -230,7 +230,7 @@ class Plan:
         levels: Kinds of messages that are looked into: what to do with each field, by number.
 
     Raises:
-        ValueError: The message has no such field, or it can not be read like that.
+        ValueError: The message has no such field, or it cannot be read like that.
     """
 
     def __init__(self, message: str, entries: Entries, depth: int = 0) -> None:
@@ -320,7 +320,7 @@ class Plan:
         if form == "optional":
             form = "number" if field.type in _NUMBERS else "text"
         if (form == "number") != (field.type in _NUMBERS):
-            raise ValueError(f"{field.full_name} can not be read as a {form}")
+            raise ValueError(f"{field.full_name} cannot be read as a {form}")
         if form == "text":
             return Action(Kind.TEXT, field, element=Kind.TEXT)
         wire, kind = _NUMBERS[field.type]

@@ -86,7 +86,7 @@ def walk(data: BytesView, start: int = 0, stop: int | None = None) -> Iterator[F
         A :class:`Field` with offsets that count from the start of ``data``.
 
     Raises:
-        WireError: A tag, number or payload runs over ``stop``, or can not be protobuf.
+        WireError: A tag, number or payload runs over ``stop``, or cannot be protobuf.
     """
     end = len(data) if stop is None else stop
     position = start

@@ -112,7 +112,7 @@ def test_steps_of_an_unknown_type_are_missed_aloud(tmp_path):
     result = open_legacy(path)
     assert len(result.table("steps")) == 0
     assert [note.message for note in result.notes[1:]] == [
-        "steps of the type tensorflow.profiler.PerTpuStepDetails can not be read, and are not shown"
+        "steps of the type tensorflow.profiler.PerTpuStepDetails cannot be read, and are not shown"
     ]
 
 

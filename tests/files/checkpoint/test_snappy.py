@@ -82,7 +82,7 @@ def test_round_trip(words):
         ("08 04 6162 16 0300", "a copy from 3 bytes before byte 2"),
         ("08 04 6162 16 0000", "a copy from 0 bytes"),
         ("08 16", "cut off"),
-        ("ffffffff0f 04 6162", "can not stand for"),
+        ("ffffffff0f 04 6162", "cannot stand for"),
     ],
 )
 def test_damage(stored, problem):

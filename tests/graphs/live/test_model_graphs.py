@@ -303,7 +303,7 @@ def test_a_single_layer(keras: Any) -> None:
 
 def test_a_model_that_can_not_be_called_says_why(keras: Any) -> None:
     model = subclassed(keras)
-    with pytest.raises(UsageError, match=r"model 'two' can not be called with .*pass") as caught:
+    with pytest.raises(UsageError, match=r"model 'two' cannot be called with .*pass") as caught:
         traced(model, (None, 4))
     assert "\x1b" not in str(caught.value)
     assert not model.built
@@ -469,7 +469,7 @@ def test_a_function_takes_shapes() -> None:
     result = traced(product, [(2, -1), (3, np.int64(4))])
     assert result is not None
     assert shape_of(node(result, "a")) == [2, -1]
-    with pytest.raises(UsageError, match=r"can not be traced with .*Dimensions must be equal"):
+    with pytest.raises(UsageError, match=r"cannot be traced with .*Dimensions must be equal"):
         traced(product, [(2, 3), (4, 5)])
     with pytest.raises(UsageError, match="is no shape"):
         traced(product, ["2,3", "3,4"])

@@ -80,7 +80,7 @@ class MemoryUse:
         spans: Start and end in the trace of each value in it, by its id.
         constant_bytes: What lives for ever.
         allocations: All memory in this space, in order of index.
-        problems: What can not be right in the trace.
+        problems: What cannot be right in the trace.
         is_planned: Whether the trace is the compiler's; else it is worked out from live ranges.
     """
 

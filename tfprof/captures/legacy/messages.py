@@ -138,7 +138,7 @@ def _steps(result: pb.InputPipelineAnalysisResult, source: str) -> tuple[Table, 
             continue
         rows.append(_step_row(step))
     notes = [
-        Note("warning", f"steps of the type {kind} can not be read, and are not shown")
+        Note("warning", f"steps of the type {kind} cannot be read, and are not shown")
         for kind in sorted(unknown)
     ]
     properties = {"hardware_type": result.hardware_type}

@@ -91,7 +91,7 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
 
     Raises:
         UnknownFormatError: The name is not that of a result.
-        InputError: The file can not be read.
+        InputError: The file cannot be read.
         MalformedProfileError: It is damaged, or something else.
     """
     name = legacy_name(path)

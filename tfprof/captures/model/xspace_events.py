@@ -121,7 +121,7 @@ class Events:
 
     @property
     def is_aggregated(self) -> BoolArray:
-        """Whether it is the sum of many events without starts: it can not be drawn or nested."""
+        """Whether it is the sum of many events without starts: it cannot be drawn or nested."""
         is_aggregated: BoolArray = self.which == AGGREGATED
         return is_aggregated
 

@@ -156,7 +156,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
         "xla/outside-compilation",
         f"{share:.1%} of the time of ops on the devices goes to exchanging data with ops that XLA "
         "has left to the host (outside compilation), while the program waits; the most of it in "
-        f"{folded(name)}. Take what can not be compiled out of the step: summaries, prints, "
+        f"{folded(name)}. Take what cannot be compiled out of the step: summaries, prints, "
         "checks, strings and Python functions; or run it every so many steps only.",
         {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
          "run_count": top.occurrences},

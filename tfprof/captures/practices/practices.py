@@ -68,7 +68,7 @@ PRACTICES: Mapping[str, Practice] = {
 def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
     """What to change, that with the largest gain first, that without a known gain last.
 
-    Gains are upper limits, and do not add up: what one change saves, another can not.
+    Gains are upper limits, and do not add up: what one change saves, another cannot.
 
     Args:
         run: The run.

@@ -62,7 +62,7 @@ class HloProgram:
     def module(self) -> HloModule:
         """The program.
 
-        One that can not be decoded has no instructions, and a notice.
+        One that cannot be decoded has no instructions, and a notice.
         """
         return self._module
 
@@ -127,7 +127,7 @@ def read_hlo(data: bytes, *, source: str) -> HloModule:
         source: What to call it in errors and notices.
 
     Raises:
-        MalformedProfileError: It can not be decoded.
+        MalformedProfileError: It cannot be decoded.
     """
     message = pb.parse(pb.HloProto, data, source=source)
     return module_of(message, source=source)

@@ -52,7 +52,7 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
 
     Raises:
         UsageError: The source is of no type that could be opened, or ``threads`` below 1.
-        InputError: The file can not be read, or was written to meanwhile.
+        InputError: The file cannot be read, or was written to meanwhile.
         UnknownFormatError: It is something else.
         MalformedProfileError: It is damaged and ``strict`` is set, or compressed and damaged, or
             its bytes changed meanwhile.
@@ -145,11 +145,11 @@ def _judge(
     if strict:
         raise MalformedProfileError(
             f"{label}: truncated or damaged XSpace message: it breaks at {place}; {lost} bytes "
-            "can not be read. Copy or record the file again, or read it without strict"
+            "cannot be read. Copy or record the file again, or read it without strict"
         )
     n_events = sum(len(plane.events) for plane in planes)
     text = (
-        f"{label} is truncated or damaged: it breaks at {place}; {lost} bytes can not be read. "
+        f"{label} is truncated or damaged: it breaks at {place}; {lost} bytes cannot be read. "
         f"{len(planes)} planes with {n_events} events were read. Copy or record the file again"
     )
     return (Notice("damaged-xspace", text, damage.count),)

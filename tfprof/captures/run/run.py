@@ -158,7 +158,7 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         run: Which run of a log folder; by default the latest.
 
     Raises:
-        InputError: A path can not be read.
+        InputError: A path cannot be read.
         EmptyProfileError: There is no capture in a folder.
         UsageError: There is no such run; or there are several paths, and one is a folder.
         MalformedProfileError: None of the files can be read.

@@ -1,4 +1,4 @@
-"""Cells of tool tables for people: numbers with units, names that can not steer a terminal."""
+"""Cells of tool tables for people: numbers with units, names that cannot steer a terminal."""
 
 from __future__ import annotations
 

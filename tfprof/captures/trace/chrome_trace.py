@@ -37,7 +37,7 @@ def write_trace(
 
     Raises:
         UsageError: There is no such host or step, or the file exists.
-        InputError: It can not be written.
+        InputError: It cannot be written.
         MissingDependencyError: The package for zstd is not installed.
     """
     counted = _Counted(trace(run, host=host, step=step, classic=classic).pieces())

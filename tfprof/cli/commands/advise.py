@@ -75,7 +75,7 @@ def _of_capture(
 
     if is_classic(classic):
         raise UsageError(
-            "TensorFlow's own checkers can not read captures of the TensorFlow 2 profiler; leave "
+            "TensorFlow's own checkers cannot read captures of the TensorFlow 2 profiler; leave "
             "out --classic"
         )
     with warnings_as_notes():

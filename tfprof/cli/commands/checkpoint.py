@@ -68,7 +68,7 @@ def run(
         )
         note(
             f"{files} missing{':' if one else ', such as'} {missing[0]}. Values in "
-            f"{'it' if one else 'them'} can not be read, and names of variables in the program may "
+            f"{'it' if one else 'them'} cannot be read, and names of variables in the program may "
             "be missing"
         )
 

@@ -93,7 +93,7 @@ def _single_message(paths: Sequence[str], to: str) -> tuple[bytes, str]:
     kind = file.found.format
     if kind not in CLASSES:
         find_run_files(paths)  # its error says what the file looks like
-        raise UsageError(f"{file.path}: a {kind.value} can not be converted")
+        raise UsageError(f"{file.path}: a {kind.value} cannot be converted")
     data = message_bytes(file.load(), kind)
     return (_text(data, kind) if to == "text" else data), f"{kind.value}, as {to}"
 

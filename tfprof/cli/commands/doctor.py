@@ -10,14 +10,14 @@ from tfprof.cli.results import SECTION, ResultChoice, as_json, as_text, result_o
 from tfprof.cli.view import warnings_as_notes
 
 EXIT_FOUND = 1
-"""Exit code if something can not work."""
+"""Exit code if something cannot work."""
 
 
 _EXAMINED = "What to examine"
 
 
 def run(paths: Sequence[str], server: Sequence[str], strict: bool, **params: Any) -> int:
-    """Examine and write the report; returns 1 if something can not work."""
+    """Examine and write the report; returns 1 if something cannot work."""
     result = from_params(ResultChoice, params)
     target = result.target()
     from tfprof.doctor import examine
@@ -72,7 +72,7 @@ command = Command(
     params=[_paths(), *_options()],
     help="Find out why something does not work or does not show, and what to do about it. Checks "
     "packages, NVIDIA's driver, CUPTI and its privileges, profiler servers, and files that may be "
-    "empty, damaged or incomplete. TensorFlow is not imported. Exits with 1 if something can not "
+    "empty, damaged or incomplete. TensorFlow is not imported. Exits with 1 if something cannot "
     "work.",
     examples=[
         "tfprof doctor",

@@ -166,7 +166,7 @@ def _check(shown: _Shown, target: Target) -> None:
         raise UsageError(f"option --top={top} must be 0 (all) or more")
     if top is not None and form == "gviz":
         raise UsageError(
-            "--top can not be used with --format gviz, which is the complete JSON of the reference"
+            "--top cannot be used with --format gviz, which is the complete JSON of the reference"
         )
     if shown.table == ALL_TABLES and form == "csv" and target.path is None:
         raise UsageError("--table all writes one file for each table; give -o NAME.csv")

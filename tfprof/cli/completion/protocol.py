@@ -25,7 +25,7 @@ from tfprof.cli.shell.facts import facts_of
 from tfprof.cli.shell.files import paths_with_prefix
 from tfprof.cli.shell.line import last_word
 
-# Generic in newer releases of click, which older ones can not subscribe.
+# Generic in newer releases of click, which older ones cannot subscribe.
 if TYPE_CHECKING:
     _Item = CompletionItem[Any]
 else:

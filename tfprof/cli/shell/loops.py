@@ -34,7 +34,7 @@ def run_shell(shell: Shell, history: Path | None, *, read_first: bool) -> int:
         0 at a terminal; else the exit code of the first line that failed, or 0.
 
     Raises:
-        TfprofError: The profile can not be read.
+        TfprofError: The profile cannot be read.
     """
     if read_first or not is_terminal(sys.stdin):
         shell.read()

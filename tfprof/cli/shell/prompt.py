@@ -38,7 +38,7 @@ class LineCompleter(Completer):
 
 
 def open_history(path: Path) -> FileHistory | None:
-    """The history in a file that only the user may read; None if it can not be written."""
+    """The history in a file that only the user may read; None if it cannot be written."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)

@@ -100,7 +100,7 @@ class Shell:
         """Read the profile, unless it has been read.
 
         Raises:
-            TfprofError: The profile can not be read.
+            TfprofError: The profile cannot be read.
         """
         assert self._session.profiler
         gc.freeze()

@@ -36,7 +36,7 @@ class Bundle:
         tensors: What is in it.
 
     Raises:
-        InputError: The index can not be read.
+        InputError: The index cannot be read.
         MalformedProfileError: The index is damaged.
     """
 
@@ -79,7 +79,7 @@ class Bundle:
             verify: Compare checksums.
 
         Raises:
-            InputError: A shard can not be read, or the values are none that NumPy could hold.
+            InputError: A shard cannot be read, or the values are none that NumPy could hold.
             MalformedProfileError: They are damaged.
         """
         tensor = self.tensors[name]

@@ -101,7 +101,7 @@ class Checkpoint:
 
     @cached_property
     def missing_files(self) -> tuple[Path, ...]:
-        """Files that belong to it and are not there; values in them can not be read."""
+        """Files that belong to it and are not there; values in them cannot be read."""
         return self._store.missing_files()
 
     def find(self, name: str) -> CheckpointVariable | None:
@@ -188,7 +188,7 @@ def open_checkpoint(path: str | os.PathLike[str], *, recover: bool = False) -> C
 
     Raises:
         UsageError: The path is none, or the folder holds several checkpoints.
-        InputError: There is no checkpoint, or it can not be read, is something else or is
+        InputError: There is no checkpoint, or it cannot be read, is something else or is
             damaged.
     """
     return Checkpoint(*locate(path), recover=recover)

@@ -37,7 +37,7 @@ def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
 
     Raises:
         UsageError: The path is none, or a folder holds several checkpoints.
-        InputError: There is no checkpoint, or it can not be read.
+        InputError: There is no checkpoint, or it cannot be read.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"a checkpoint must be given as a path; got {type(path).__name__}")

@@ -57,7 +57,7 @@ class SavedSlices:
         tensors: What is in it.
 
     Raises:
-        InputError: A file can not be read.
+        InputError: A file cannot be read.
         UnknownFormatError: A file is none of such a checkpoint.
         MalformedProfileError: A file is damaged.
     """
@@ -87,7 +87,7 @@ class SavedSlices:
             verify: Compare checksums.
 
         Raises:
-            InputError: A file can not be read, or the values are none that NumPy could hold.
+            InputError: A file cannot be read, or the values are none that NumPy could hold.
             MalformedProfileError: They are damaged.
         """
         stored = self._found[name]

@@ -26,7 +26,7 @@ def decompress(data: bytes) -> bytes:
     """
     size, place = _varint(data)
     if size > _MOST_GROWTH * len(data):
-        raise SnappyError(f"{len(data)} bytes can not stand for {size}")
+        raise SnappyError(f"{len(data)} bytes cannot stand for {size}")
     out = bytearray()
     while place < len(data):
         place = _element(data, place, out)

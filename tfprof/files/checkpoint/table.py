@@ -55,7 +55,7 @@ class File:
         """A part, which must be there.
 
         Raises:
-            InputError: The file can not be read.
+            InputError: The file cannot be read.
             MalformedProfileError: It ends before.
         """
         if offset < 0 or size < 0 or offset + size > self.size:
@@ -99,7 +99,7 @@ class Table:
         file: The file.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
         UnknownFormatError: It is no table.
         MalformedProfileError: It is damaged.
     """
@@ -131,7 +131,7 @@ class Table:
         """All entries in order.
 
         Raises:
-            InputError: The file can not be read.
+            InputError: The file cannot be read.
             MalformedProfileError: It is damaged.
         """
         for handle in self._handles:
@@ -237,7 +237,7 @@ def is_table(file: File) -> bool:
     """Whether a file ends as a table does.
 
     Raises:
-        InputError: It can not be read.
+        InputError: It cannot be read.
     """
     n_magic = len(TABLE_MAGIC)
     if file.size < _FOOTER_BYTES:

@@ -24,7 +24,7 @@ class CheckpointValues:
         """The variable of a name, read anew; None if there is none.
 
         Raises:
-            InputError: It can not be read.
+            InputError: It cannot be read.
         """
         variable = self.checkpoint.find(name)
         if variable is None:

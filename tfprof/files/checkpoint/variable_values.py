@@ -43,7 +43,7 @@ class VariableValues(Protocol):
         """The variable of a name, read anew; None if there is none.
 
         Raises:
-            InputError: It can not be read.
+            InputError: It cannot be read.
         """
 
     def names(self) -> list[str]:

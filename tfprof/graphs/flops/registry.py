@@ -148,7 +148,7 @@ def all_formulas() -> tuple[Mapping[str, Formula], Mapping[str, str]]:
     """Formula by op type, and why op types are free.
 
     Raises:
-        UsageError: A formula of another package can not be loaded.
+        UsageError: A formula of another package cannot be loaded.
     """
     formulas = {**FORMULAS, **_of_packages(), **_REGISTERED}
     return formulas, FREE
@@ -163,7 +163,7 @@ def _of_packages() -> dict[str, Formula]:
             function = entry.load()
         except Exception as error:  # whatever a package's import may raise
             raise UsageError(
-                f"the FLOP formula {entry.name} ({entry.value}) can not be loaded: "
+                f"the FLOP formula {entry.name} ({entry.value}) cannot be loaded: "
                 f"{type(error).__name__}: {error}; mend or uninstall its package"
             ) from error
         formulas[entry.name] = user_formula(entry.name, function)

@@ -50,7 +50,7 @@ def traced_model(model: Any, input_shapes: Any = None, batch: int | None = None)
 
     Raises:
         UsageError: The model's inputs are not known, do not go with the batch size, or the model
-            can not be called with them; or Keras does not run on TensorFlow.
+            cannot be called with them; or Keras does not run on TensorFlow.
     """
     library = _library_of(model)
     _check_backend(library)
@@ -134,7 +134,7 @@ def _failure(model: Any, specs: Sequence[Any], error: Exception) -> str:
         "pass batch, or the input_shapes of all inputs" if unknown else "pass other input_shapes"
     )
     return (
-        f"model {model.name!r} can not be called with {text_of(specs)} "
+        f"model {model.name!r} cannot be called with {text_of(specs)} "
         f"({type(error).__name__}: {main_line(error)}); {remedy}"
     )
 

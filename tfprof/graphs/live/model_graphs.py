@@ -39,7 +39,7 @@ def traced(target: Any, input_shapes: Any = None, batch: int | None = None) -> T
             keep their shapes.
 
     Raises:
-        UsageError: The target has no one graph, or can not be traced with these inputs; the
+        UsageError: The target has no one graph, or cannot be traced with these inputs; the
             message says what to pass.
     """
     if is_model(target):
@@ -172,7 +172,7 @@ def _fresh(function: Any, args: list[Any], kwargs: dict[str, Any]) -> TracedGrap
             concrete = own.get_concrete_function(*args, **kwargs)
         except Exception as error:
             raise UsageError(
-                f"{_name(function)} can not be traced with {text_of([args, kwargs])} "
+                f"{_name(function)} cannot be traced with {text_of([args, kwargs])} "
                 f"({type(error).__name__}: {main_line(error)}); pass other input_shapes, one for "
                 "each argument, or a concrete function"
             ) from error

@@ -123,7 +123,7 @@ def traced_graph(
 
 def _too_large(error: ValueError) -> UsageError:
     return UsageError(
-        f"this graph can not be written down: {error}. Keep large constants in variables"
+        f"this graph cannot be written down: {error}. Keep large constants in variables"
     )
 
 

@@ -51,7 +51,7 @@ def flops(
 
     Raises:
         UsageError: The target is nothing that could be counted, or an argument does not fit it.
-        InputError: The target can not be read, is something else or is broken.
+        InputError: The target cannot be read, is something else or is broken.
 
     Example:
         >>> import tfprof
@@ -185,7 +185,7 @@ def params(
 
     Raises:
         UsageError: The target has no parameters that could be counted.
-        InputError: The target can not be read, is something else or is broken.
+        InputError: The target cannot be read, is something else or is broken.
 
     Example:
         >>> import tfprof

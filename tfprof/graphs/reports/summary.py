@@ -62,7 +62,7 @@ def summary(
 
     Raises:
         UsageError: The target is nothing that could be counted, or an argument does not fit it.
-        InputError: The target can not be read, is something else or is broken.
+        InputError: The target cannot be read, is something else or is broken.
 
     Example:
         >>> import tfprof

@@ -64,8 +64,8 @@ def target_of(
         static: Of a profile, take the graph with all its ops, not only those that ran.
 
     Raises:
-        UsageError: It is something else, or can not be traced as it is.
-        InputError: It can not be read.
+        UsageError: It is something else, or cannot be traced as it is.
+        InputError: It cannot be read.
     """
     if isinstance(target, (str, os.PathLike)):
         _refuse_keras_file(Path(target))

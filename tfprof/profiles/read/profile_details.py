@@ -46,7 +46,7 @@ _LOSS = (
 
 
 class _UnusableError(Exception):
-    """Why the executions of a step can not be used."""
+    """Why the executions of a step cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def pprof_profile(
 
     Raises:
         EmptyProfileError: No device has anything to show.
-        InputError: An input is unusable, or a file can not be written.
+        InputError: An input is unusable, or a file cannot be written.
     """
     classic = is_classic(classic)
     profile = Profile(classic=classic)

@@ -116,7 +116,7 @@ class GraphSource:
         """Add the run metadata of a step; False if they hold no step stats.
 
         Raises:
-            InputError: They can not be read, are something else or are broken.
+            InputError: They cannot be read, are something else or are broken.
         """
         self.update()
         run = read_run_metadata(run_meta, self._known_names())

@@ -32,7 +32,7 @@ def merge_default_with_oplog(
 
     That is: types, float operations and call stacks. The user's graph and op log stay as they
     are (TensorFlow changes both). Strings of call stacks get ids of their own in the result, so
-    the ids of the given op log can not be taken for others.
+    the ids of the given op log cannot be taken for others.
 
     Args:
         graph: As for ``Profiler``.
@@ -72,7 +72,7 @@ def write_op_log(
     overwritten. Arguments as for ``merge_default_with_oplog``.
 
     Raises:
-        InputError: An input is unusable, the folder does not exist, or the file can not be
+        InputError: An input is unusable, the folder does not exist, or the file cannot be
             written.
     """
     log = merge_default_with_oplog(graph, op_log, run_meta, add_trace, classic=classic)

@@ -56,7 +56,7 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
-        UsageError: A target can not be run, or the step is not an integer; or, on entering, this
+        UsageError: A target cannot be run, or the step is not an integer; or, on entering, this
             process is being recorded already.
 
     Example::

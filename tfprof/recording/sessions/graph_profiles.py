@@ -20,7 +20,7 @@ class GraphProfile:
     Args:
         graph: The live graph.
         classic: As for ``Profiler``.
-        report: Told of runs that can not be read.
+        report: Told of runs that cannot be read.
     """
 
     def __init__(

@@ -171,6 +171,6 @@ def _base_session() -> Any:
 
 def _missing(name: str) -> MissingDependencyError:
     return MissingDependencyError(
-        f"{name} watches TensorFlow sessions, and TensorFlow can not be imported; "
+        f"{name} watches TensorFlow sessions, and TensorFlow cannot be imported; "
         "install it with: pip install 'tfprof[tf]'"
     )

@@ -45,7 +45,7 @@ def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
         build: Called for the same view of other steps.
 
     Raises:
-        UsageError: The view can not be written in that way.
+        UsageError: The view cannot be written in that way.
         EmptyProfileError: It needs a step, and none was added.
         MissingDependencyError: Drawing needs a package that is not installed.
     """
@@ -90,7 +90,7 @@ def write_view(tree: ViewTree, build: BuildView) -> None:
     Arguments and errors as in ``output_files``.
 
     Raises:
-        InputError: A file can not be written.
+        InputError: A file cannot be written.
     """
     if tree.options.output.type == "stdout":
         sys.stdout.write(render_stdout(tree))
@@ -116,7 +116,7 @@ def answer(
     Raises:
         UsageError: An option is wrong, or the step was never added.
         EmptyProfileError: The code view has no call stacks to show.
-        InputError: The output file can not be written.
+        InputError: The output file cannot be written.
     """
     from tfprof.views.write.protos import view_to_proto
 
@@ -158,7 +158,7 @@ def write_output(path: str, chunks: Iterable[bytes], *, classic: bool) -> bool:
     """Write a file; False if that fails in classic mode, where the original goes on.
 
     Raises:
-        InputError: It can not be written.
+        InputError: It cannot be written.
     """
     try:
         write_file(path, chunks, overwrite=True)

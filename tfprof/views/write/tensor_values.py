@@ -23,7 +23,7 @@ def tensor_values(tree: ViewTree) -> dict[int, pb.TFProfTensorProto]:
     Variables that are cut at ``MOST_VALUES`` add a notice to the profile; classic mode cuts none.
 
     Raises:
-        InputError: They can not be read.
+        InputError: They cannot be read.
     """
     if not tree.shows_values:
         return {}

@@ -1,4 +1,4 @@
-# A plan as the walk reads it, checked once: whatever passes can not lead the walk astray.
+# A plan as the walk reads it, checked once: whatever passes cannot lead the walk astray.
 
 from libc.stdint cimport int64_t
 

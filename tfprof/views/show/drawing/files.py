@@ -109,7 +109,7 @@ def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
 
     Raises:
         UsageError: Another kind of picture.
-        InputError: The file can not be read.
+        InputError: The file cannot be read.
         UnknownFormatError: It is no DOT file.
         MalformedProfileError: It is a broken one.
         MissingDependencyError: The program ``dot`` is missing.

@@ -60,7 +60,7 @@ def find_step_stats(source: Source) -> Any:
 
     Raises:
         UsageError: The source is of no type that could be opened.
-        InputError: The file can not be read.
+        InputError: The file cannot be read.
         UnknownFormatError: It is something else.
         MalformedProfileError: It is broken.
     """

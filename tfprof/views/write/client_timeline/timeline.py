@@ -48,7 +48,7 @@ class Timeline:
 
     Raises:
         UsageError: ``step_stats`` is of no type that could be opened.
-        InputError: The file can not be read, is of another format or broken.
+        InputError: The file cannot be read, is of another format or broken.
 
     Example:
         >>> import json, tfprof
