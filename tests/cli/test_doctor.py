@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.cli.conftest import environment
-from tfprof.cli import main
+from tfprof.cli.registry import COMMANDS
 from tfprof.testing.builders import graph, op, run
 
 
@@ -140,4 +140,4 @@ def test_help_is_light(process):
 
 
 def test_it_is_among_the_commands():
-    assert "doctor" in main.COMMANDS
+    assert "doctor" in COMMANDS

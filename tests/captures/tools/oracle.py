@@ -37,7 +37,9 @@ def folder(capture):
     if shared:
         return Path(shared) / "data" / "xplane" / capture
     with tarfile.open(PACKED / f"{capture}.tar.xz") as archive:
-        archive.extractall(unpacked(), filter="data")
+        # Releases of Python before 3.10.12 and 3.11.4 know no filters; the archives are our own.
+        filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(unpacked(), **filters)
     return unpacked() / capture
 
 

@@ -188,10 +188,10 @@ def step_numbers(steps: Iterable[int], argument: str, most: int | None = None) -
         try:
             numbers.add(operator.index(step))
         except TypeError:
-            raise UsageError(f"{argument}: {step!r} is no step number") from None
+            raise UsageError(f"{argument}: {step!r} is not a step number") from None
         if most is not None and len(numbers) > most:
             raise UsageError(f"{argument}: at most {most} steps can be traced; give fewer")
     negative = min(numbers, default=0)
     if negative < 0:
-        raise UsageError(f"{argument}: {negative} is no step; runs are numbered from 0")
+        raise UsageError(f"{argument}: {negative} is not a step; runs are numbered from 0")
     return frozenset(numbers)
