@@ -91,6 +91,17 @@ def test_one_slow_step_is_no_verdict_on_the_others():
     assert judged(first, first, *[{}] * 8).kind == "host"
 
 
+def test_a_slow_step_is_explained_by_what_it_has_more_of():
+    """Its computation takes the most time, but so it does in every step; compiling is new."""
+    ms = 10**9  # ps
+    compiles = {"length": 8 * ms, Spent.HOST_COMPILE: 36 * ms // 10}
+    said = " ".join(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
+    assert "8.0 times as long: 3.600 ms more of Compilation, 3.400 ms more of Device c" in said
+    mostly = {"length": 8 * ms, Spent.HOST_COMPILE: 65 * ms // 10}
+    said = " ".join(about_step_time(run_steps_of(mostly, *[{}] * 9, total=ms)))
+    assert "8.0 times as long: 6.500 ms more of Compilation; it is left out" in said
+
+
 def test_what_passes_between_the_steps_counts():
     outside = Between(gap_ms=30, wait_ms=28, share=0.9, wait_share=0.84)
     found = judged({}, between=outside)

@@ -34,6 +34,9 @@ from tfprof.captures.facts.steps import CATEGORIES, FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps
 from tfprof.captures.run.run import Run
 
+_LEAST_CAUSE = 0.2
+"""Part of what a slow step took more than others, from which on a category is named."""
+
 _NAMED = 0.05
 """Part of the step time from which a function or annotation is named."""
 
@@ -218,18 +221,24 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[st
 
 
 def _about_unusual(steps: RunSteps) -> list[str]:
-    """Steps that took much longer than the others, with what most of their time went to."""
+    """Steps that took much longer than the others, with what they have more of than those."""
     whole, is_unusual = steps.whole, steps.is_unusual
     usual_ms = float(np.median(steps.typical.slowest_ps())) / 1e9
     names, took = whole.names, whole.slowest_ps()
     amounts = np.stack([whole.of(category) for category in CATEGORIES])
-    said = []
+    usual = np.stack([np.median(steps.typical.of(category)) for category in CATEGORIES])
+    sentences = []
     for place in np.flatnonzero(is_unusual).tolist():
-        most = int(np.argmax(amounts[:, place]))
-        took_ms, most_ms = float(took[place]) / 1e9, float(amounts[most, place]) / 1e9
-        said.append(
-            f"Step {names[place]} took {took_ms:,.3f} ms, {took_ms / usual_ms:,.1f} times as long, "
-            f"{most_ms:,.3f} ms of it {CATEGORIES[most].name}; it is left out of averages and of "
-            "the verdict."
+        took_ms = float(took[place]) / 1e9
+        more_ms = (amounts[:, place] - usual) / 1e9
+        most, *others = np.argsort(-more_ms, kind="stable").tolist()
+        least_ms = _LEAST_CAUSE * (took_ms - usual_ms)
+        causes = [most, *(number for number in others if more_ms[number] >= least_ms)]
+        named = [
+            f"{more_ms[number]:,.3f} ms more of {CATEGORIES[number].name}" for number in causes
+        ]
+        sentences.append(
+            f"Step {names[place]} took {took_ms:,.3f} ms, {took_ms / usual_ms:,.1f} times as long: "
+            f"{', '.join(named)}; it is left out of averages and of the verdict."
         )
-    return said
+    return sentences
