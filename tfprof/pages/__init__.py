@@ -1,0 +1,1 @@
+"""Pages as plain data: what people see of a run, before anything draws it."""

@@ -1,0 +1,99 @@
+"""From answers of the library to blocks: tables, charts, advice and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tfprof.captures.run.result import Chart, Note
+from tfprof.captures.run.table import Column, Table
+from tfprof.captures.show.tool_values import header_of
+from tfprof.columns.findings import Finding
+from tfprof.pages.document import Block, column, remarks
+from tfprof.text.tables import escaped
+
+
+def table_block(table: Table, **more: Any) -> Block:
+    """A table with all its rows.
+
+    Args:
+        table: The table.
+        more: Keys that only some tables have: ``links``, by column, to another page.
+    """
+    cells = [column([row[place] for row in table.rows]) for place in range(len(table.columns))]
+    return {
+        "kind": "table",
+        "id": table.name,
+        "title": escaped(table.title),
+        "columns": [column_dict(each) for each in table.columns],
+        "n_rows": len(table.rows),
+        "cells": cells,
+        **more,
+    }
+
+
+def column_dict(each: Column) -> dict[str, Any]:
+    """A column's description; ``label`` is short, ``about`` whole."""
+    return {
+        "id": each.id, "label": header_of(each), "about": escaped(each.label), "type": each.type,
+        "unit": each.unit,
+    }  # fmt: skip
+
+
+def chart_block(chart: Chart, **more: Any) -> Block:
+    """A chart; ``more`` are keys that only some charts have, such as ``log``."""
+    return {
+        "kind": "chart",
+        "id": chart.name,
+        "form": chart.kind,
+        "title": escaped(chart.title),
+        "x_label": escaped(chart.x_label),
+        "y_label": escaped(chart.y_label),
+        "x": column(chart.x),
+        "series": [
+            {"name": escaped(name), "values": column(values)}
+            for name, values in chart.series.items()
+        ],
+        **more,
+    }
+
+
+def notes_block(notes: Iterable[Note]) -> list[Block]:
+    """Notes as remarks; nothing if there are none."""
+    items = [(note.severity, note.message, note.host) for note in notes]
+    return [remarks(items)] if items else []
+
+
+def findings_block(findings: Iterable[Finding]) -> list[Block]:
+    """Findings as a block; nothing if there are none."""
+    items = [finding_dict(each) for each in findings]
+    return [{"kind": "findings", "items": items}] if items else []
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """A finding of a checker, in the form of all findings on pages."""
+    gain = finding.gain
+    return {
+        "rule": finding.rule, "severity": finding.severity, "text": escaped(finding.message),
+        "evidence": _evidence(finding.evidence),
+        "gain": None if gain is None else
+        {"amount": gain.amount, "unit": _GAINS[gain.unit], "how": gain.how},
+        "place": escaped(finding.place), "link": finding.link,
+    }  # fmt: skip
+
+
+_GAINS = {"micros": "us", "bytes": "bytes"}
+_UNITS = {
+    "_micros": "us", "_bytes": "bytes", "_share": "fraction", "_count": "",
+}  # fmt: skip
+
+
+def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Numbers behind a finding, with the unit that the end of each name tells."""
+    items = []
+    for name, value in evidence.items():
+        ending = next((end for end in _UNITS if name.endswith(end)), "")
+        label = name.removesuffix(ending).replace("_", " ")
+        shown = escaped(value) if isinstance(value, str) else value
+        items.append({"name": label, "value": shown, "unit": _UNITS.get(ending, "")})
+    return items

@@ -1,0 +1,1 @@
+"""Pages in a browser: from a local server, or as one file."""

@@ -1,0 +1,69 @@
+// Blocks of a page: each kind of block has one function that draws it.
+
+import { chartView } from "./charts.js";
+import { el } from "./dom.js";
+import { numberText } from "./format.js";
+import { tableView } from "./table.js";
+
+const VIEWS = {
+  words: wordsView,
+  facts: factsView,
+  figures: figuresView,
+  remarks: remarksView,
+  findings: findingsView,
+  empty: emptyView,
+  table: tableView,
+  chart: chartView,
+};
+
+// An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
+export function blockView(block, context) {
+  const view = VIEWS[block.kind];
+  if (!view) return el("p", { class: "quiet" }, `This version cannot show “${block.kind}”.`);
+  return view(block, context);
+}
+
+function wordsView(block) {
+  return el("section", { class: block.lead ? "block lead" : "block" }, block.items.map((text) => el("p", {}, text)));
+}
+
+function factsView(block) {
+  const rows = block.items.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { title: value }, value)));
+  return el("section", { class: "block" }, block.title ? el("h2", {}, block.title) : null, el("dl", { class: "facts" }, rows));
+}
+
+function figuresView(block) {
+  const cards = block.items.map((item) => el(
+    "div", { class: "figure" }, el("span", { class: "label" }, item.label),
+    el("span", { class: "value" }, item.unit === "text" ? item.value : numberText(item.value, item.unit)),
+    item.detail ? el("span", { class: "quiet" }, item.detail) : null,
+  ));
+  return el("section", { class: "block figures" }, cards);
+}
+
+function remarksView(block) {
+  const items = block.items.map((item) => el(
+    "li", { class: item.severity }, el("b", {}, `${item.severity}: `), item.text,
+    item.host ? el("span", { class: "quiet" }, ` [${item.host}]`) : null,
+  ));
+  return el("section", { class: "block remarks", "aria-label": "Remarks" }, el("ul", {}, items));
+}
+
+function findingsView(block, context) {
+  return el("section", { class: "block findings", "aria-label": "Findings" }, el("h2", {}, "What to do"), el("ol", {}, block.items.map((item) => finding(item, context))));
+}
+
+function finding(item, context) {
+  const gain = item.gain ? el("span", { class: "gain", title: item.gain.how }, `up to ${numberText(item.gain.amount, item.gain.unit)}${item.gain.unit === "us" ? " a step" : ""}`) : null;
+  const evidence = item.evidence.map((each) => el("span", { class: "evidence" }, `${each.name} ${typeof each.value === "number" ? numberText(each.value, each.unit) : each.value}`));
+  const where = item.page && context ? el("a", { href: context.address(item.page, {}) }, "show") : null;
+  return el(
+    "li", { class: item.severity },
+    el("p", {}, el("b", { class: "severity" }, item.severity), " ", item.text, " ", gain),
+    el("p", { class: "quiet" }, item.place ? el("code", {}, item.place) : null, evidence, el("code", {}, item.rule), where),
+  );
+}
+
+function emptyView(block) {
+  return el("section", { class: "block nothing" }, el("p", {}, block.text));
+}

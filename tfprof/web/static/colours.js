@@ -1,0 +1,21 @@
+// One colour for one meaning, on every page. Okabe and Ito's palette: told apart with any colour
+// vision. What has a meaning has its colour; everything else takes one by its place.
+
+const MEANINGS = [
+  [/^(input|infeed)\b/i, "--c-input"],
+  [/^output|^outfeed/i, "--c-output"],
+  [/compil/i, "--c-compile"],
+  [/launch/i, "--c-launch"],
+  [/collective|all.?reduce/i, "--c-collective"],
+  [/device (to device|copy)|memcpy|copies/i, "--c-copy"],
+  [/host compute|^host$/i, "--c-host"],
+  [/device compute|^compute$/i, "--c-device"],
+  [/idle|all others|^others?$|unknown/i, "--c-other"],
+];
+const PLACES = 8;
+
+// The CSS colour of a part called `name`, the `place`-th of its chart.
+export function colourOf(name, place) {
+  const known = MEANINGS.find(([pattern]) => pattern.test(name));
+  return `var(${known ? known[1] : `--c-${place % PLACES}`})`;
+}

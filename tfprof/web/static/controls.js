@@ -1,0 +1,42 @@
+// What can be chosen on a page; each choice is a part of the address, so that it can be kept and sent.
+
+import { el } from "./dom.js";
+
+// The controls of a page. In a report they show what it was written with.
+export function controlsView(page, params, context) {
+  if (!page.controls.length) return null;
+  const groups = new Map();
+  for (const control of page.controls) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
+  const isFixed = !context.source.isLive;
+  const parts = [...groups].map(([group, controls]) => {
+    const fields = el("div", { class: "fields" }, controls.map((control) => controlView(control, changed, isFixed)));
+    if (!group) return fields;
+    const isSet = controls.some((control) => String(control.value) !== String(control.default));
+    return el("details", { open: isSet }, el("summary", {}, group), fields);
+  });
+  const note = isFixed ? el("p", { class: "quiet" }, "A report has been written with these settings; “tfprof ui” lets you change them.") : null;
+  return el("form", { class: "controls", "aria-label": "Settings", onsubmit: (event) => event.preventDefault() }, parts, note);
+
+  function changed(control, value) {
+    const isDefault = String(value) === String(control.default);
+    context.go(page.page, { ...params, [control.name]: isDefault ? "" : value });
+  }
+}
+
+function controlView(control, changed, isFixed) {
+  const common = { name: control.name, title: control.help || null, disabled: isFixed, onchange: (event) => changed(control, valueOf(control, event.target)) };
+  let field;
+  if (control.kind === "choice") {
+    field = el("select", common, control.choices.map(([value, label]) => el("option", { value, selected: value === String(control.value) }, label)));
+  } else if (control.kind === "bool") {
+    field = el("input", { ...common, type: "checkbox", checked: control.value });
+  } else {
+    const text = Array.isArray(control.value) ? control.value.join(",") : String(control.value);
+    field = el("input", { ...common, type: control.kind === "int" ? "number" : "text", value: text });
+  }
+  return el("label", {}, el("span", {}, control.unit ? `${control.label} (${control.unit})` : control.label), field);
+}
+
+function valueOf(control, field) {
+  return control.kind === "bool" ? (field.checked ? "1" : "0") : field.value;
+}

@@ -1,0 +1,80 @@
+// Where documents come from: the local server, or the report that this page is in.
+
+// What went wrong, in the library's words.
+export class PageError extends Error {}
+
+// The source of this page.
+export function pageSource() {
+  return document.getElementById("site") ? new EmbeddedSource() : new ServedSource();
+}
+
+function addressOf(params) {
+  const kept = Object.entries(params).filter(([, value]) => value !== "" && value !== null);
+  return new URLSearchParams(kept.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
+}
+
+// Documents of a local server; what has been asked for last is kept.
+class ServedSource {
+  isLive = true;
+  #kept = new Map();
+
+  site(run = "") {
+    return this.#json(`api/site?${addressOf({ run })}`);
+  }
+
+  page(id, params) {
+    return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(params)}`);
+  }
+
+  data(path, params) {
+    return this.#json(`api/${path}?${addressOf(params)}`);
+  }
+
+  async #json(address) {
+    if (this.#kept.has(address)) return this.#kept.get(address);
+    let answer;
+    try {
+      answer = await fetch(address, { headers: { Accept: "application/json" } });
+    } catch {
+      throw new PageError("The server does not answer. Is “tfprof ui” still running?");
+    }
+    const document = await answer.json().catch(() => null);
+    if (!answer.ok || !document) {
+      throw new PageError(document?.error ?? `The server answered with status ${answer.status}.`);
+    }
+    this.#kept.set(address, document);
+    if (this.#kept.size > 40) this.#kept.delete(this.#kept.keys().next().value);
+    return document;
+  }
+}
+
+// Documents that are in this file, packed.
+class EmbeddedSource {
+  isLive = false;
+
+  async site() {
+    return JSON.parse(document.getElementById("site").textContent);
+  }
+
+  page(id, params) {
+    return this.#packed(`page/${id}`, params);
+  }
+
+  data(path, params) {
+    return this.#packed(path, params);
+  }
+
+  async #packed(path, params) {
+    const { run, ...others } = params;
+    const address = `${path}?${addressOf(run ? { run, ...others } : others)}`;
+    const holder = document.getElementById(address) ?? document.getElementById(`${path}?${addressOf(others)}`);
+    if (!holder) {
+      throw new PageError(
+        "This report does not hold that: it was written with other settings. “tfprof ui” shows everything.",
+      );
+    }
+    const packed = Uint8Array.from(atob(holder.textContent), (char) => char.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  }
+}

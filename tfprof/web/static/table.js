@@ -1,0 +1,114 @@
+// Tables: sorted by any column, searched, and drawn only where they are looked at, so that 100,000
+// rows scroll as ten do.
+
+import { unpacked } from "./columns.js";
+import { el, later } from "./dom.js";
+import { cellText } from "./format.js";
+
+const ROW_PX = 26;
+const MOST_VISIBLE = 20;
+const SPARE_ROWS = 8;
+
+// A table block as an element. `onRow` is called with a row's number when it is chosen.
+export function tableView(block, { onRow = null, linkOf = null } = {}) {
+  const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
+  const state = { sort: null, ascending: false, wanted: "", order: [] };
+  const count = el("span", { class: "quiet", role: "status" });
+  const search = el("input", {
+    type: "search", placeholder: "Search", "aria-label": `Search ${block.title || block.id}`,
+    oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }),
+  });
+  const body = el("tbody");
+  const headers = columns.map((column, place) => header(column, place));
+  const table = el(
+    "table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 },
+    el("thead", {}, el("tr", {}, headers)), body,
+  );
+  const scroller = el("div", {
+    class: "scroller", tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`,
+    onscroll: draw,
+  }, table);
+
+  function header(column, place) {
+    const button = el("button", { type: "button", title: column.about || column.label, onclick: () => sortBy(place) }, column.label);
+    return el("th", { scope: "col", class: column.type === "number" ? "number" : "" }, button);
+  }
+
+  function sortBy(place) {
+    const isSame = state.sort === place;
+    state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
+    state.sort = place;
+    headers.forEach((each, other) => {
+      each.setAttribute("aria-sort", other !== place ? "none" : state.ascending ? "ascending" : "descending");
+    });
+    arrange();
+  }
+
+  function arrange() {
+    state.order = [];
+    for (let row = 0; row < block.n_rows; row += 1) if (isWanted(row)) state.order.push(row);
+    if (state.sort !== null) {
+      const values = columns[state.sort].values;
+      const sign = state.ascending ? 1 : -1;
+      state.order.sort((a, b) => compared(values[a], values[b], sign) || a - b);
+    }
+    const all = block.n_rows.toLocaleString("en-US");
+    const some = state.order.length.toLocaleString("en-US");
+    count.textContent = state.wanted ? `${some} of ${all} rows` : `${all} row${block.n_rows === 1 ? "" : "s"}`;
+    scroller.scrollTop = 0;
+    scroller.style.maxHeight = `${(Math.min(MOST_VISIBLE, Math.max(state.order.length, 1)) + 2) * ROW_PX}px`;
+    draw();
+  }
+
+  function isWanted(row) {
+    if (!state.wanted) return true;
+    return columns.some((column) => typeof column.values[row] === "string" && column.values[row].toLowerCase().includes(state.wanted));
+  }
+
+  function draw() {
+    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
+    const shown = Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
+    const last = Math.min(state.order.length, first + shown);
+    const rows = [spacer(first)];
+    for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
+    rows.push(spacer(state.order.length - last));
+    body.replaceChildren(...rows.filter(Boolean));
+  }
+
+  function spacer(rows) {
+    return rows ? el("tr", { class: "spacer", "aria-hidden": "true", style: { height: `${rows * ROW_PX}px` } }) : null;
+  }
+
+  function rowView(row, at) {
+    const cells = columns.map((column) => {
+      const value = column.values[row];
+      const text = cellText(value, column);
+      const link = linkOf ? linkOf(column, value, row) : null;
+      return el(
+        "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
+        link ? el("a", { href: link }, text) : text,
+      );
+    });
+    const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
+    return el("tr", { "aria-rowindex": at + 2, ...chosen }, cells);
+  }
+
+  arrange();
+  const tools = el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, search, count);
+  const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
+  requestAnimationFrame(draw);
+  return view;
+}
+
+function hoverText(value, text, column) {
+  if (typeof value === "number" && Number.isFinite(value)) return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();
+  return text;
+}
+
+// Unknown values stand last in both directions.
+function compared(a, b, sign) {
+  const noA = a === null || a === undefined || Number.isNaN(a);
+  const noB = b === null || b === undefined || Number.isNaN(b);
+  if (noA || noB) return noA - noB;
+  return a < b ? -sign : a > b ? sign : 0;
+}
