@@ -17,7 +17,7 @@ def site():
 
 
 def test_every_page_of_a_report_opens_and_asks_nobody(site, watched, report_file):
-    page = watched().open(report_file(report(site)), "overview")
+    page = watched().open(report_file(report(site)), "start")
     for entry in site.to_dict()["pages"]:
         if not entry["missing"]:
             page.go(entry["id"])

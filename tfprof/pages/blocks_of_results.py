@@ -74,12 +74,41 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
     """A finding of a checker, in the form of all findings on pages."""
     gain = finding.gain
     return {
-        "rule": finding.rule, "severity": finding.severity, "text": escaped(finding.message),
+        "rule": finding.rule, "page": _page_of(finding.rule), "severity": finding.severity,
+        "text": escaped(finding.message),
         "evidence": _evidence(finding.evidence),
         "gain": None if gain is None else
         {"amount": gain.amount, "unit": _GAINS[gain.unit], "how": gain.how},
         "place": escaped(finding.place), "link": finding.link,
     }  # fmt: skip
+
+
+_PAGE_OF = {
+    "input-pipeline/slow-iterator": "tf-data",
+    "input-pipeline": "input-pipeline",
+    "copies": "trace",
+    "kernel-launch": "trace",
+    "python": "trace",
+    "compilation": "trace",
+    "collectives": "pod",
+    "workers": "pod",
+    "devices": "trace",
+    "precision": "kernel-stats",
+    "tensor-cores": "kernel-stats",
+    "tf-function": "overview",
+    "xla": "hlo-stats",
+    "ops": "op-stats",
+    "memory": "memory",
+    "ExpensiveOperationChecker": "op",
+    "PeakMemoryChecker": "memory-over-time",
+    "SmallOperationChecker": "op",
+    "RecomputedConstantChecker": "graph",
+}
+"""The page that shows what a finding is about, by its rule or the first part of it."""
+
+
+def _page_of(rule: str) -> str:
+    return _PAGE_OF.get(rule) or _PAGE_OF.get(rule.partition("/")[0], "")
 
 
 _GAINS = {"micros": "us", "bytes": "bytes"}

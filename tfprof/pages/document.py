@@ -37,8 +37,8 @@ class Control:
     Attributes:
         name: The parameter.
         label: What people read.
-        kind: How to choose: one of ``choices``, a whole number, a text, yes or no, or several
-            texts.
+        kind: How to choose: one of ``choices``, a whole number, a text, yes or no, several
+            texts, or steps by their numbers.
         value: The present value; a list for ``list``.
         default: The value that need not be in the address.
         choices: Pairs of value and label.
@@ -49,7 +49,7 @@ class Control:
 
     name: str
     label: str
-    kind: Literal["choice", "int", "text", "bool", "list"]
+    kind: Literal["choice", "int", "text", "bool", "list", "steps"]
     value: Any
     default: Any
     choices: Sequence[tuple[str, str]] = ()

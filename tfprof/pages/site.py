@@ -14,6 +14,7 @@ from typing import Any
 from tfprof.errors import UsageError
 from tfprof.pages.document import FORMAT, Page
 from tfprof.pages.opened import Opened
+from tfprof.pages.start_page import START, start_page
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
 
 
@@ -92,6 +93,7 @@ class Site:
 
 def entries_of(opened: Opened) -> Iterator[PageEntry]:
     """The pages of a run, in the order of the list."""
+    yield PageEntry(START, "Start", "", partial(start_page, opened))
     if opened.run is not None:
         from tfprof.captures.run.contents import tools_with_data
 

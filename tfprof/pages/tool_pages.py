@@ -14,6 +14,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import chart_block, findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, words
+from tfprof.pages.step_choice import chosen_steps, step_control
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -85,9 +86,10 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     chosen: dict[str, Any] = {
         key: value for key, value in params.items() if key in known and value != ""
     }
-    for key in ("step", "width"):
-        if key in chosen:
-            chosen[key] = whole_number(key, chosen[key])
+    if "step" in chosen:
+        chosen["step"] = chosen_steps(chosen["step"])
+    if "width" in chosen:
+        chosen["width"] = whole_number("width", chosen["width"])
     if "classic" in chosen:
         chosen["classic"] = chosen["classic"] == "1"
     run.chosen(chosen.get("host"))
@@ -128,7 +130,7 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
     from tfprof import tools
 
     known = inspect.signature(getattr(tools, tool.id.replace("-", "_"))).parameters
-    chosen = []
+    chosen = step_control(run, params) if "step" in known else []
     if "host" in known and len(run.hosts) > 1:
         hosts = [("", "all hosts"), *((host.name, host.name) for host in run.hosts)]
         chosen.append(Control("host", "Host", "choice", params.get("host", ""), "", hosts))

@@ -216,8 +216,8 @@ class RunSteps:
             return self.whole
         return self.whole.take(np.flatnonzero(~self.is_unusual))
 
-    def places(self, step: int | None) -> list[int]:
-        """Places of the steps of a number, as their names tell it; of all for None.
+    def places(self, step: int | Sequence[int] | None) -> list[int]:
+        """Places of the steps of one or several numbers, as their names tell them; all for None.
 
         Raises:
             UsageError: There is no such step.
@@ -225,13 +225,14 @@ class RunSteps:
         if step is None:
             return list(range(self.n_steps))
         numbers = [name.rpartition(" ")[2] for name in self.names]
-        matching = [place for place, number in enumerate(numbers) if number == str(step)]
+        wanted = [str(one) for one in ([step] if isinstance(step, int) else step)]
         if not numbers:
-            raise UsageError(f"no step {step} in this run: it has no steps")
-        if not matching:
+            raise UsageError(f"no step {wanted[0]} in this run: it has no steps")
+        for missing in sorted(set(wanted) - set(numbers), key=wanted.index):
             shown = numbers if len(numbers) < 9 else [*numbers[:4], "…", *numbers[-4:]]
-            raise UsageError(f"no step {step} in this run; it has: {', '.join(shown)}")
-        return matching
+            raise UsageError(f"no step {missing} in this run; it has: {', '.join(shown)}")
+        chosen = set(wanted)
+        return [place for place, number in enumerate(numbers) if number in chosen]
 
     @cached_property
     def _slowest(self) -> Int64Array:

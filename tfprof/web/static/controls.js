@@ -32,11 +32,11 @@ function controlView(control, changed, isFixed) {
     field = el("input", { ...common, type: "checkbox", checked: control.value });
   } else {
     const text = Array.isArray(control.value) ? control.value.join(",") : String(control.value);
-    field = el("input", { ...common, type: control.kind === "int" ? "number" : "text", value: text });
+    field = el("input", { ...common, type: control.kind === "int" ? "number" : "text", value: text, placeholder: control.kind === "steps" ? "all" : null });
   }
   return el("label", {}, el("span", {}, control.unit ? `${control.label} (${control.unit})` : control.label), field);
 }
 
 function valueOf(control, field) {
-  return control.kind === "bool" ? (field.checked ? "1" : "0") : field.value;
+  return control.kind === "bool" ? (field.checked ? "1" : "0") : field.value.trim();
 }

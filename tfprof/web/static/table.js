@@ -8,9 +8,10 @@ import { cellText } from "./format.js";
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
+const FEW_ROWS = 8;
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
-export function tableView(block, { onRow = null, linkOf = null } = {}) {
+export function tableView(block, context = {}, { onRow = null, linkOf = null } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
   const state = { sort: null, ascending: false, wanted: "", order: [] };
   const count = el("span", { class: "quiet", role: "status" });
@@ -94,7 +95,9 @@ export function tableView(block, { onRow = null, linkOf = null } = {}) {
   }
 
   arrange();
-  const tools = el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, search, count);
+  const heading = block.title ? el("h2", {}, block.title) : null;
+  const more = block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
+  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), more);
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
   return view;

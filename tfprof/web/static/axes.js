@@ -1,0 +1,58 @@
+// What all plots have around them: sizes, lines, labels, and a legend.
+
+import { el, svg } from "./dom.js";
+import { numberText, roundTicks } from "./format.js";
+
+export const PLOT = { width: 960, height: 280, left: 72, right: 12, top: 12, bottom: 44 };
+
+// An empty picture.
+export function plotPicture(title) {
+  return svg("svg", { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, role: "group", "aria-label": title, class: "plot" });
+}
+
+// From values to positions on one axis: linear, or by powers of ten.
+export function plotScale(low, high, from, to, isLog = false) {
+  const map = isLog ? Math.log10 : (value) => value;
+  const [begin, end] = [map(low), map(high)];
+  const scale = (value) => from + ((map(value) - begin) / (end - begin || 1)) * (to - from);
+  scale.ticks = isLog ? powerTicks(begin, end) : roundTicks(low, high, 5);
+  return scale;
+}
+
+function powerTicks(begin, end) {
+  const every = Math.max(1, Math.ceil((end - begin) / 8));
+  const ticks = [];
+  for (let power = Math.ceil(begin); power <= Math.floor(end); power += every) ticks.push(10 ** power);
+  return ticks;
+}
+
+// Lines and labels of the vertical axis.
+export function drawRules(picture, scale, unit, label) {
+  for (const tick of scale.ticks) {
+    const y = scale(tick);
+    picture.append(
+      svg("line", { x1: PLOT.left, x2: PLOT.width - PLOT.right, y1: y, y2: y, class: "rule" }),
+      svg("text", { x: PLOT.left - 8, y: y + 4, "text-anchor": "end" }, numberText(tick, unit)),
+    );
+  }
+  if (label) picture.append(svg("text", { x: 4, y: 10, class: "axis" }, label));
+}
+
+// Labels of the horizontal axis, where there is room for them, and its name.
+export function drawLabels(picture, labels, name) {
+  let free = 0;
+  const y = PLOT.height - PLOT.bottom + 16;
+  for (const [x, text] of labels) {
+    const half = (text.length * 6) / 2;
+    if (x - half < free) continue;
+    picture.append(svg("text", { x, y, "text-anchor": "middle" }, text));
+    free = x + half + 8;
+  }
+  picture.append(svg("text", { x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 6, "text-anchor": "middle", class: "axis" }, name));
+}
+
+export function plotLegend(series) {
+  return el("ul", { class: "legend" }, series.map((each) => el(
+    "li", {}, el("span", { class: "swatch", style: { background: each.colour } }), each.name,
+  )));
+}

@@ -1,0 +1,19 @@
+// Parts of a whole, as bars: lengths are compared better than angles.
+
+import { colourOf } from "./colours.js";
+import { el } from "./dom.js";
+import { numberText, shareText } from "./format.js";
+
+export function partsOfWhole(block, { x, series, unit }) {
+  const values = series[0].values;
+  const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;
+  const most = Math.max(...values, 0) || 1;
+  return el("ul", { class: "parts" }, Array.from(x, (name, at) => {
+    const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
+    const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(String(name), 0) } });
+    return el(
+      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, String(name)),
+      el("span", { class: "track" }, bar), el("span", { class: "number" }, text),
+    );
+  }));
+}
