@@ -18,7 +18,8 @@ def table_block(table: Table, **more: Any) -> Block:
 
     Args:
         table: The table.
-        more: Keys that only some tables have: ``links``, by column, to another page.
+        more: Keys that only some tables have: ``links``, by column: the page that tells more
+            of a cell, and its parameter; ``page``: the page that has the whole table.
     """
     cells = [column([row[place] for row in table.rows]) for place in range(len(table.columns))]
     return {

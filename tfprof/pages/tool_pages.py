@@ -12,9 +12,10 @@ from tfprof.captures.facts.framework import words_for
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
-from tfprof.pages.blocks_of_results import chart_block, findings_block, notes_block, table_block
+from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, words
 from tfprof.pages.step_choice import chosen_steps, step_control
+from tfprof.pages.tool_pictures import LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -69,7 +70,11 @@ def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
     """
     result = tool_result(tool.id, run, params)
     return Page(
-        tool.id, tool.title, tool.about, result_blocks(result, run), controls(tool, run, params)
+        tool.id,
+        tool.title,
+        tool.about,
+        result_blocks(tool.id, result, run, params),
+        controls(tool, run, params),
     )
 
 
@@ -109,7 +114,7 @@ def whole_number(name: str, text: str) -> int:
         raise UsageError(f"{name}={text!r} is no whole number") from None
 
 
-def result_blocks(result: ToolResult, run: Run) -> list[Block]:
+def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
     """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
     blocks: list[Block] = [words(result.verdict, lead=True)] if result.verdict else []
     notes = [*(note for note in run.notes if note not in result.notes), *result.notes]
@@ -117,8 +122,9 @@ def result_blocks(result: ToolResult, run: Run) -> list[Block]:
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
     guide = words_for(run.hosts).guide
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
-    blocks += [chart_block(chart) for chart in result.charts]
-    blocks += [table_block(table) for table in result.tables.values() if len(table)]
+    blocks += pictures(tool, result, run, params)
+    links = LINKS.get(tool, {})
+    blocks += [table_block(table, links=links) for table in result.tables.values() if len(table)]
     if not result.charts and not any(map(len, result.tables.values())):
         why = " ".join(note.message for note in result.notes)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
@@ -134,9 +140,26 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
     if "host" in known and len(run.hosts) > 1:
         hosts = [("", "all hosts"), *((host.name, host.name) for host in run.hosts)]
         chosen.append(Control("host", "Host", "choice", params.get("host", ""), "", hosts))
+    if tool.id == "pod":
+        shown = params.get("show", "total_us")
+        chosen.append(Control("show", "Show", "choice", shown, "total_us", POD_MEASURES))
     if "by" in known:
         ways = [(name, name) for name in ("program", "category", "provenance")]
-        chosen.append(
-            Control("by", "Group by", "choice", params.get("by", "program"), "program", ways)
-        )
+        chosen.append(Control("by", "By", "choice", params.get("by", "program"), "program", ways))
+    if "program" in known:
+        chosen.append(_program_control(run, params))
+    if "node" in known:
+        chosen.append(Control("node", "Instruction", "text", params.get("node", ""), ""))
+        width = params.get("width", "3")
+        chosen.append(Control("width", "Steps away", "int", width, "3"))
     return chosen
+
+
+def _program_control(run: Run, params: Params) -> Control:
+    """The compiled programs of a run."""
+    from tfprof.tools import memory_viewer
+
+    programs = memory_viewer(run).tables.get("programs")
+    names = [] if programs is None else [str(row["module"]) for row in programs.to_rows()]
+    ways = [("", "the tool's choice"), *((name, name) for name in dict.fromkeys(names))]
+    return Control("program", "Program", "choice", params.get("program", ""), "", ways)

@@ -1,9 +1,9 @@
-// What all plots have around them: sizes, lines, labels, and a legend.
+// What all plots have around them: sizes, lines and labels.
 
-import { el, svg } from "./dom.js";
+import { svg } from "./dom.js";
 import { numberText, roundTicks } from "./format.js";
 
-export const PLOT = { width: 960, height: 280, left: 72, right: 12, top: 12, bottom: 44 };
+export const PLOT = { width: 960, height: 280, left: 92, right: 12, top: 12, bottom: 44 };
 
 // An empty picture.
 export function plotPicture(title) {
@@ -49,10 +49,4 @@ export function drawLabels(picture, labels, name) {
     free = x + half + 8;
   }
   picture.append(svg("text", { x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 6, "text-anchor": "middle", class: "axis" }, name));
-}
-
-export function plotLegend(series) {
-  return el("ul", { class: "legend" }, series.map((each) => el(
-    "li", {}, el("span", { class: "swatch", style: { background: each.colour } }), each.name,
-  )));
 }

@@ -10,6 +10,7 @@ const MEANINGS = [
   [/device (to device|copy)|memcpy|copies/i, "--c-copy"],
   [/host compute|^host$/i, "--c-host"],
   [/device compute|^compute$/i, "--c-device"],
+  [/^free$/i, "--c-free"],
   [/idle|all others|^others?$|unknown/i, "--c-other"],
 ];
 const PLACES = 8;

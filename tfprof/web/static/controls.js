@@ -4,10 +4,11 @@ import { el } from "./dom.js";
 
 // The controls of a page. In a report they show what it was written with.
 export function controlsView(page, params, context) {
-  if (!page.controls.length) return null;
-  const groups = new Map();
-  for (const control of page.controls) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
   const isFixed = !context.source.isLive;
+  const shown = page.controls.filter((control) => !isFixed || String(control.value) !== String(control.default));
+  if (!shown.length) return null;
+  const groups = new Map();
+  for (const control of shown) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
   const parts = [...groups].map(([group, controls]) => {
     const fields = el("div", { class: "fields" }, controls.map((control) => controlView(control, changed, isFixed)));
     if (!group) return fields;

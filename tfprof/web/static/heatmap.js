@@ -27,7 +27,7 @@ export function heatMap(block, { x, series, unit }, context) {
       const share = high > low ? (value - low) / (high - low) : 0;
       const cell = svg("rect", { x: NAMES + at * width, y: row * CELL, width: Math.max(width - 1, 0.7), height: CELL - 1, class: "mark cell", tabindex: series.length * x.length <= 400 ? "0" : null });
       cell.style.fillOpacity = String(0.08 + 0.92 * share);
-      if (block.choose && context) cell.addEventListener("click", () => context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }));
+      if (block.choose && context?.source.isLive) cell.addEventListener("click", () => context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }));
       picture.append(withTip(cell, () => [`${each.name}, ${block.x_label} ${x[at]}`, numberText(value, unit), ...(block.details?.[row]?.[at] ? [block.details[row][at]] : [])]));
     });
   });

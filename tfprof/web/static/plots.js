@@ -1,6 +1,6 @@
 // Lines and points; both axes may go by powers of ten, and lines may be limits (roofs).
 
-import { PLOT, drawLabels, drawRules, plotLegend, plotPicture, plotScale } from "./axes.js";
+import { PLOT, drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
 import { unpacked } from "./columns.js";
 import { el, svg } from "./dom.js";
 import { numberText } from "./format.js";
@@ -42,7 +42,8 @@ function plotted(block, data, context, draw) {
   const isShown = block.log ? (value) => Number.isFinite(value) && value > 0 : Number.isFinite;
   const xs = [...data.x, ...roofs.flatMap((roof) => [...roof.x])].filter(isShown);
   const ys = [...data.series.flatMap((each) => [...each.values]), ...roofs.flatMap((roof) => [...roof.y])].filter(isShown);
-  const [x0, x1] = range(xs, block.log, false);
+  // Roofs reach from one end of the picture to the other.
+  const [x0, x1] = roofs.length ? [Math.min(...xs), Math.max(...xs)] : range(xs, block.log, false);
   const [y0, y1] = range(ys, block.log, true);
   const toX = plotScale(x0, x1, PLOT.left, PLOT.width - PLOT.right, block.log);
   const toY = plotScale(y0, y1, PLOT.height - PLOT.bottom, PLOT.top, block.log);
@@ -54,7 +55,7 @@ function plotted(block, data, context, draw) {
     picture.append(line, svg("text", { x: toX(roof.x[roof.x.length - 1]) - 4, y: toY(roof.y[roof.y.length - 1]) - 5, "text-anchor": "end", class: "axis" }, roof.name));
   }
   for (const each of data.series) draw(picture, each, data.x, toX, toY);
-  return el("div", {}, picture, data.series.length > 1 ? plotLegend(data.series) : null);
+  return el("div", {}, picture);
 }
 
 function range(values, isLog, fromZero) {

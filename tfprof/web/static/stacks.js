@@ -1,6 +1,6 @@
 // Parts on top of each other, one stack for each step, worker …; stacks can be chosen.
 
-import { PLOT, drawLabels, drawRules, plotLegend, plotPicture, plotScale } from "./axes.js";
+import { PLOT, drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
 import { el, svg } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { withoutCommon } from "./names.js";
@@ -15,10 +15,11 @@ export function stacks(block, { x, series, unit }, context) {
   drawRules(picture, scale, unit, block.y_label);
   const width = (PLOT.width - PLOT.left - PLOT.right) / Math.max(x.length, 1);
   const gap = Math.min(2, width / 8);
+  const isLive = Boolean(block.choose && context?.source.isLive);
   const chosen = block.choose ? chosenKeys(context?.params[block.choose.param] ?? "") : null;
   const groups = Array.from(x, (name, at) => {
     const left = PLOT.left + at * width;
-    const group = svg("g", { class: "stack", tabindex: "0", role: block.choose ? "button" : "img", "aria-label": tipOf(at).join(", ") });
+    const group = svg("g", { class: "stack", tabindex: "0", role: isLive ? "button" : "img", "aria-label": tipOf(at).join(", ") });
     group.append(svg("rect", { x: left, y: PLOT.top, width, height: PLOT.height - PLOT.bottom - PLOT.top, class: "behind" }));
     let below = 0;
     for (const each of present) {
@@ -31,12 +32,12 @@ export function stacks(block, { x, series, unit }, context) {
       below += value;
     }
     if (chosen && chosen.size && !chosen.has(block.choose.keys[at])) group.classList.add("faint");
-    if (block.choose) choosable(group, at);
+    if (isLive) choosable(group, at);
     return withTip(group, () => tipOf(at));
   });
   picture.append(...groups);
   drawLabels(picture, short.names.map((name, at) => [PLOT.left + (at + 0.5) * width, name]), `${block.x_label}${short.common ? ` (${short.common})` : ""}`);
-  return el("div", {}, picture, plotLegend(present), block.choose ? chooseHint() : null);
+  return el("div", {}, picture, isLive ? chooseHint() : null);
 
   function tipOf(at) {
     const parts = present.filter((each) => each.values[at] > 0);
@@ -63,7 +64,6 @@ export function stacks(block, { x, series, unit }, context) {
   }
 
   function chooseHint() {
-    if (!context.source.isLive) return null;
     const text = chosen.size ? "Only the chosen ones count, on all pages." : "Click one to see only it, on all pages; shift adds another.";
     const all = el("button", { type: "button", onclick: () => context.go(context.page.page, { ...context.params, [block.choose.param]: "" }) }, "All");
     return el("p", { class: "quiet" }, text, " ", chosen.size ? all : null);

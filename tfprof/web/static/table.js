@@ -11,12 +11,12 @@ const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
-export function tableView(block, context = {}, { onRow = null, linkOf = null } = {}) {
+export function tableView(block, context = {}, { onRow = null } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
-  const state = { sort: null, ascending: false, wanted: "", order: [] };
+  const state = { sort: null, ascending: false, wanted: startOf(block, context), order: [] };
   const count = el("span", { class: "quiet", role: "status" });
   const search = el("input", {
-    type: "search", placeholder: "Search", "aria-label": `Search ${block.title || block.id}`,
+    type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
     oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }),
   });
   const body = el("tbody");
@@ -84,7 +84,7 @@ export function tableView(block, context = {}, { onRow = null, linkOf = null } =
     const cells = columns.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
-      const link = linkOf ? linkOf(column, value, row) : null;
+      const link = linkOf(block, column, value, context);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
         link ? el("a", { href: link }, text) : text,
@@ -101,6 +101,19 @@ export function tableView(block, context = {}, { onRow = null, linkOf = null } =
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
   return view;
+}
+
+// What a table is searched for when it is opened: what led here.
+function startOf(block, context) {
+  const wanted = (context.params?.find ?? "").toLowerCase();
+  const isThere = wanted && block.cells.some((cells, place) => block.columns[place].type === "string" && unpacked(cells).some((text) => text?.toLowerCase().includes(wanted)));
+  return isThere ? wanted : "";
+}
+
+// The page that tells more of a cell.
+function linkOf(block, column, value, context) {
+  const link = block.links?.[column.id];
+  return link && value && context.address ? context.address(link[0], { [link[1]]: value }) : null;
 }
 
 function hoverText(value, text, column) {

@@ -1,0 +1,233 @@
+"""Pictures and links that single tools have on their pages, beside what all answers have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import CATEGORIES
+from tfprof.captures.run.result import Chart, ToolResult
+from tfprof.captures.run.table import Table
+from tfprof.pages.blocks_of_results import chart_block
+from tfprof.pages.document import Block, column
+from tfprof.pages.step_choice import step_chart
+from tfprof.text.tables import escaped
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+
+LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "op-stats": {"operation": ("kernel-stats", "find"), "type": ("trace", "find")},
+    "kernel-stats": {"kernel_name": ("trace", "find"), "op_name": ("op-stats", "find")},
+    "hlo-stats": {"hlo_op_name": ("graph-viewer", "node"), "tf_op_name": ("op-stats", "find")},
+    "roofline": {"operation": ("hlo-stats", "find")},
+    "op-profile": {"name": ("hlo-stats", "find")},
+    "input-pipeline": {"opName": ("trace", "find")},
+    "tf-data": {"long_name": ("trace", "find"), "iterator": ("trace", "find")},
+    "memory": {"op": ("op-stats", "find")},
+    "memory-viewer": {
+        "instruction": ("graph-viewer", "node"), "module": ("memory-viewer", "program"),
+    },
+    "graph-viewer": {"instruction": ("graph-viewer", "node")},
+    "overview": {"operation": ("op-stats", "find"), "function": ("trace", "find")},
+}  # fmt: skip
+"""By tool and column: the page on which more stands about a cell, and its parameter."""
+
+
+def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The pictures of a tool's page.
+
+    Args:
+        tool: Name of the tool.
+        result: Its answer.
+        run: The run that it is about.
+        params: Those of the page's address.
+    """
+    made = _PICTURES.get(tool)
+    if made is not None:
+        return made(result, run, params)
+    return [chart_block(chart) for chart in result.charts]
+
+
+def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Steps to choose from, and the tool's other charts."""
+    steps = run_steps(run)
+    others = [chart_block(chart) for chart in result.charts if chart.name != "step_times"]
+    return [step_chart(steps, params), *others] if steps.n_steps else others
+
+
+_MOSTLY_FREE = 4
+"""So many times as much free as used memory is not drawn unless asked for."""
+
+
+def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Memory over time; what is free is left out where the rest would be a line at the bottom."""
+    blocks = []
+    for chart in result.charts:
+        used = max(
+            map(sum, zip(chart.series["stack"], chart.series["heap"], strict=True)), default=0
+        )
+        hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
+        hidden = ["free"] if hides and used else []
+        blocks.append(chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden))
+    return blocks
+
+
+def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    return [chart_block(chart, unit="bytes") for chart in result.charts]
+
+
+# Pod viewer
+
+
+def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """All workers and cores over all steps, then what each spent the chosen steps on."""
+    workers = result.tables["workers"]
+    if not len(workers):
+        return []
+    shown = params.get("show") or "total_us"
+    return [_heat_map(workers, shown, run), _mean_of_workers(workers)]
+
+
+POD_MEASURES = (
+    ("total_us", "step time"),
+    *((f"{category.key}_us", category.name.lower()) for category in CATEGORIES),
+)
+"""Columns that the heat map of the pod viewer can show, and what people read."""
+
+
+def _heat_map(workers: Table, measure: str, run: Run) -> Block:
+    label = dict(POD_MEASURES).get(measure, measure)
+    places = {each.id: at for at, each in enumerate(workers.columns)}
+    steps: dict[Any, int] = {}
+    rows: dict[str, dict[int, tuple[float, str]]] = {}
+    for row in workers.rows:
+        at = steps.setdefault(row[places["step"]], len(steps))
+        bottleneck = str(row[places["bottleneck"]])
+        rows.setdefault(_worker(row, places), {})[at] = (
+            float(row[places[measure]] or 0),
+            bottleneck,
+        )
+    names = [str(step) for step in steps]
+    all_steps = range(len(names))
+    return {
+        "kind": "chart", "id": "heat", "form": "heatmap",
+        "title": f"{label} of every worker".capitalize(),
+        "x_label": "step", "y_label": label, "unit": "us", "x": column(names),
+        "series": [
+            {
+                "name": escaped(name),
+                "values": column([cells.get(at, (math.nan, ""))[0] for at in all_steps]),
+            }
+            for name, cells in rows.items()
+        ],
+        "details": [
+            [f"most of it: {cells[at][1]}" if at in cells else "" for at in all_steps]
+            for cells in rows.values()
+        ],
+        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+    }  # fmt: skip
+
+
+def _worker(row: Any, places: Mapping[str, int]) -> str:
+    return f"{row[places['host']]}:{row[places['core']]}"
+
+
+def _mean_of_workers(workers: Table) -> Block:
+    """Mean of each category over the steps of the table, a stack for each worker."""
+    places = {each.id: at for at, each in enumerate(workers.columns)}
+    by_worker: dict[str, list[Any]] = {}
+    for row in workers.rows:
+        by_worker.setdefault(_worker(row, places), []).append(row)
+    series = {}
+    for category in CATEGORIES:
+        at = places[f"{category.key}_us"]
+        means = [
+            sum(float(row[at] or 0) for row in rows) / len(rows) for rows in by_worker.values()
+        ]
+        if any(means):
+            series[category.name] = tuple(means)
+    n_steps = len({row[places["step"]] for row in workers.rows})
+    title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
+    chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
+    return chart_block(chart, unit="us")
+
+
+# Roofline
+
+
+def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Ops as points below the roofs of the device, on logarithmic axes."""
+    table = result.tables["ops"]
+    points = [
+        (x, y, row)
+        for row in table.to_rows()
+        if (x := _positive(row["hbm_operational_intensity"]))
+        and (y := _positive(row["measured_flop_rate"]))
+    ]
+    if not points:
+        return []
+    names = [escaped(str(row["operation"])) for _, _, row in points]
+    limits = [escaped(str(row["bound_by"]) or "unknown limit") for _, _, row in points]
+    return [
+        {
+            "kind": "chart", "id": "roofline", "form": "scatter", "log": True,
+            "title": f"Ops below the roofs of {result.data.get('device', 'the device')}",
+            "x_label": "FLOP a byte", "y_label": "rate", "unit": "gflops_per_s",
+            "x": [x for x, _, _ in points],
+            "series": [
+                {
+                    "name": limit,
+                    "values": [
+                        y if own == limit else None
+                        for own, (_, y, _) in zip(limits, points, strict=True)
+                    ],
+                }
+                for limit in sorted(set(limits))
+            ],
+            "point_names": names,
+            "point_details": [
+                [
+                    f"{float(row['total_self_time_percent'] or 0):.1%} of the time",
+                    f"runs: {row['occurrences']}",
+                ]
+                for _, _, row in points
+            ],
+            "point_links": [{"page": "hlo-stats", "params": {"find": name}} for name in names],
+            "roofs": _roofs(result, [x for x, _, _ in points]),
+        }
+    ]  # fmt: skip
+
+
+def _positive(value: Any) -> float:
+    """What logarithmic axes can show; else 0."""
+    return float(value) if isinstance(value, (int, float)) and value > 0 else 0.0
+
+
+def _roofs(result: ToolResult, xs: list[float]) -> list[dict[str, Any]]:
+    """Lines from the left end of the picture to its right, bent where arithmetic limits."""
+    ceiling = result.data.get("roofs", {}).get("Compute", 0.0)
+    if not ceiling:
+        return []
+    gib, left, right = 1.073741824, min(xs) / 2, max(xs) * 2
+    roofs = []
+    for name, gib_per_s in result.data["roofs"].items():
+        if name == "Compute" or not gib_per_s:
+            continue
+        corner = ceiling / (gib_per_s * gib)
+        at = sorted({left, max(right, corner * 2), corner} if corner > left else {left, right})
+        heights = [min(ceiling, gib_per_s * gib * x) for x in at]
+        roofs.append({"name": escaped(f"{name} and arithmetic"), "x": at, "y": heights})
+    return roofs
+
+
+_PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
+    "overview": _of_steps,
+    "input-pipeline": _of_steps,
+    "pod": _of_pod,
+    "roofline": _of_roofline,
+    "memory": _of_memory,
+    "memory-viewer": _of_program_memory,
+}
