@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from tfprof.errors import UsageError
+from tfprof.pages.compare import compared
 from tfprof.pages.document import FORMAT, Page
 from tfprof.pages.opened import Opened
 from tfprof.pages.start_page import START, start_page
@@ -64,18 +65,19 @@ class Site:
 
         Args:
             page_id: Its name.
-            params: Its parameters; ``run`` chooses the run.
+            params: Its parameters; ``run`` chooses the run, ``against`` another one to compare
+                it with.
 
         Raises:
             UsageError: There is no such page, or a parameter has no such value.
             InputError: The run cannot be read.
         """
-        entries = list(entries_of(self.run(params.get("run", ""))))
-        for entry in entries:
-            if entry.id == page_id:
-                return entry.make(params)
-        names = ", ".join(entry.id for entry in entries)
-        raise UsageError(f"no page {page_id!r}; this run has: {names}")
+        first = self.run(params.get("run", ""))
+        page = _page_of(first, page_id, params)
+        if not params.get("against"):
+            return page
+        second = self.run(params["against"])
+        return compared(page, _page_of(second, page_id, params), (first.name, second.name))
 
     def to_dict(self, run: str = "") -> dict[str, Any]:
         """The runs, and the pages of one of them, as plain data."""
@@ -89,6 +91,15 @@ class Site:
                 for e in entries_of(chosen)
             ],
         }
+
+
+def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
+    entries = list(entries_of(opened))
+    for entry in entries:
+        if entry.id == page_id:
+            return entry.make(params)
+    names = ", ".join(entry.id for entry in entries)
+    raise UsageError(f"no page {page_id!r}; {opened.name} has: {names}")
 
 
 def entries_of(opened: Opened) -> Iterator[PageEntry]:

@@ -42,15 +42,18 @@ async function show() {
 
 // What all pages of a run have in common stays in the address when another page is chosen.
 function common(params) {
-  const { run, host, step } = params;
-  return { run, host, step };
+  const { run, against, host, step } = params;
+  return { run, against, host, step };
 }
 
 function drawNav(site, current, params) {
   const groups = new Map();
   for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
   const runs = site.runs.length > 1
-    ? el("label", { class: "runs" }, "Run", el("select", { onchange: (event) => go(current, { run: event.target.value }) }, site.runs.map((run) => el("option", { value: run.name, selected: run.name === site.run, title: run.source }, run.name))))
+    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => go(current, { run })), runChoice(
+      "Compare with", [{ name: "" }, ...site.runs.filter((run) => run.name !== site.run)], params.against ?? "",
+      (against) => go(current, { ...params, against }),
+    ))
     : el("p", { class: "source", title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
   nav.replaceChildren(
     el("p", { class: "brand" }, "tfprof"), runs,
@@ -62,6 +65,12 @@ function drawNav(site, current, params) {
     ))))),
     el("button", { type: "button", class: "theme", onclick: changeTheme }, "Light or dark"),
   );
+}
+
+function runChoice(label, runs, chosen, choose) {
+  return el("label", { class: "runs" }, label, el("select", { onchange: (event) => choose(event.target.value) }, runs.map(
+    (run) => el("option", { value: run.name, selected: run.name === chosen, title: run.source }, run.name || "(none)"),
+  )));
 }
 
 function drawPage(page, params) {

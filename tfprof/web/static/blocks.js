@@ -24,7 +24,7 @@ export function blockView(block, context) {
 }
 
 function wordsView(block) {
-  return el("section", { class: block.lead ? "block lead" : "block" }, block.items.map((text) => el("p", {}, text)));
+  return el("section", { class: block.lead ? "block lead" : "block" }, block.of_run ? el("h2", {}, block.of_run) : null, block.items.map((text) => el("p", {}, text)));
 }
 
 function factsView(block) {
@@ -46,11 +46,11 @@ function remarksView(block) {
     "li", { class: item.severity }, el("b", {}, `${item.severity}: `), item.text,
     item.host ? el("span", { class: "quiet" }, ` [${item.host}]`) : null,
   ));
-  return el("section", { class: "block remarks", "aria-label": "Remarks" }, el("ul", {}, items));
+  return el("section", { class: "block remarks", "aria-label": "Remarks" }, block.of_run ? el("h2", {}, block.of_run) : null, el("ul", {}, items));
 }
 
 function findingsView(block, context) {
-  return el("section", { class: "block findings", "aria-label": "Findings" }, el("h2", {}, "What to do"), el("ol", {}, block.items.map((item) => finding(item, context))));
+  return el("section", { class: "block findings", "aria-label": "Findings" }, el("h2", {}, block.of_run ? `What to do: ${block.of_run}` : "What to do"), el("ol", {}, block.items.map((item) => finding(item, context))));
 }
 
 function finding(item, context) {

@@ -1,0 +1,153 @@
+"""Two runs on one page: the numbers of both beside each other, row by row, and their difference.
+
+It works on documents, so that every page that has numbers can be compared. A row is the same in
+both runs if its texts are: the op's name, its type, the host. Rows of equal texts are matched in
+their order. What only one run has stays, with an unknown number for the other.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.pages.document import Block, Page, column, words
+
+_DIFFERENCE = "difference"
+
+
+def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
+    """A page of two runs.
+
+    Args:
+        first: The page of the run in front.
+        second: The same page of the other run.
+        names: What the runs are called.
+    """
+    others: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
+    for block in second.blocks:
+        others[_key(block)].append(block)
+    blocks: list[Block] = [words([f"{names[0]} beside {names[1]}."])]
+    for block in first.blocks:
+        matching = others[_key(block)]
+        if matching:
+            blocks += _pair(block, matching.pop(0), names)
+        else:
+            blocks.append(_named(block, names[0]))
+    for left in others.values():
+        blocks += [_named(block, names[1]) for block in left]
+    return Page(first.id, first.title, first.about, blocks, first.controls)
+
+
+def _key(block: Block) -> tuple[str, str]:
+    return str(block["kind"]), str(block.get("id", ""))
+
+
+def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
+    if first["kind"] == "table":
+        return [table_of_both(first, second, names)]
+    if first["kind"] == "figures":
+        return [_figures(first, second, names)]
+    return [_named(first, names[0]), _named(second, names[1])]
+
+
+def _named(block: Block, name: str) -> Block:
+    """A block that is about one run only, and says so; columns of a table need not."""
+    title = f"{block['title']}: {name}" if block.get("title") else name
+    return {**block, "title": title, "of_run": name}
+
+
+def _figures(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    others = {item["label"]: item for item in second["items"]}
+    items = []
+    for item in first["items"]:
+        items.append({**item, "label": f"{item['label']}, {names[0]}"})
+        other = others.get(item["label"])
+        if other is not None:
+            items.append({**other, "label": f"{other['label']}, {names[1]}"})
+    return {**first, "items": items}
+
+
+# Tables
+
+
+def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    """A table with the numbers of two runs: for each column that of either, and the difference.
+
+    Args:
+        first: A table block.
+        second: One of the same tool, which may have other columns.
+        names: What the runs are called.
+    """
+    mine, theirs = _columns(first), _columns(second)
+    texts = [each for each in first["columns"] if each["type"] != "number" and each["id"] in theirs]
+    numbers = [each for each in first["columns"] if each["type"] == "number"]
+    pairs = [*_matched(_keys(mine, texts, first), _keys(theirs, texts, second))]
+    columns, cells = [], []
+    for each in texts:
+        columns.append(each)
+        cells.append(column([
+            mine[each["id"]][a] if a is not None else theirs[each["id"]][b] for a, b in pairs
+        ]))  # fmt: skip
+    for each in numbers:
+        if each["id"] not in theirs:
+            continue
+        ours = _numbers(mine[each["id"]], [a for a, _ in pairs])
+        other = _numbers(theirs[each["id"]], [b for _, b in pairs])
+        for name, values in ((names[0], ours), (names[1], other), (_DIFFERENCE, other - ours)):
+            label = f"{each['label']}: {name}"
+            columns.append({**each, "id": f"{each['id']}:{name}", "label": label})
+            cells.append(column(values))
+    return {**first, "columns": columns, "cells": cells, "n_rows": len(pairs)}
+
+
+def _columns(block: Block) -> dict[str, Sequence[Any]]:
+    pairs = zip(block["columns"], block["cells"], strict=True)
+    return {each["id"]: unpacked(cells) for each, cells in pairs}
+
+
+def _keys(
+    columns: Mapping[str, Sequence[Any]], texts: Sequence[Mapping[str, Any]], block: Block
+) -> list[tuple[Any, ...]]:
+    """What a row is called, and which of those with that name it is."""
+    seen: defaultdict[tuple[Any, ...], int] = defaultdict(int)
+    keys = []
+    for row in range(block["n_rows"]):
+        name = tuple(columns[each["id"]][row] for each in texts)
+        keys.append((*name, seen[name]))
+        seen[name] += 1
+    return keys
+
+
+def _matched(
+    first: Sequence[tuple[Any, ...]], second: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int | None, int | None]]:
+    """Rows of both, in the order of the first; then those that only the second has."""
+    places = {key: row for row, key in enumerate(second)}
+    for row, key in enumerate(first):
+        yield row, places.pop(key, None)
+    for row in places.values():
+        yield None, row
+
+
+def _numbers(values: Sequence[Any], rows: Sequence[int | None]) -> np.ndarray[Any, Any]:
+    return np.array(
+        [math.nan if row is None or values[row] is None else float(values[row]) for row in rows],
+        np.float64,
+    )
+
+
+def unpacked(packed: Any) -> Sequence[Any]:
+    """A column of a document as a list; the inverse of ``document.column``."""
+    if isinstance(packed, list):
+        return packed
+    if "texts" in packed:
+        texts = packed["texts"]
+        return [None if at < 0 else texts[at] for at in unpacked(packed["at"])]
+    kind = {"i32": "<i4", "f64": "<f8"}[packed["type"]]
+    values: list[Any] = np.frombuffer(base64.b64decode(packed["data"]), kind).tolist()
+    return values
