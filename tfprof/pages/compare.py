@@ -90,9 +90,8 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     columns, cells = [], []
     for each in texts:
         columns.append(each)
-        cells.append(column([
-            mine[each["id"]][a] if a is not None else theirs[each["id"]][b] for a, b in pairs
-        ]))  # fmt: skip
+        own, other = mine[each["id"]], theirs[each["id"]]
+        cells.append(column([_text(own, other, a, b) for a, b in pairs]))
     for each in numbers:
         if each["id"] not in theirs:
             continue
@@ -132,6 +131,10 @@ def _matched(
         yield row, places.pop(key, None)
     for row in places.values():
         yield None, row
+
+
+def _text(first: Sequence[Any], second: Sequence[Any], a: int | None, b: int | None) -> Any:
+    return first[a] if a is not None else second[b] if b is not None else None
 
 
 def _numbers(values: Sequence[Any], rows: Sequence[int | None]) -> np.ndarray[Any, Any]:
