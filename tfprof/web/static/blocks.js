@@ -3,6 +3,7 @@
 import { chartView } from "./charts.js";
 import { el } from "./dom.js";
 import { numberText } from "./format.js";
+import { graphView } from "./graph.js";
 import { tableView } from "./table.js";
 
 const VIEWS = {
@@ -14,6 +15,7 @@ const VIEWS = {
   empty: emptyView,
   table: tableView,
   chart: chartView,
+  graph: graphView,
 };
 
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
