@@ -28,11 +28,17 @@ def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
         second: The same page of the other run.
         names: What the runs are called.
     """
+    blocks = [words([f"{names[0]} beside {names[1]}."]), *_both(first.blocks, second.blocks, names)]
+    return Page(first.id, first.title, first.about, blocks, first.controls)
+
+
+def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str]) -> list[Block]:
+    """The blocks of the first, each with its counterpart; then those that only the second has."""
     others: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
-    for block in second.blocks:
+    for block in second:
         others[_key(block)].append(block)
-    blocks: list[Block] = [words([f"{names[0]} beside {names[1]}."])]
-    for block in first.blocks:
+    blocks: list[Block] = []
+    for block in first:
         matching = others[_key(block)]
         if matching:
             blocks += _pair(block, matching.pop(0), names)
@@ -40,7 +46,7 @@ def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
             blocks.append(_named(block, names[0]))
     for left in others.values():
         blocks += [_named(block, names[1]) for block in left]
-    return Page(first.id, first.title, first.about, blocks, first.controls)
+    return blocks
 
 
 def _key(block: Block) -> tuple[str, str]:
@@ -50,6 +56,8 @@ def _key(block: Block) -> tuple[str, str]:
 def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
     if first["kind"] == "table":
         return [table_of_both(first, second, names)]
+    if first["kind"] == "tabs":
+        return [_tabs(first, second, names)]
     if first["kind"] == "figures":
         return [_figures(first, second, names)]
     return [_named(first, names[0]), _named(second, names[1])]
@@ -59,6 +67,15 @@ def _named(block: Block, name: str) -> Block:
     """A block that is about one run only, and says so; columns of a table need not."""
     title = f"{block['title']}: {name}" if block.get("title") else name
     return {**block, "title": title, "of_run": name}
+
+
+def _tabs(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    others = {item["label"]: item["blocks"] for item in second["items"]}
+    items = [
+        {**item, "blocks": _both(item["blocks"], others.get(item["label"], []), names)}
+        for item in first["items"]
+    ]
+    return {**first, "items": items}
 
 
 def _figures(first: Block, second: Block, names: tuple[str, str]) -> Block:
@@ -95,9 +112,9 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     for each in numbers:
         if each["id"] not in theirs:
             continue
-        ours = _numbers(mine[each["id"]], [a for a, _ in pairs])
-        other = _numbers(theirs[each["id"]], [b for _, b in pairs])
-        for name, values in ((names[0], ours), (names[1], other), (_DIFFERENCE, other - ours)):
+        before = _numbers(mine[each["id"]], [a for a, _ in pairs])
+        after = _numbers(theirs[each["id"]], [b for _, b in pairs])
+        for name, values in ((names[0], before), (names[1], after), (_DIFFERENCE, after - before)):
             label = f"{each['label']}: {name}"
             columns.append({**each, "id": f"{each['id']}:{name}", "label": label})
             cells.append(column(values))

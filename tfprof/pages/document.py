@@ -195,6 +195,14 @@ def remarks(items: Iterable[tuple[str, str, str]]) -> Block:
     }
 
 
+def tabs(items: Iterable[tuple[str, Sequence[Block]]]) -> Block:
+    """Blocks of which one group is shown at a time, each with its label."""
+    return {
+        "kind": "tabs",
+        "items": [{"label": escaped(label), "blocks": list(blocks)} for label, blocks in items],
+    }
+
+
 def empty(why: str) -> Block:
     """Why a page shows nothing, and what would fill it."""
     return {"kind": "empty", "text": escaped(why)}

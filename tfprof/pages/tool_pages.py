@@ -13,12 +13,15 @@ from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
-from tfprof.pages.document import Block, Control, Page, empty, words
+from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.step_choice import chosen_steps, step_control
 from tfprof.pages.tool_pictures import LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+
+IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
+"""The two tables of TensorFlow stats; people look at one of them."""
 
 Params = Mapping[str, str]
 """Parameters of a page's address."""
@@ -124,7 +127,13 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
     blocks += pictures(tool, result, run, params)
     links = LINKS.get(tool, {})
-    blocks += [table_block(table, links=links) for table in result.tables.values() if len(table)]
+    made = {
+        name: table_block(table, links=links) for name, table in result.tables.items() if len(table)
+    }
+    if tool == "op-stats" and len(made) == len(IDLE_TABS):
+        blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))
+    else:
+        blocks += made.values()
     if not result.charts and not any(map(len, result.tables.values())):
         why = " ".join(note.message for note in result.notes)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
+from tfprof.captures.show.tool_values import number_text
 from tfprof.pages.blocks_of_results import chart_block
 from tfprof.pages.document import Block, column
+from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.pages.step_choice import step_chart
 from tfprof.text.tables import escaped
 
@@ -223,6 +226,96 @@ def _roofs(result: ToolResult, xs: list[float]) -> list[dict[str, Any]]:
     return roofs
 
 
+# Graphs
+
+
+def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Each pipeline from its sources to its root; the path to the bottleneck stands out."""
+    table = result.tables.get("iterators")
+    pipelines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in table.to_rows() if table is not None else ():
+        pipelines.setdefault((str(row["host"]), str(row["input_pipeline"])), []).append(row)
+    blocks = []
+    for (host, name), rows in pipelines.items():
+        title = f"Pipeline {name}" + (f" of {host}" if len(run.hosts) > 1 else "")
+        blocks.append(_pipeline_graph(title, f"pipeline {host} {name}", rows))
+    return blocks[:_MOST_PIPELINES]
+
+
+_MOST_PIPELINES = 12
+"""More drawings on one page help nobody; the tables have all of them."""
+
+
+_NUMBERED = re.compile(r"\[\d+\]$")
+"""Which of several inputs of an iterator: ``ParallelInterleaveV4[2]::FlatMap``."""
+
+
+def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
+    slow = [str(row["long_name"]) for row in rows if row["role"] == "bottleneck"]
+    nodes: dict[str, GraphNode] = {}
+    for row in rows:
+        long_name = str(row["long_name"])
+        is_on_path = any(
+            end == long_name or end.startswith((f"{long_name}::", f"{long_name}[")) for end in slow
+        )
+        self_us = float(row["self_us"] or 0)
+        nodes.setdefault(
+            long_name,
+            GraphNode(
+                long_name,
+                str(row["iterator"]),
+                f"{number_text(self_us, 'us')} by itself",
+                (f"with its inputs: {number_text(float(row['total_us'] or 0), 'us')}",
+                 f"calls: {row['calls']}", f"role: {row['role'] or 'none'}"),
+                weights={"self_us": self_us},
+                tone="input",
+                strong=is_on_path,
+                link=("trace", {"find": long_name}),
+            ),
+        )  # fmt: skip
+    edges = []
+    for long_name, node in nodes.items():
+        before = long_name.rpartition("::")[0]
+        reader = nodes.get(before) or nodes.get(_NUMBERED.sub("", before))
+        if reader is not None:
+            edges.append(GraphEdge(long_name, reader.id, strong=node.strong and reader.strong))
+    measures = [("self_us", "self time", "us")]
+    return graph_block([*nodes.values()], edges, measures, id=name, title=title)
+
+
+def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The instructions around one; a click moves another one to the middle."""
+    nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
+    program = str(result.data.get("program", "")).partition("(")[0]
+    boxes = [
+        GraphNode(
+            str(at),
+            str(node["instruction"]),
+            str(node["opcode"]),
+            (str(node["shape"]), str(node["tf_op"]), str(node["expression"])[:_MOST_LETTERS]),
+            weights={"flops": node["flops"], "bytes_accessed": node["bytes_accessed"]},
+            strong=node["distance"] == 0,
+            link=("graph-viewer", {"program": program, "node": str(node["instruction"])}),
+        )
+        for at, node in enumerate(nodes)
+    ]
+    lines = [
+        GraphEdge(
+            str(edge["tail"]), str(edge["head"]), number_text(edge["size_bytes"] or 0, "bytes")
+        )
+        for edge in edges
+    ]
+    measures = [
+        ("bytes_accessed", "bytes accessed", "bytes"),
+        ("flops", "float operations", "count"),
+    ]
+    title = f"Around {result.data.get('center', '')}"
+    return [graph_block(boxes, lines, measures, title=title)] if boxes else []
+
+
+_MOST_LETTERS = 400
+
+
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
     "overview": _of_steps,
     "input-pipeline": _of_steps,
@@ -230,4 +323,6 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "roofline": _of_roofline,
     "memory": _of_memory,
     "memory-viewer": _of_program_memory,
+    "tf-data": _of_tf_data,
+    "graph-viewer": _of_instructions,
 }

@@ -13,6 +13,7 @@ const VIEWS = {
   remarks: remarksView,
   findings: findingsView,
   empty: emptyView,
+  tabs: tabsView,
   table: tableView,
   chart: chartView,
   graph: graphView,
@@ -68,4 +69,29 @@ function finding(item, context) {
 
 function emptyView(block) {
   return el("section", { class: "block nothing" }, el("p", {}, block.text));
+}
+
+// Groups of blocks of which one is shown; arrow keys go from tab to tab.
+function tabsView(block, context) {
+  const panel = el("div", { role: "tabpanel", tabindex: "0" });
+  const buttons = block.items.map((item, at) => el("button", { type: "button", role: "tab", onclick: () => choose(at) }, item.label));
+  const list = el("div", {
+    role: "tablist", class: "tabs",
+    onkeydown: (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (by) choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
+    },
+  }, buttons);
+  choose(0);
+  return el("div", {}, list, panel);
+
+  function choose(chosen) {
+    buttons.forEach((button, at) => {
+      button.setAttribute("aria-selected", String(at === chosen));
+      button.tabIndex = at === chosen ? 0 : -1;
+    });
+    panel.setAttribute("aria-label", block.items[chosen].label);
+    panel.replaceChildren(...block.items[chosen].blocks.map((inner) => blockView(inner, context)));
+    return buttons[chosen];
+  }
 }
