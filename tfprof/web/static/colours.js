@@ -2,7 +2,7 @@
 // vision. What has a meaning has its colour; everything else takes one by its place.
 
 const MEANINGS = [
-  [/^(input|infeed)\b/i, "--c-input"],
+  [/^(input|infeed|iterator|dataset)\b/i, "--c-input"],
   [/^output|^outfeed/i, "--c-output"],
   [/compil/i, "--c-compile"],
   [/launch/i, "--c-launch"],

@@ -3,6 +3,7 @@
 import { colourOf } from "./colours.js";
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
+import { middleCut } from "./names.js";
 
 export function partsOfWhole(block, { x, series, unit }) {
   const values = series[0].values;
@@ -12,7 +13,7 @@ export function partsOfWhole(block, { x, series, unit }) {
     const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
     const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(String(name), 0) } });
     return el(
-      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, String(name)),
+      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, middleCut(String(name), 34)),
       el("span", { class: "track" }, bar), el("span", { class: "number" }, text),
     );
   }));
