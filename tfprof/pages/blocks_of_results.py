@@ -21,14 +21,15 @@ def table_block(table: Table, **more: Any) -> Block:
         more: Keys that only some tables have: ``links``, by column: the page that tells more
             of a cell, and its parameter; ``page``: the page that has the whole table.
     """
-    cells = [column([row[place] for row in table.rows]) for place in range(len(table.columns))]
+    # What the reference shows when pointed at is in other columns, too.
+    shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
     return {
         "kind": "table",
         "id": table.name,
         "title": escaped(table.title),
-        "columns": [column_dict(each) for each in table.columns],
+        "columns": [column_dict(table.columns[at]) for at in shown],
         "n_rows": len(table.rows),
-        "cells": cells,
+        "cells": [column([row[at] for row in table.rows]) for at in shown],
         **more,
     }
 

@@ -26,7 +26,7 @@ _SCALES: Final = {
 }
 """Units whose numbers take the prefix that suits them: factor to the base, and the prefixes."""
 
-_SUFFIXES: Final = {"gib_per_s": "GiB/s", "gb_per_s": "GB/s", "j": "J", "cycles": "cycles"}
+_SUFFIXES: Final = {"gib_per_s": "GiB/s", "gb_per_s": "GB/s", "joules": "J", "cycles": "cycles"}
 _UNIT_IN_LABEL: Final = re.compile(
     r"(?<!\s)\s*\((?:in )?(?:[µμu]s|ms|ns|ps|s|%|bytes|[A-Z]\w*/\w+)\)$"
 )

@@ -11,10 +11,12 @@ const SCALES = {
   ps: [1e-6, TIMES], ns: [1e-3, TIMES], us: [1, TIMES], ms: [1e3, TIMES], s: [1e6, TIMES],
   gflops_per_s: [1e9, RATES], bytes: [1, SIZES], count: [1, COUNTS],
 };
-const SUFFIXES = { gib_per_s: "GiB/s", gb_per_s: "GB/s", j: "J", joules: "J", cycles: "cycles",
-  flops_per_byte: "FLOP/B" };
+const SUFFIXES = { gib_per_s: "GiB/s", gb_per_s: "GB/s", joules: "J", cycles: "cycles" };
 const IDENTIFIERS = new Set(["core", "step", "stepNum", "program_id", "chip", "node", "srcCoreId",
   "dstCoreId", "address"]);
+
+// No measurement is so large.
+const ABSURD = 1e20;
 
 export const UNKNOWN = "n/a";
 
@@ -22,11 +24,12 @@ export const UNKNOWN = "n/a";
 export function numberText(value, unit = "") {
   if (value === null || value === undefined || Number.isNaN(value)) return UNKNOWN;
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
+  if (Math.abs(value) >= ABSURD) return `${value.toExponential(1)} ${unit}`.trimEnd();
   if (unit === "fraction" || unit === "percent") return shareText(unit === "percent" ? value / 100 : value);
   if (value === 0) return "0";
   if (SCALES[unit]) {
     const [factor, scale] = SCALES[unit];
-    return scaledText(value * factor, scale);
+    return scaledText(scale === SIZES ? rounded(value) : value * factor, scale);
   }
   const text = plainText(value);
   return SUFFIXES[unit] ? `${text} ${SUFFIXES[unit]}` : text;
@@ -43,15 +46,26 @@ function scaledText(value, scale) {
   for ([factor, unit] of scale) if (Math.abs(value) / factor < 999.5) break;
   const scaled = value / factor;
   const whole = factor === 1 && Number.isInteger(scaled) && (scale === SIZES || scale === COUNTS);
-  return `${whole ? scaled : scaled.toFixed(decimalsOf(scaled))} ${unit}`.trimEnd();
+  return `${withCommas(scaled, whole ? 0 : decimalsOf(scaled))} ${unit}`.trimEnd();
 }
 
 function plainText(value) {
   const size = Math.abs(value);
-  if (size > 0 && size < 0.001) return value.toExponential(1);
-  if (Number.isInteger(value)) return value.toLocaleString("en-US");
-  const decimals = size < 1 ? 3 : decimalsOf(value);
-  return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  if (size > 0 && size < 0.001) return value.toExponential(1).replace(/e([+-])(\d)$/, "e$10$2");
+  if (Number.isInteger(value)) return withCommas(value, 0);
+  return withCommas(value, size < 1 ? 3 : decimalsOf(value));
+}
+
+function withCommas(value, decimals) {
+  const [whole, fraction] = value.toFixed(decimals).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction ? `${grouped}.${fraction}` : grouped;
+}
+
+// To the nearest whole number, halves to the even one, as Python does.
+function rounded(value) {
+  const nearest = Math.round(value);
+  return Math.abs(value % 1) === 0.5 && nearest % 2 ? nearest - 1 : nearest;
 }
 
 function decimalsOf(value) {

@@ -1,0 +1,134 @@
+"""Pages of tools hold what the tools answer, number by number."""
+
+import math
+
+import pytest
+
+from tfprof import tools
+from tfprof.errors import UsageError
+from tfprof.pages.compare import unpacked
+from tfprof.pages.opened import opened_run
+from tfprof.pages.site import Site
+from tfprof.pages.step_choice import chosen_steps
+from tfprof.pages.tool_pages import TOOL_PAGES, tool_page
+from tfprof.testing.xspace_builders import event, host, line, xspace
+
+
+@pytest.fixture(scope="module")
+def run():
+    def step(at):
+        return [
+            event("train", 1000 * at, 900, step_num=at, _r=1),
+            event("IteratorGetNext:IteratorGetNext", 1000 * at + 10, 200 + 10 * at),
+            event("dense/MatMul:MatMul", 1000 * at + 300, 500),
+        ]
+
+    return tools.open_run(xspace(host(line(*(each for at in range(4) for each in step(at))))))
+
+
+def blocks_of(page, kind):
+    found = []
+    for block in page.blocks:
+        inner = (
+            [b for item in block.get("items", []) for b in item["blocks"]]
+            if block["kind"] == "tabs"
+            else [block]
+        )
+        found += [each for each in inner if each["kind"] == kind]
+    return found
+
+
+def cells_of(block):
+    return list(zip(*(unpacked(cells) for cells in block["cells"]), strict=True))
+
+
+@pytest.mark.parametrize("tool", TOOL_PAGES, ids=lambda tool: tool.id)
+def test_a_page_has_every_sentence_and_every_cell_of_its_tool(tool, run):
+    result = getattr(tools, tool.id.replace("-", "_"))(run)
+    page = tool_page(tool, run, {})
+    said = [text for block in blocks_of(page, "words") for text in block["items"]]
+    assert said == list(result.verdict)
+    tables = {block["id"]: block for block in blocks_of(page, "table")}
+    assert list(tables) == [name for name, table in result.tables.items() if len(table)]
+    for name, block in tables.items():
+        table = result.tables[name]
+        kept = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
+        assert [each["id"] for each in block["columns"]] == [table.columns[at].id for at in kept]
+        rows = [[row[at] for at in kept] for row in table.rows]
+        for shown, row in zip(cells_of(block), rows, strict=True):
+            for a, b in zip(shown, row, strict=True):
+                unknown = b is None and (a is None or math.isnan(a))
+                assert unknown or a == b
+
+
+def test_the_steps_of_a_page_are_those_of_the_address(run):
+    site = Site([opened_run(run)])
+
+    def runs_of_matmul(params):
+        ops = blocks_of(site.page("op-stats", params), "table")[0]
+        names = [each["id"] for each in ops["columns"]]
+        rows = [dict(zip(names, row, strict=True)) for row in cells_of(ops)]
+        return sum(row["occurrences"] for row in rows if row["operation"] == "dense/MatMul")
+
+    assert runs_of_matmul({}) == 4
+    assert runs_of_matmul({"step": "2"}) == 1
+    assert runs_of_matmul({"step": "0-2"}) == 3
+    assert runs_of_matmul({"step": "0,3"}) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("", None),
+        ("3", 3),
+        ("3-5", (3, 4, 5)),
+        ("7,3-4", (7, 3, 4)),
+        (" 1 , 2 ", (1, 2)),
+        ("2,2", (2,)),
+    ],
+)
+def test_steps_are_written_as_numbers_and_ranges(text, steps):
+    assert chosen_steps(text) == steps
+
+
+@pytest.mark.parametrize("text", ["x", "3-", "-3", "5-3", "1-99999999", "٣"])
+def test_what_is_no_step_is_refused_with_the_value(text):
+    with pytest.raises(UsageError, match="step="):
+        chosen_steps(text)
+
+
+def test_a_step_that_is_not_there_is_named_with_those_that_are(run):
+    with pytest.raises(UsageError, match=r"no step 9 in this run; it has: 0, 1, 2, 3"):
+        Site([opened_run(run)]).page("op-stats", {"step": "2,9"})
+
+
+def test_the_first_page_says_what_the_run_is_what_to_do_and_where_the_time_goes(run):
+    page = Site([opened_run(run, "logs/")]).page("start", {})
+    kinds = [block["kind"] for block in page.blocks]
+    assert (
+        kinds.index("facts") < kinds.index("findings") < kinds.index("chart") < kinds.index("table")
+    )
+    assert dict(blocks_of(page, "facts")[0]["items"])["Read from"] == "logs/"
+    chart = blocks_of(page, "chart")[0]
+    assert chart["choose"] == {"param": "step", "keys": ["0", "1", "2", "3"]}
+    by_name = {each["name"]: unpacked(each["values"]) for each in chart["series"]}
+    assert by_name["Input"] == pytest.approx([0.2, 0.21, 0.22, 0.23])
+
+
+def test_the_heat_map_has_the_time_of_each_step_on_each_worker(run):
+    page = Site([opened_run(run)]).page("pod", {"show": "infeed_us"})
+    heat = next(block for block in blocks_of(page, "chart") if block["form"] == "heatmap")
+    assert unpacked(heat["x"])[0].endswith("0")
+    assert [unpacked(each["values"]) for each in heat["series"]] == [
+        pytest.approx([0.2, 0.21, 0.22, 0.23])
+    ]
+
+
+def test_a_page_without_data_says_why(run):
+    page = Site([opened_run(run)]).page("kernel-stats", {})
+    assert "kernel" in blocks_of(page, "empty")[0]["text"]
+
+
+def test_pages_that_do_not_exist_are_refused_with_those_that_do(run):
+    with pytest.raises(UsageError, match=r"no page 'nonsense'.*op-stats"):
+        Site([opened_run(run)]).page("nonsense", {})
