@@ -57,7 +57,7 @@ function drawNav(site, current, params) {
     : el("p", { class: "source", title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
   nav.replaceChildren(
     el("p", { class: "brand" }, "tfprof"), runs,
-    ...[...groups].map(([group, pages]) => el("div", {}, el("h2", {}, group), el("ul", {}, pages.map((page) => el(
+    ...[...groups].map(([group, pages]) => el("div", {}, group ? el("h2", {}, group) : null, el("ul", {}, pages.map((page) => el(
       "li", {}, el("a", {
         href: address(page.id, common(params)), class: page.missing ? "missing" : "", title: page.missing || null,
         "aria-current": page.id === current ? "page" : null,
