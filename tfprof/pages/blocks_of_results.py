@@ -10,23 +10,25 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_values import header_of
 from tfprof.columns.findings import Finding
 from tfprof.pages.document import Block, column, remarks
+from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
 
 def table_block(table: Table, **more: Any) -> Block:
-    """A table with all its rows.
+    """A table with its rows, up to ``MOST_ROWS``.
 
     Args:
         table: The table.
         more: Keys that only some tables have: ``links``, by column, to another page.
     """
-    cells = [column([row[place] for row in table.rows]) for place in range(len(table.columns))]
+    rows = table.rows[:MOST_ROWS]
+    cells = [column([row[place] for row in rows]) for place in range(len(table.columns))]
     return {
         "kind": "table",
         "id": table.name,
-        "title": escaped(table.title),
+        "title": shown_title(escaped(table.title), len(table.rows)),
         "columns": [column_dict(each) for each in table.columns],
-        "n_rows": len(table.rows),
+        "n_rows": len(rows),
         "cells": cells,
         **more,
     }

@@ -7,14 +7,24 @@ holds some of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import UsageError
-from tfprof.pages.document import FORMAT, Page
+from tfprof.errors import InputError, UsageError
+from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.opened import Opened
+from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.text.tables import escaped
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.profiler import Profiler
+
+
+class NoSuchPageError(UsageError):
+    """A page that a run does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +76,91 @@ class Site:
             params: Its parameters; ``run`` chooses the run.
 
         Raises:
-            UsageError: There is no such page, or a parameter has no such value.
+            NoSuchPageError: There is no such page.
+            UsageError: A parameter has no such value.
             InputError: The run cannot be read.
         """
-        entries = list(entries_of(self.run(params.get("run", ""))))
+        opened = self.run(params.get("run", ""))
+        n_changes = opened.refresh()
+        entries = list(entries_of(opened))
         for entry in entries:
             if entry.id == page_id:
-                return entry.make(params)
+                page = entry.make(params)
+                if not n_changes:
+                    return page
+                return replace(page, blocks=[_changed(n_changes), *page.blocks])
         names = ", ".join(entry.id for entry in entries)
-        raise UsageError(f"no page {page_id!r}; this run has: {names}")
+        raise NoSuchPageError(f"no page {page_id!r}; this run has: {names}")
 
     def to_dict(self, run: str = "") -> dict[str, Any]:
-        """The runs, and the pages of one of them, as plain data."""
+        """The runs, and the pages of one of them, as plain data.
+
+        A run that cannot be read has no pages, and ``trouble`` says why.
+
+        Raises:
+            UsageError: There is no such run.
+        """
         chosen = self.run(run)
+        entries: list[PageEntry] = []
+        trouble = ""
+        try:
+            chosen.refresh()
+            entries = list(entries_of(chosen))
+        except InputError as error:
+            trouble = escaped(str(error))
         return {
             "format": FORMAT,
             "runs": [{"name": each.name, "source": each.source} for each in self.opened],
             "run": chosen.name,
+            "trouble": trouble,
             "pages": [
                 {"id": e.id, "title": e.title, "group": e.group, "missing": e.missing}
-                for e in entries_of(chosen)
+                for e in entries
             ],
         }
+
+
+def _changed(n_changes: int) -> Block:
+    """What to say of files that changed while they were open."""
+    times = "" if n_changes == 1 else f", {n_changes} times so far"
+    text = f"The files of this run have changed while it was open; they were read again{times}."
+    return remarks([("info", text, "")])
 
 
 def entries_of(opened: Opened) -> Iterator[PageEntry]:
     """The pages of a run, in the order of the list."""
     if opened.run is not None:
-        from tfprof.captures.run.contents import tools_with_data
+        yield from _pages_of_run(opened.run())
+    elif opened.profiler is not None:
+        yield from _pages_of_profile(opened.profiler())
+    for tool in TOOL_PAGES:
+        hosts = opened.precomputed.get(tool.id)
+        if hosts:
+            make = partial(precomputed_page, tool, hosts)
+            yield PageEntry(tool.id, tool.title, "Tools", make)
 
-        run = opened.run()
-        missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
-        for tool in TOOL_PAGES:
-            yield PageEntry(
-                tool.id,
-                tool.title,
-                "Tools",
-                partial(tool_page, tool, run),
-                missing.get(tool.id, ""),
-            )
+
+def _pages_of_run(run: Run) -> Iterator[PageEntry]:
+    from tfprof.captures.run.contents import tools_with_data
+    from tfprof.pages import advice_page, contents_page
+
+    missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
+    for tool in TOOL_PAGES:
+        make = partial(tool_page, tool, run)
+        yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_run(run))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents_page.contents_of_run(run))
+
+
+def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
+    from tfprof.pages import advice_page, contents_page, cost_pages
+
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_profile(profiler))
+    yield PageEntry(
+        "contents", "Contents", "Run", lambda _: contents_page.contents_of_profile(profiler)
+    )
+    for page, title, make in (
+        ("flops", "Float operations", cost_pages.flops_of_profile),
+        ("summary", "Layers", cost_pages.summary_of_profile),
+    ):
+        yield PageEntry(page, title, "Model", partial(make, profiler))
