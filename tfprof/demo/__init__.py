@@ -20,7 +20,7 @@ DEMO_CAPTURES: Final[Mapping[str, str]] = MappingProxyType(
 """Files of the captures, by name: one that waits for its input, recorded on a CPU; and one of two
 GPUs, which is made up."""
 
-_OF_GPUS: Final = ("kernel-stats", "op-profile", "hlo-stats", "roofline")
+_OF_GPUS: Final = ("kernel-stats", "op-stats", "pod")
 """Tools that tell most of GPUs."""
 
 

@@ -7,7 +7,7 @@ holds some of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +52,11 @@ class Site:
 
     Attributes:
         opened: The runs, the one to show first in front.
+        defaults: Parameters of all pages, unless an address has others.
     """
 
     opened: Sequence[Opened]
+    defaults: Params = field(default_factory=dict)
 
     def run(self, name: str = "") -> Opened:
         """A run by its name; the first without one.
@@ -80,6 +82,7 @@ class Site:
             UsageError: A parameter has no such value.
             InputError: The run cannot be read.
         """
+        params = {**self.defaults, **params}
         opened = self.run(params.get("run", ""))
         n_changes = opened.refresh()
         entries = list(entries_of(opened))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gzip
+import ipaddress
 import logging
+import os
+import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
 from tfprof.pages.document import to_json
 from tfprof.pages.site import NoSuchPageError, Site
-from tfprof.web.guard import App, Door, Guard
+from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.scripts import static_text
 from tfprof.web.work import BusyError, Work
 
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
 _TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
 _KEPT_RUNS: Final = 2
 """Runs that stay in memory: two can be compared without reading them again and again."""
+
+_LAST_PORT: Final = 65_535
+_MOST_CONNECTIONS: Final = 64
 
 logger = logging.getLogger("tfprof.web")
 
@@ -48,8 +56,10 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
             try:
-                key = (shelf.state(request.query_params), str(request.url.path),
-                       tuple(sorted(request.query_params.items())))  # fmt: skip
+                params = tuple(sorted(request.query_params.items()))
+                # In a thread, as it looks at files, and may wait for work that is going on.
+                state = await asyncio.to_thread(shelf.state, request.query_params)
+                key = (state, request.url.path, params)
                 packed = await work.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
@@ -151,7 +161,7 @@ def require_web() -> None:
 def status_of(error: Exception) -> int:
     """The status of an answer that is an error."""
     for kind, status in (
-        (NoSuchPageError, 404), (UsageError, 400), (InputError, 422), (BusyError, 503),
+        (NoSuchPageError, 404), (UsageError, 400), (InputError, 404), (BusyError, 503),
         (TfprofError, 400),
     ):  # fmt: skip
         if isinstance(error, kind):
@@ -177,3 +187,65 @@ def _packed_response(packed: bytes, request: Request) -> Response:
         return Response(packed, headers=headers, media_type="application/json")
     headers = {"vary": "accept-encoding"}
     return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens on an address of this machine.
+
+    Args:
+        host: A loopback address, or ``localhost``.
+        port: The port; 0 takes a free one.
+
+    Raises:
+        UsageError: The address is not one of this machine alone, or is in use.
+    """
+    name = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        raise UsageError(f"--host {host}: not an address; give 127.0.0.1 or ::1") from None
+    if not address.is_loopback:
+        raise UsageError(
+            f"--host {host}: other machines could reach it. tfprof ui serves this machine only; "
+            "to look from elsewhere, forward a port: ssh -L 8080:127.0.0.1:8080 MACHINE"
+        )
+    if not 0 <= port <= _LAST_PORT:
+        raise UsageError(f"--port {port}: ports go from 0 (any free one) to {_LAST_PORT}")
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it lets two programs share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((name, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or error
+        raise UsageError(
+            f"port {port} of {name} cannot be used: {reason}. Give another one, or --port 0 for "
+            "any free one"
+        ) from None
+    return listener
+
+
+def serve(site: Site, listener: socket.socket, door: Door) -> None:
+    """Serve a site until Ctrl-C.
+
+    Args:
+        site: What was opened.
+        listener: What ``listening`` gave.
+        door: Who may come in.
+
+    Raises:
+        MissingDependencyError: Starlette or uvicorn is not installed.
+    """
+    app = application(site, door)
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
+        server_header=False, limit_concurrency=_MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    with contextlib.suppress(KeyboardInterrupt), listener:
+        uvicorn.Server(config).run(sockets=[listener])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
+import queue
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from tfprof.errors import TfprofError
@@ -30,7 +32,7 @@ class BusyError(TfprofError):
 
 
 class Work:
-    """Makes documents in threads.
+    """Makes documents in threads, which do not keep the program from ending.
 
     Args:
         most_seconds: Longest time that somebody waits.
@@ -39,9 +41,10 @@ class Work:
 
     def __init__(self, most_seconds: float = MOST_SECONDS, kept_bytes: int = KEPT_BYTES) -> None:
         self._most_seconds, self._kept_bytes = most_seconds, kept_bytes
-        self._pool = ThreadPoolExecutor(_THREADS, "tfprof-pages")
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
-        self._making: dict[Hashable, asyncio.Task[bytes]] = {}
+        self._making: dict[Hashable, asyncio.Future[bytes]] = {}
 
     async def packed(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
         """A document, packed by gzip.
@@ -57,30 +60,53 @@ class Work:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        task = self._making.get(key)
-        if task is None:
+        future = self._making.get(key)
+        if future is None:
             if len(self._making) >= MOST_WAITING:
                 raise BusyError("Too many pages are in the making; ask again in a moment.")
-            task = asyncio.create_task(self._made(key, make))
-            task.add_done_callback(_look_at)
-            self._making[key] = task
+            future = self._begin(key, make)
         try:
             # Whoever stops waiting, be it a browser that went away, does not stop the work.
-            return await asyncio.wait_for(asyncio.shield(task), self._most_seconds)
+            return await asyncio.wait_for(asyncio.shield(future), self._most_seconds)
         except (asyncio.TimeoutError, TimeoutError):
             raise BusyError(
                 f"This page takes longer than {self._most_seconds:g} s. The server goes on with "
                 "it: reload in a moment."
             ) from None
 
-    async def _made(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+    def _begin(self, key: Hashable, make: Callable[[], bytes]) -> asyncio.Future[bytes]:
         loop = asyncio.get_running_loop()
-        try:
-            packed = await loop.run_in_executor(self._pool, lambda: _pack(make()))
-            self._keep(key, packed)
-            return packed
-        finally:
+        future: asyncio.Future[bytes] = loop.create_future()
+        self._making[key] = future
+
+        def done(packed: bytes | None, error: Exception | None) -> None:
             del self._making[key]
+            if packed is not None:
+                self._keep(key, packed)
+                future.set_result(packed)
+            elif error is not None:
+                future.set_exception(error)
+                future.exception()  # nobody may be waiting any longer
+
+        def job() -> None:
+            packed, error = None, None
+            try:
+                packed = gzip.compress(make(), _LEVEL, mtime=0)
+            except Exception as raised:
+                error = raised
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(done, packed, error)
+
+        self._jobs.put(job)
+        if len(self._threads) < _THREADS:
+            thread = threading.Thread(target=self._work, name="tfprof-pages", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
 
     def _keep(self, key: Hashable, packed: bytes) -> None:
         if len(packed) > self._kept_bytes:
@@ -88,13 +114,3 @@ class Work:
         self._kept[key] = packed
         while sum(map(len, self._kept.values())) > self._kept_bytes:
             self._kept.popitem(last=False)
-
-
-def _pack(document: bytes) -> bytes:
-    return gzip.compress(document, _LEVEL, mtime=0)
-
-
-def _look_at(task: asyncio.Task[bytes]) -> None:
-    """Nobody may be waiting any longer: then nobody is told of an error, which is no error."""
-    if not task.cancelled():
-        task.exception()
