@@ -83,7 +83,7 @@ class Machine:
         (folder / "METADATA").write_text("Metadata-Version: 2.1\n" + "\n".join(lines) + "\n")
 
     def core(self):
-        for name in ("click", "jinja2", "numpy", "prompt_toolkit", "protobuf", "rich"):
+        for name in ("click", "numpy", "prompt_toolkit", "protobuf", "rich"):
             self.package(name, "99.0")
 
     def tensorflow(self, cuda="12.5.1", version="2.21.0", name="tensorflow"):

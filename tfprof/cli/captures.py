@@ -12,6 +12,7 @@ from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
+from tfprof.cli.web_pages import as_params
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.text.units import some
@@ -19,6 +20,7 @@ from tfprof.text.units import some
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.pages.document import Page
 
 SECTION = "Input"
 
@@ -41,6 +43,15 @@ def run_option() -> CommandOption:
     )  # fmt: skip
 
 
+def demo_option() -> CommandOption:
+    """``--demo``."""
+    return CommandOption(
+        ["--demo"], is_flag=True, section=SECTION,
+        help="Read a capture that comes with tfprof; --run chooses input-bound, recorded on a CPU, "
+        "or gpu, which is synthetic. [default: the one that has more for the tool]",
+    )  # fmt: skip
+
+
 def question_options(*, with_step: bool = True) -> list[CommandOption]:
     """The options that choose the run, the hosts and the step.
 
@@ -58,6 +69,7 @@ def question_options(*, with_step: bool = True) -> list[CommandOption]:
             help="One host, by the name of its file up to .xplane.pb. [default: all of them]",
         ),
         *([of_step] if with_step else []),
+        demo_option(),
         CommandOption(
             ["--classic/--no-classic"], default=None, section=SECTION,
             help="Reproduce the numbers of TensorBoard's Profile tab (xprof 2.24), also where they "
@@ -80,6 +92,7 @@ class Question:
         by: Kind of the upper levels of a tree; None is the tool's default.
         node: An instruction; None is the tool's choice.
         width: Number of steps to follow from that instruction; None is the tool's default.
+        demo: Read a capture that comes with tfprof.
     """
 
     paths: tuple[str, ...]
@@ -91,6 +104,7 @@ class Question:
     by: str | None = None
     node: str | None = None
     width: int | None = None
+    demo: bool = False
 
     @property
     def details(self) -> dict[str, str | int]:
@@ -144,20 +158,16 @@ def answer(tool: str, question: Question) -> ToolResult:
         UsageError: The options contradict each other or the files.
         InputError: A file cannot be read.
     """
-    question = replace(question, paths=capture_paths(RunInputs(question.paths)))
-    legacy = _legacy_result(tool, question)
-    if legacy is not None:
-        return legacy
-    try:
-        run = open_captures(question.paths, question.run)
-    except EmptyProfileError:
-        path = _legacy_in(tool, question) if len(question.paths) == 1 else None
-        if path is None:
-            raise
-        return _checked(path, tool, question)
+    question = _with_paths(tool, question)
+    from tfprof.captures.run.result import ToolResult
+
+    found = _opened(tool, question)
+    if isinstance(found, ToolResult):
+        return found
     from tfprof import tools
     from tfprof.options.parse import is_classic
 
+    run = found
     run.chosen(question.host)
     function = getattr(tools, tool.replace("-", "_"))
     with progress() as watch:
@@ -167,6 +177,76 @@ def answer(tool: str, question: Question) -> ToolResult:
         result: ToolResult = function(run, host=question.host, classic=classic, **details)
     other_notes = tuple(note for note in run.notes if note not in result.notes)
     return replace(result, notes=(*other_notes, *result.notes))
+
+
+def page_of(tool: str, question: Question) -> tuple[Page, str]:
+    """The page of a tool, and what it is about.
+
+    Args:
+        tool: Name of the tool on the command line.
+        question: The options.
+
+    Raises:
+        UsageError: The options contradict each other or the files.
+        InputError: A file cannot be read.
+    """
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.options.parse import is_classic
+    from tfprof.pages.opened import opened_run
+    from tfprof.pages.precomputed_page import result_page
+    from tfprof.pages.site import Site
+
+    question = _with_paths(tool, question)
+    source = "the demo capture of tfprof" if question.demo else some(list(question.paths), 3)
+    found = _opened(tool, question)
+    if isinstance(found, ToolResult):
+        return result_page(tool, found), source
+    if tool != "trace":
+        from tfprof import tools
+
+        _details(tool, getattr(tools, tool.replace("-", "_")), question)
+    classic = True if is_classic(question.classic) else None
+    params = as_params({**question.details, "host": question.host, "classic": classic})
+    with progress() as watch:
+        watch.stage(f"computing {tool}")
+        return Site([opened_run(found, source)]).page(tool, params), source
+
+
+def _with_paths(tool: str, question: Question) -> Question:
+    """The question with its paths: those of the session, or that of the demo."""
+    if question.demo:
+        return replace(question, paths=demo_paths(question, tool), run=None)
+    return replace(question, paths=capture_paths(RunInputs(question.paths)))
+
+
+def demo_paths(question: Question, tool: str = "") -> tuple[str, ...]:
+    """The capture that ``--demo`` reads.
+
+    Raises:
+        UsageError: There are paths, too, or it has no such run.
+    """
+    from tfprof.demo import DEMO_CAPTURES, demo_capture
+
+    if question.paths:
+        raise UsageError(f"--demo reads a file of its own; leave out --demo or {question.paths[0]}")
+    if question.run and question.run not in DEMO_CAPTURES:
+        names = ", ".join(DEMO_CAPTURES)
+        raise UsageError(f"--run {question.run}: --demo has no such run; it has: {names}")
+    return (str(demo_capture(question.run or "", tool)),)
+
+
+def _opened(tool: str, question: Question) -> ToolResult | Run:
+    """The run; or the result of the tool, if the paths hold only that."""
+    legacy = _legacy_result(tool, question)
+    if legacy is not None:
+        return legacy
+    try:
+        return open_captures(question.paths, question.run)
+    except EmptyProfileError:
+        path = _legacy_in(tool, question) if len(question.paths) == 1 else None
+        if path is None:
+            raise
+        return _checked(path, tool, question)
 
 
 def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, str | int]:

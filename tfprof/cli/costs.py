@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
 
 FORMATS = ("text", "json", "csv", "html")
-FOR_PEOPLE = ("text", "html")
 DEPTH, TOP = 2, 10
-"""Levels, and rows in each, that text and HTML show by default."""
+"""Levels, and rows in each, that text shows by default."""
 
 _NO_SIZE = ("?", "none", "-1")
 
@@ -97,12 +96,12 @@ def shown_options() -> list[CommandOption]:
         CommandOption(
             ["--depth"], type=IntType(), metavar="N", section=section,
             help="Levels of layers or scopes. [default: "
-            f"{DEPTH} as text and HTML, all as JSON and CSV]",
+            f"{DEPTH} as text, else all]",
         ),
         CommandOption(
             ["--top"], type=IntType(), metavar="N", section=section,
             help="Rows inside each layer, the most expensive first; one more row sums up the rest. "
-            f"[default: {TOP} as text and HTML, all as JSON and CSV]",
+            f"[default: {TOP} as text, else all]",
         ),
         CommandOption(
             ["--device"], metavar="NAME", section=section,
@@ -117,7 +116,7 @@ def cost_result_options() -> list[CommandOption]:
     """The options that say how and where the result is shown."""
     return result_options(
         FORMATS,
-        "text: a report. json, csv: all numbers; formulas are texts. html: a page.",
+        "text: a report. json, csv: all numbers; formulas are texts. html: a page in one file.",
     )
 
 

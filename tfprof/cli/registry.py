@@ -29,6 +29,7 @@ class Entry:
 
 
 _CAPTURES = "Captures of the TensorFlow 2 profiler"
+_PAGES = "Pages"
 _TOOL = "tfprof.cli.commands.tool"
 
 
@@ -67,6 +68,10 @@ COMMANDS = {
     "graph-viewer": Entry(_TOOL, "Instructions of an XLA program around one.", _CAPTURES),
     "monitor": Entry(_TOOL, "How busy the devices are, in a few figures.", _CAPTURES),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
+    "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
+    "report": Entry(
+        "tfprof.cli.commands.report", "All pages in one file, to keep or mail.", _PAGES
+    ),
     "doctor": Entry("tfprof.cli.commands.doctor", "Find out why something does not work."),
     "dot": Entry("tfprof.cli.commands.dot", "Draw a DOT file, such as XLA's dumps."),
     "shell": Entry("tfprof.cli.commands.shell", "Type commands; the profile stays open."),

@@ -27,6 +27,7 @@ from tfprof.cli.results import (
     print_remarks,
     result_options,
 )
+from tfprof.cli.web_pages import as_params, write_page
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
@@ -72,13 +73,14 @@ def view_result_options() -> list[CommandOption]:
         FORMATS,
         "text: the classic report. table: aligned and coloured, with units; a dash means not "
         "measured. tree: an outline with shares. json, csv: all numbers, units in the column "
-        "names. html: a page. [default: the ending of FILE, else table on a terminal, else text]",
+        "names. html: a page in one file. [default: the ending of FILE, else table on a terminal, "
+        "else text]",
         default=None,
     )
     rows = CommandOption(
         ["--max_rows"], type=IntType(), default=None, metavar="N", section=SECTION,
         help="Rows of a table, tree or page; the smallest are left out; 0 is all. [default: "
-        f"as many as fit on a terminal, up to {TERMINAL_ROWS}; 5000 of a page; else all]",
+        f"as many as fit on a terminal, up to {TERMINAL_ROWS}; else all]",
     )  # fmt: skip
     place = next(i for i, option in enumerate(options) if option.name == "color")
     return [*options[:place], rows, *options[place:]]
@@ -109,8 +111,10 @@ def run_view(
     with warnings_as_notes():
         profiler = open_profiler(inputs)
         tree = profiler.view(kind, options)
-        if target is not None and _is_text(options):
-            target.write(_formatted(tree, chosen_format, target, max_rows, inputs.title))
+        if target is not None and chosen_format == "html" and _is_text(options):
+            _write_page(tree, options, max_rows, inputs.title, target)
+        elif target is not None and _is_text(options):
+            target.write(_formatted(tree, chosen_format, target, max_rows))
         elif target is not None:
             write_files(profiler.output_files(kind, options), result)
     print_remarks([*tree.notices, *_hints(tree, chosen_format, options)])
@@ -193,7 +197,16 @@ def _is_text(options: dict[str, Any]) -> bool:
     return parse_output(options["output"]).type in ("stdout", "file")
 
 
-def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source: str) -> str:
+def _write_page(
+    tree: ViewTree, options: dict[str, Any], max_rows: int, source: str, target: Target
+) -> None:
+    from tfprof.pages.view_pages import view_page
+
+    params = as_params({**options, "max_rows": max_rows or None})
+    write_page(view_page(tree, source, params), source, target)
+
+
+def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
     if name == "table":
         from tfprof.views.show.terminal import ViewTable
 
@@ -202,10 +215,6 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source:
         from tfprof.views.show.view_outline import ViewOutline
 
         return as_text([ViewOutline(tree, max_rows, target.glyphs())], target, width=None)
-    if name == "html":
-        from tfprof.views.show.view_html import view_page
-
-        return view_page(tree, max_rows, source)
     from tfprof.views.show.tfprof_text import render_report
 
     if name == "csv":
@@ -216,11 +225,7 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int, source:
 
 
 def _default_rows(name: str, target: Target | None) -> int:
-    if name == "html":
-        from tfprof.views.show.view_html import PAGE_ROWS
-
-        return PAGE_ROWS
-    if target is None or not target.is_terminal:
+    if name == "html" or target is None or not target.is_terminal:
         return 0
     return max(LEAST_ROWS, min(TERMINAL_ROWS, target.lines - _AROUND_ROWS))
 

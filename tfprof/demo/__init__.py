@@ -1,15 +1,27 @@
-"""One recorded training step of ResNet-50, shipped for ``tfprof demo`` and for first tries.
+"""What is shipped for first tries: a recorded training step of ResNet-50, and two captures.
 
-``README.md`` beside this file says how the step was recorded.
+``README.md`` beside this file says where each comes from.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.resources
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
-__all__ = ["DemoFiles", "demo_files"]
+__all__ = ["DEMO_CAPTURES", "DemoFiles", "demo_capture", "demo_files"]
+
+DEMO_CAPTURES: Final[Mapping[str, str]] = MappingProxyType(
+    {"input-bound": "input_bound.xplane.pb.gz", "gpu": "gpu.xplane.pb.gz"}
+)
+"""Files of the captures, by name: one that waits for its input, recorded on a CPU; and one of two
+GPUs, which is made up."""
+
+_OF_GPUS: Final = ("kernel-stats", "op-stats", "pod")
+"""Tools that tell most of GPUs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,3 +44,17 @@ def demo_files() -> DemoFiles:
         run_meta=folder / "run_meta.pb.gz",
         op_log=folder / "op_log.pb.gz",
     )
+
+
+def demo_capture(name: str = "", tool: str = "") -> Path:
+    """Path of a capture in the installed package.
+
+    Args:
+        name: Its name; by default the one that has most to show.
+        tool: Who asks, as on the command line.
+
+    Raises:
+        KeyError: There is none of this name.
+    """
+    chosen = name or ("gpu" if tool in _OF_GPUS else "input-bound")
+    return Path(str(importlib.resources.files(__name__))) / DEMO_CAPTURES[chosen]

@@ -13,7 +13,6 @@ from tfprof.doctor.versions import is_within
 
 _CORE = {
     "click": "click",
-    "jinja2": "jinja2",
     "numpy": "numpy",
     "prompt-toolkit": "prompt_toolkit",
     "protobuf": "google.protobuf.message",

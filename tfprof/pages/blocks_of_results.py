@@ -10,11 +10,12 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_values import header_of
 from tfprof.columns.findings import Finding
 from tfprof.pages.document import Block, column, remarks
+from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
 
 def table_block(table: Table, **more: Any) -> Block:
-    """A table with all its rows.
+    """A table with its rows, up to ``MOST_ROWS``.
 
     Args:
         table: The table.
@@ -23,13 +24,14 @@ def table_block(table: Table, **more: Any) -> Block:
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
+    rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",
         "id": table.name,
-        "title": escaped(table.title),
+        "title": shown_title(escaped(table.title), len(table.rows)),
         "columns": [column_dict(table.columns[at]) for at in shown],
-        "n_rows": len(table.rows),
-        "cells": [column([row[at] for row in table.rows]) for at in shown],
+        "n_rows": len(rows),
+        "cells": [column([row[at] for row in rows]) for at in shown],
         **more,
     }
 

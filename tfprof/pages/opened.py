@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
     from tfprof.profiler import Profiler
 
@@ -33,6 +34,11 @@ class Once(Generic[T]):
                 self._made = (self._make(),)
             return self._made[0]
 
+    def forget(self) -> None:
+        """Let go of the value; it is made anew when it is next asked for."""
+        with self._lock:
+            self._made = None
+
 
 @dataclass(frozen=True, eq=False)
 class Opened:
@@ -44,12 +50,64 @@ class Opened:
         source: What was read, for people: paths, as they were given.
         run: The captured run; None if it is none.
         profiler: The profile with its views; None if there can be none.
+        precomputed: Answers that an older profiler left, by tool and host.
+        files: The files that it is made of, as they are now; None if nobody watches them.
     """
 
     name: str
     source: str
     run: Once[Run] | None = None
     profiler: Once[Profiler] | None = None
+    precomputed: Mapping[str, Mapping[str, Once[ToolResult]]] = field(default_factory=dict)
+    files: Watched | None = None
+
+    def refresh(self) -> int:
+        """Look at the files, and let go of what was read of them if they have changed.
+
+        Returns:
+            How often they have changed since they were opened.
+
+        Raises:
+            InputError: One has vanished.
+        """
+        if self.files is None:
+            return 0
+        if self.files.have_changed():
+            self.forget()
+        return self.files.n_changes
+
+    def forget(self) -> None:
+        """Let go of all that was read; it is read again when it is next asked for."""
+        results = [once for hosts in self.precomputed.values() for once in hosts.values()]
+        for once in (self.run, self.profiler, *results):
+            if once is not None:
+                once.forget()
+
+
+class Watched:
+    """Files, and how they were when they were last looked at.
+
+    Args:
+        look: The files as they are now: names, sizes and times. Raises InputError if one has
+            vanished.
+
+    Attributes:
+        n_changes: How often they were found changed.
+    """
+
+    def __init__(self, look: Callable[[], Hashable]) -> None:
+        self._look = look
+        self._lock = threading.Lock()
+        self._seen: Hashable = None
+        self.n_changes = 0
+
+    def have_changed(self) -> bool:
+        """Whether they have changed since the last call; never at the first one."""
+        with self._lock:
+            before, self._seen = self._seen, self._look()
+            is_changed = before is not None and before != self._seen
+            self.n_changes += is_changed
+            return is_changed
 
 
 def opened_run(run: Run, source: str = "") -> Opened:

@@ -7,16 +7,26 @@ holds some of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.pages.compare import compared
-from tfprof.pages.document import FORMAT, Page
+from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.opened import Opened
+from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.start_page import START, start_page
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.text.tables import escaped
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.profiler import Profiler
+
+
+class NoSuchPageError(UsageError):
+    """A page that a run does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +54,11 @@ class Site:
 
     Attributes:
         opened: The runs, the one to show first in front.
+        defaults: Parameters of all pages, unless an address has others.
     """
 
     opened: Sequence[Opened]
+    defaults: Params = field(default_factory=dict)
 
     def run(self, name: str = "") -> Opened:
         """A run by its name; the first without one.
@@ -69,9 +81,11 @@ class Site:
                 it with.
 
         Raises:
-            UsageError: There is no such page, or a parameter has no such value.
+            NoSuchPageError: There is no such page.
+            UsageError: A parameter has no such value.
             InputError: The run cannot be read.
         """
+        params = {**self.defaults, **params}
         first = self.run(params.get("run", ""))
         page = _page_of(first, page_id, params)
         if not params.get("against"):
@@ -80,41 +94,89 @@ class Site:
         return compared(page, _page_of(second, page_id, params), (first.name, second.name))
 
     def to_dict(self, run: str = "") -> dict[str, Any]:
-        """The runs, and the pages of one of them, as plain data."""
+        """The runs, and the pages of one of them, as plain data.
+
+        A run that cannot be read has no pages, and ``trouble`` says why.
+
+        Raises:
+            UsageError: There is no such run.
+        """
         chosen = self.run(run)
+        entries: list[PageEntry] = []
+        trouble = ""
+        try:
+            chosen.refresh()
+            entries = list(entries_of(chosen))
+        except InputError as error:
+            trouble = escaped(str(error))
         return {
             "format": FORMAT,
             "runs": [{"name": each.name, "source": each.source} for each in self.opened],
             "run": chosen.name,
+            "trouble": trouble,
             "pages": [
                 {"id": e.id, "title": e.title, "group": e.group, "missing": e.missing}
-                for e in entries_of(chosen)
+                for e in entries
             ],
         }
 
 
 def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
+    n_changes = opened.refresh()
     entries = list(entries_of(opened))
     for entry in entries:
         if entry.id == page_id:
-            return entry.make(params)
+            page = entry.make(params)
+            if not n_changes:
+                return page
+            return replace(page, blocks=[_changed(n_changes), *page.blocks])
     names = ", ".join(entry.id for entry in entries)
-    raise UsageError(f"no page {page_id!r}; {opened.name} has: {names}")
+    raise NoSuchPageError(f"no page {page_id!r}; {opened.name} has: {names}")
+
+
+def _changed(n_changes: int) -> Block:
+    """What to say of files that changed while they were open."""
+    times = "" if n_changes == 1 else f", {n_changes} times so far"
+    text = f"The files of this run have changed while it was open; they were read again{times}."
+    return remarks([("info", text, "")])
 
 
 def entries_of(opened: Opened) -> Iterator[PageEntry]:
     """The pages of a run, in the order of the list."""
-    yield PageEntry(START, "Start", "", partial(start_page, opened))
+    if opened.run is not None or opened.profiler is not None:
+        yield PageEntry(START, "Start", "", partial(start_page, opened))
     if opened.run is not None:
-        from tfprof.captures.run.contents import tools_with_data
+        yield from _pages_of_run(opened.run())
+    elif opened.profiler is not None:
+        yield from _pages_of_profile(opened.profiler())
+    for tool in TOOL_PAGES:
+        hosts = opened.precomputed.get(tool.id)
+        if hosts:
+            make = partial(precomputed_page, tool, hosts)
+            yield PageEntry(tool.id, tool.title, "Tools", make)
 
-        run = opened.run()
-        missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
-        for tool in TOOL_PAGES:
-            yield PageEntry(
-                tool.id,
-                tool.title,
-                "Tools",
-                partial(tool_page, tool, run),
-                missing.get(tool.id, ""),
-            )
+
+def _pages_of_run(run: Run) -> Iterator[PageEntry]:
+    from tfprof.captures.run.contents import tools_with_data
+    from tfprof.pages import advice_page, contents_page
+
+    missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
+    for tool in TOOL_PAGES:
+        make = partial(tool_page, tool, run)
+        yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_run(run))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents_page.contents_of_run(run))
+
+
+def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
+    from tfprof.pages import advice_page, contents_page, cost_pages
+
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_profile(profiler))
+    yield PageEntry(
+        "contents", "Contents", "Run", lambda _: contents_page.contents_of_profile(profiler)
+    )
+    for page, title, make in (
+        ("flops", "Float operations", cost_pages.flops_of_profile),
+        ("summary", "Layers", cost_pages.summary_of_profile),
+    ):
+        yield PageEntry(page, title, "Model", partial(make, profiler))

@@ -12,8 +12,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from tfprof.pages.document import Page, to_json
-from tfprof.pages.site import Site
+from tfprof.errors import EmptyProfileError, InputError, TfprofError
+from tfprof.pages.document import FORMAT, Page, to_json
+from tfprof.pages.site import NoSuchPageError, Site
+from tfprof.text.tables import escaped
 from tfprof.web.scripts import joined_script, static_text
 
 _HEAD = """\
@@ -33,24 +35,57 @@ style-src {style}; img-src data:; base-uri 'none'; form-action 'none'">
 """
 
 
-def report(site: Site, pages: Sequence[str] = ()) -> bytes:
-    """A report of the first run of a site.
+def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | None = None) -> bytes:
+    """A report of one run of a site.
 
     Args:
         site: What was opened.
         pages: Names of the pages to hold; by default all that have something to show.
+        params: Parameters that all pages are made with; ``run`` chooses the run, by default the
+            first.
 
     Raises:
-        UsageError: There is no such page.
+        UsageError: There is no such page or run, or a parameter has no such value.
         InputError: The run cannot be read.
     """
-    index = site.to_dict()
-    listed = [page for page in index["pages"] if not pages or page["id"] in pages]
-    if not pages:
-        listed = [page for page in listed if not page["missing"]]
-    index["pages"] = listed
-    made = [site.page(page["id"], {}) for page in listed]
+    params = dict(params or {})
+    index = site.to_dict(params.get("run", ""))
+    if index["trouble"]:
+        raise InputError(index["trouble"])
+    known = [page["id"] for page in index["pages"]]
+    for name in pages:
+        if name not in known:
+            raise NoSuchPageError(f"no page {name!r}; this run has: {', '.join(known)}")
+    made: list[Page] = []
+    for entry in index["pages"]:
+        if entry["id"] in pages or not (pages or entry["missing"]):
+            try:
+                made.append(site.page(entry["id"], params))
+            except TfprofError as error:
+                if pages:
+                    raise
+                entry["missing"] = escaped(str(error))
+    if not made:
+        raise EmptyProfileError("there is nothing to show: no page of this run has data")
+    held = {page.id for page in made}
+    index["pages"] = [entry for entry in index["pages"] if entry["id"] in held]
+    index["runs"] = [run for run in index["runs"] if run["name"] == index["run"]]
     return page_file(index, {f"page/{page.id}?": page.to_json() for page in made}, made)
+
+
+def one_page(page: Page, source: str) -> bytes:
+    """A page alone.
+
+    Args:
+        page: The page.
+        source: What it is about, such as the names of files.
+    """
+    index = {
+        "format": FORMAT, "runs": [{"name": "", "source": escaped(source)}], "run": "",
+        "trouble": "",
+        "pages": [{"id": page.id, "title": page.title, "group": "", "missing": ""}],
+    }  # fmt: skip
+    return page_file(index, {f"page/{page.id}?": page.to_json()}, [page])
 
 
 def page_file(

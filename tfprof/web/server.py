@@ -2,62 +2,250 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import asyncio
+import contextlib
+import gzip
+import ipaddress
+import logging
+import os
+import socket
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
-from tfprof.errors import TfprofError
+from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
 from tfprof.pages.document import to_json
-from tfprof.pages.site import Site
+from tfprof.pages.site import NoSuchPageError, Site
+from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.scripts import static_text
+from tfprof.web.work import BusyError, Work
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-_TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_KEPT_RUNS: Final = 2
+"""Runs that stay in memory: two can be compared without reading them again and again."""
+
+_LAST_PORT: Final = 65_535
+_MOST_CONNECTIONS: Final = 64
+
+logger = logging.getLogger("tfprof.web")
 
 
-def application(site: Site) -> Starlette:
+def application(site: Site, door: Door | None = None, work: Work | None = None) -> App:
     """The server of a site.
+
+    Args:
+        site: What was opened.
+        door: Who may come in; without one everybody may, which is for servers that check
+            themselves, and for tests.
+        work: Makes the documents.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
     """
+    require_web()
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
-    def answer(data: bytes, status: int = 200) -> Response:
-        return Response(data, status, media_type="application/json")
+    shelf = Shelf(site)
+    work = work or Work()
 
-    def guarded(make: Callable[[Request], bytes]) -> Callable[[Request], Response]:
-        def endpoint(request: Request) -> Response:
+    def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
+        async def answer(request: Request) -> Response:
             try:
-                return answer(make(request))
-            except TfprofError as error:
-                return answer(to_json({"error": str(error)}), 400)
+                params = tuple(sorted(request.query_params.items()))
+                # In a thread, as it looks at files, and may wait for work that is going on.
+                state = await asyncio.to_thread(shelf.state, request.query_params)
+                key = (state, request.url.path, params)
+                packed = await work.packed(key, lambda: make(request))
+            except Exception as error:
+                if not isinstance(error, TfprofError):
+                    logger.exception("%s could not be made", request.url.path)
+                return Response(
+                    to_json({"error": words_for(error)}), status_of(error),
+                    media_type="application/json",
+                )  # fmt: skip
+            return _packed_response(packed, request)
 
-        return endpoint
+        return answer
 
-    def static(request: Request) -> Response:
+    async def static(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
         try:
-            text = static_text(name)
-        except (FileNotFoundError, IsADirectoryError):
-            return Response("there is no such file", 404)
+            text = static_text(name) if name.rpartition(".")[2] in _TYPES else ""
+        except (OSError, ValueError):
+            text = ""
+        if not text:
+            return Response("There is no such file.", 404, media_type="text/plain")
         return Response(text, media_type=_TYPES[name.rpartition(".")[2]])
 
-    return Starlette(
-        routes=[
-            Route("/", static),
-            Route("/static/{name}", static),
-            Route(
-                "/api/site", guarded(lambda r: to_json(site.to_dict(r.query_params.get("run", ""))))
-            ),
-            Route(
-                "/api/page/{id}",
-                guarded(lambda r: site.page(r.path_params["id"], dict(r.query_params)).to_json()),
-            ),
-        ]
-    )
+    def site_json(request: Request) -> bytes:
+        return to_json(shelf.site_of(request.query_params))
+
+    def page_json(request: Request) -> bytes:
+        return shelf.page(request.path_params["id"], request.query_params)
+
+    routes = [
+        Route("/", static),
+        Route("/static/{name}", static),
+        Route("/api/site", endpoint(site_json)),
+        Route("/api/page/{id}", endpoint(page_json)),
+    ]
+    return Guard(Starlette(routes=routes), door)
+
+
+class Shelf:
+    """The runs of a site, of which only those that were looked at last stay in memory.
+
+    Args:
+        site: What was opened.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._last: list[str] = []
+
+    def state(self, params: Mapping[str, str]) -> tuple[str, object]:
+        """Which run is asked for, and how often it has changed: the part of a document's key that
+        its address does not tell.
+
+        A run that has vanished is in a state of its own: what is kept of it is not shown.
+        """
+        try:
+            run = self._site.run(params.get("run", ""))
+        except UsageError:
+            return "", ""
+        try:
+            return run.name, run.refresh()
+        except InputError as error:
+            return run.name, str(error)
+
+    def site_of(self, params: Mapping[str, str]) -> dict[str, object]:
+        """The list of runs and pages."""
+        run = params.get("run", "")
+        self._take(self._site.run(run).name)
+        return self._site.to_dict(run)
+
+    def page(self, name: str, params: Mapping[str, str]) -> bytes:
+        """A page as JSON."""
+        self._take(self._site.run(params.get("run", "")).name)
+        return self._site.page(name, dict(params)).to_json()
+
+    def _take(self, name: str) -> None:
+        last = [name, *(each for each in self._last if each != name)]
+        self._last = last[:_KEPT_RUNS]
+        for each in last[_KEPT_RUNS:]:
+            self._site.run(each).forget()
+
+
+def require_web() -> None:
+    """Refuse to go on without the packages of the server.
+
+    Raises:
+        MissingDependencyError: One is not installed.
+    """
+    try:
+        import starlette
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"tfprof ui needs {error.name}: pip install 'tfprof[web]'. tfprof report writes the "
+            "same pages into one file without it"
+        ) from None
+    del starlette
+
+
+def status_of(error: Exception) -> int:
+    """The status of an answer that is an error."""
+    for kind, status in (
+        (NoSuchPageError, 404), (UsageError, 400), (InputError, 404), (BusyError, 503),
+        (TfprofError, 400),
+    ):  # fmt: skip
+        if isinstance(error, kind):
+            return status
+    return 500
+
+
+def words_for(error: Exception) -> str:
+    """What to tell a browser of an error: never where in the program it happened."""
+    if isinstance(error, TfprofError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this page."
+    return "This page could not be made, by a fault of tfprof; its terminal says more."
+
+
+def _packed_response(packed: bytes, request: Request) -> Response:
+    from starlette.responses import Response
+
+    accepts = request.headers.get("accept-encoding", "")
+    if "gzip" in accepts:
+        headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+        return Response(packed, headers=headers, media_type="application/json")
+    headers = {"vary": "accept-encoding"}
+    return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens on an address of this machine.
+
+    Args:
+        host: A loopback address, or ``localhost``.
+        port: The port; 0 takes a free one.
+
+    Raises:
+        UsageError: The address is not one of this machine alone, or is in use.
+    """
+    name = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        raise UsageError(f"--host {host}: not an address; give 127.0.0.1 or ::1") from None
+    if not address.is_loopback:
+        raise UsageError(
+            f"--host {host}: other machines could reach it. tfprof ui serves this machine only; "
+            "to look from elsewhere, forward a port: ssh -L 8080:127.0.0.1:8080 MACHINE"
+        )
+    if not 0 <= port <= _LAST_PORT:
+        raise UsageError(f"--port {port}: ports go from 0 (any free one) to {_LAST_PORT}")
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it lets two programs share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((name, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or error
+        raise UsageError(
+            f"port {port} of {name} cannot be used: {reason}. Give another one, or --port 0 for "
+            "any free one"
+        ) from None
+    return listener
+
+
+def serve(site: Site, listener: socket.socket, door: Door) -> None:
+    """Serve a site until Ctrl-C.
+
+    Args:
+        site: What was opened.
+        listener: What ``listening`` gave.
+        door: Who may come in.
+
+    Raises:
+        MissingDependencyError: Starlette or uvicorn is not installed.
+    """
+    app = application(site, door)
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
+        server_header=False, limit_concurrency=_MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    with contextlib.suppress(KeyboardInterrupt), listener:
+        uvicorn.Server(config).run(sockets=[listener])

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tfprof.captures.run.contents import ToolData
+from tfprof.captures.run.run import Host
 from tfprof.text.metrics import BLUE
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
 
@@ -31,6 +33,18 @@ class HostFigures:
     devices: tuple[str, ...]
     lines: int
     events: int
+
+
+def host_figures(host: Host) -> HostFigures:
+    """What a host has captured."""
+    planes = [plane for plane in host.space.planes if len(plane.events)]
+    return HostFigures(
+        host.name,
+        host.machine,
+        tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
+        sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),
+        host.space.n_events,
+    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
 from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import write_page
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,19 +29,30 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
         raise UsageError("--checkers names no checker; leave it out to run all of them")
     captures = only_captures(inputs)
     if captures:
-        target.write(_of_capture(captures, names, inputs.classic, result.format, target))
+        _write_of_capture(captures, names, inputs, result.format, target)
         return
     with warnings_as_notes():
         profiler = open_profiler(inputs)
         if profiler.classic:
             text = _classic(profiler, names, result.format, show_library_frames)
-            text = harmless(text) if target.is_terminal else text
+            if result.format == "html":
+                from tfprof.pages.advice_page import classic_advice_page
+
+                write_page(classic_advice_page(text), inputs.title, target)
+            else:
+                target.write(harmless(text) if target.is_terminal else text)
         else:
             from tfprof.advisor.registry import select_checkers
 
             findings = profiler.findings(names, show_library_frames=show_library_frames)
-            text = _report(findings, list(select_checkers(names)), result.format, target)
-    target.write(text)
+            checkers = list(select_checkers(names))
+            if result.format == "html":
+                from tfprof.pages.advice_page import advice_page
+
+                page = advice_page(findings, checkers, profiler.notices)
+                write_page(page, inputs.title, target)
+            else:
+                target.write(_report(findings, checkers, result.format, target))
     print_remarks(profiler.notices)
 
 
@@ -61,19 +73,19 @@ def _classic(
     return printed.getvalue()
 
 
-def _of_capture(
+def _write_of_capture(
     captures: Sequence[str],
     names: list[str] | None,
-    classic: bool | None,
+    inputs: RunInputs,
     form: str | None,
     target: Target,
-) -> str:
+) -> None:
     """The report of the practices on captures of the TensorFlow 2 profiler."""
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.captures.practices.practices import PRACTICES
     from tfprof.options.parse import is_classic
 
-    if is_classic(classic):
+    if is_classic(inputs.classic):
         raise UsageError(
             "TensorFlow's own checkers cannot read captures of the TensorFlow 2 profiler; leave "
             "out --classic"
@@ -81,9 +93,16 @@ def _of_capture(
     with warnings_as_notes():
         run = open_captures(captures, None)
         findings = capture_findings(run, names)
-        for notice in capture_notes(run):
+        notes = capture_notes(run)
+        for notice in notes:
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
-    return _report(findings, list(PRACTICES) if names is None else names, form, target)
+    checkers = list(PRACTICES) if names is None else names
+    if form == "html":
+        from tfprof.pages.advice_page import advice_page
+
+        write_page(advice_page(findings, checkers, notes=notes), inputs.title, target)
+    else:
+        target.write(_report(findings, checkers, form, target))
 
 
 def _report(findings: list[Finding], checkers: list[str], form: str | None, target: Target) -> str:
@@ -108,7 +127,9 @@ def _options() -> list[CommandOption]:
             "installed package. [default: the innermost line of your own code]",
         ),
         *result_options(
-            ["text", "json"], "text: a report. json: also all numbers behind each finding."
+            ["text", "json", "html"],
+            "text: a report. json: also all numbers behind each finding. html: a page in one "
+            "file.",
         ),
     ]  # fmt: skip
 

@@ -109,7 +109,7 @@ def _list(
     form: str | None,
     target: Target,
 ) -> str:
-    from tfprof.files.checkpoint.report import VariableTable, plain_rows, shape_text
+    from tfprof.files.checkpoint.report import VariableTable, plain_rows, shape_text, total_line
 
     if form == "text":
         n_all = len(checkpoint.variables)
@@ -117,7 +117,19 @@ def _list(
     plain = plain_rows(rows, with_statistics=with_statistics)
     if form == "json":
         return as_json(_head(checkpoint), plain)
-    return as_csv([{**row, "shape": shape_text(row["shape"])} for row in plain])
+    flat = [{**row, "shape": shape_text(row["shape"])} for row in plain]
+    if form == "html":
+        return _page(checkpoint, "Variables", [total_line(rows, len(checkpoint.variables))], flat)
+    return as_csv(flat)
+
+
+def _page(
+    checkpoint: Checkpoint, title: str, lines: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> str:
+    from tfprof.pages.contents_page import checkpoint_page
+    from tfprof.web.report import one_page
+
+    return one_page(checkpoint_page(title, lines, rows), str(checkpoint.path)).decode()
 
 
 def _head(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -205,7 +217,10 @@ def _values(
             for variable, value in read
         ]
         return as_json(_head(checkpoint), rows)
-    return as_csv([row for variable, value in read for row in value_rows(variable.name, value)])
+    flat = [row for variable, value in read for row in value_rows(variable.name, value)]
+    if form == "html":
+        return _page(checkpoint, "Values", [f"{len(flat):,} values."], flat)
+    return as_csv(flat)
 
 
 def _value(checkpoint: Checkpoint, variable: CheckpointVariable) -> VariableValue:
@@ -247,8 +262,9 @@ command = Command(
             help="Order by name, or by size, largest first. [default: name]",
         ),
         *result_options(
-            ("text", "json", "csv"),
-            "text: a report. json, csv: all numbers; unknown ones are null or empty.",
+            ("text", "json", "csv", "html"),
+            "text: a report. json, csv: all numbers; unknown ones are null or empty. html: a page "
+            "in one file.",
         ),
     ],
     help="Show the variables of a TensorFlow checkpoint, without TensorFlow: type, shape, size and "

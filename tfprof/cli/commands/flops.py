@@ -17,10 +17,12 @@ from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import write_page
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.graphs.reports.report import FlopsReport
+    from tfprof.pages.document import Page
 
 
 def run(by: str | None, explain: bool, **params: Any) -> None:
@@ -29,34 +31,41 @@ def run(by: str | None, explain: bool, **params: Any) -> None:
     rows = by or ("op" if explain else "layer")
     if explain and rows != "op":
         raise UsageError(f"--explain shows ops; leave out --by {rows}")
-    if result.format == "html" and rows == "op":
-        raise UsageError("--format html shows op types and layers; use json or csv for --by op")
     target = result.target()
     with warnings_as_notes():
         program = counted(question)
-        if result.format == "text":
-            text = _text(program, rows, target)
-        elif result.format == "html":
-            text = _page(program, by or "all")
+        if result.format == "html":
+            page = _page(program, "op" if explain else by or "all")
+            write_page(page, question.title, target)
+        elif result.format == "text":
+            target.write(_text(program, rows, target))
         else:
-            text = _plain(program, rows, is_json=result.format == "json")
-        target.write(text)
+            target.write(_plain(program, rows, is_json=result.format == "json"))
 
 
-def _page(program: Counted, shown: str) -> str:
-    from tfprof.graphs.show.flops_html import flops_page
+def _page(program: Counted, shown: str) -> Page:
+    """The page; ``shown`` is the kind of its rows, or ``all`` for types and layers."""
+    from tfprof.graphs.costs.roofline import roofline
+    from tfprof.graphs.show.flops_text import type_rows
+    from tfprof.pages.cost_pages import flops_page
 
-    summary = None if shown == "type" else program.summary(for_people=True)
-    types = [] if shown == "layer" else _types(program.report)[: program.question.top or None]
-    return flops_page(program.report, types, summary, program.question.title)
+    report, top = program.report, program.question.top or None
+    summary = program.summary(for_people=False) if shown in ("layer", "all") else None
+    types = type_rows(report)[:top] if shown in ("type", "all") else []
+    ops = _ops(program, with_lists=True)[:top] if shown == "op" else []
+    device = program.device
+    more = [] if device is None else str(roofline(report.ops, device)).splitlines()
+    return flops_page(report, types, summary, ops, more)
 
 
 def _plain(program: Counted, by: str, *, is_json: bool) -> str:
     """All numbers, as JSON or CSV."""
+    from tfprof.graphs.show.flops_text import type_rows
+
     if by == "layer":
         summary = program.summary(for_people=False)
         return summary.to_json() if is_json else summary.to_csv()
-    rows = _types(program.report) if by == "type" else _ops(program, with_lists=is_json)
+    rows = type_rows(program.report) if by == "type" else _ops(program, with_lists=is_json)
     rows = rows[: program.question.top]
     if is_json:
         return as_json(_head(program.report), rows)
@@ -105,26 +114,6 @@ def _head(report: FlopsReport) -> dict[str, Any]:
         "uncounted": report.uncounted,
         "notes": list(report.notes),
     }
-
-
-def _types(report: FlopsReport) -> list[dict[str, Any]]:
-    """Op types, the most expensive first; uncounted ones have no count."""
-    counts = report.op_counts
-    names = [*report.by_type]
-    everything = {**counts.counted, **counts.free, **counts.uncounted}
-    names += sorted(set(everything) - set(names))
-    return [
-        {
-            "type": name,
-            "count": None if name in counts.uncounted else report.by_type.get(name, 0),
-            "unit": report.convention,
-            "counted_ops": counts.counted.get(name, 0),
-            "free_ops": counts.free.get(name, 0),
-            "uncounted_ops": counts.uncounted.get(name, 0),
-            "reason": counts.reasons.get(name, ""),
-        }
-        for name in names
-    ]
 
 
 def _ops(program: Counted, *, with_lists: bool) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import write_page
 
 if TYPE_CHECKING:
     from tfprof.profiles.accounting.profile_info import ProfileInfo
@@ -31,7 +32,12 @@ def run(**params: Any) -> None:
         from tfprof.profiles.accounting.profile_info import profile_info
 
         info = profile_info(session_of(profiler).complete())
-        target.write(_written(info, form, target))
+        if form == "html":
+            from tfprof.pages.contents_page import info_page
+
+            write_page(info_page(info), inputs.title, target)
+        else:
+            target.write(_written(info, form, target))
 
 
 def _written(info: ProfileInfo, form: str | None, target: Target) -> str:
@@ -46,13 +52,14 @@ def _written(info: ProfileInfo, form: str | None, target: Target) -> str:
 
 _FORMATS_HELP = (
     "text: a report. json: everything, one step a line. csv: the steps. A value that is unknown or "
-    'does not apply is null in json, where "missing" says why, and empty in csv.'
+    'does not apply is null in json, where "missing" says why, and empty in csv. html: a page in '
+    "one file."
 )
 
 command = Command(
     "info",
     callback=run,
-    params=[*input_options(), *result_options(("text", "json", "csv"), _FORMATS_HELP)],
+    params=[*input_options(), *result_options(("text", "json", "csv", "html"), _FORMATS_HELP)],
     help="Show what a profile holds: ops, op types, call stacks, shapes, variables, devices, and "
     "the time and requested memory of each step. n/a means that the profile does not hold a "
     "value; a dash, that a value does not apply. For a capture (*.xplane.pb or log folder), it "

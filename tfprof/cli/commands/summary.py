@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof.cli.costs import (
-    FOR_PEOPLE,
     CostQuestion,
     cost_options,
     cost_result_options,
@@ -16,6 +15,7 @@ from tfprof.cli.costs import (
 from tfprof.cli.options import Command, from_params
 from tfprof.cli.results import ResultChoice, as_text
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import write_page
 
 
 def run(**params: Any) -> None:
@@ -23,15 +23,16 @@ def run(**params: Any) -> None:
     question, result = from_params(CostQuestion, params), from_params(ResultChoice, params)
     target = result.target()
     with warnings_as_notes():
-        summary = counted(question).summary(for_people=result.format in FOR_PEOPLE)
+        summary = counted(question).summary(for_people=result.format == "text")
         if result.format == "json":
             text = summary.to_json()
         elif result.format == "csv":
             text = summary.to_csv()
         elif result.format == "html":
-            from tfprof.graphs.show.summary_html import summary_page
+            from tfprof.pages.cost_pages import summary_page
 
-            text = summary_page(summary, question.title)
+            write_page(summary_page(summary), question.title, target)
+            return
         else:
             from tfprof.graphs.show.summary import SummaryTable
 

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import SECTION, Question, answer, path_argument, question_options
+from tfprof.cli.captures import SECTION, Question, answer, page_of, path_argument, question_options
 from tfprof.cli.options import Choice, Command, CommandOption, IntType, from_params
 from tfprof.cli.output import Target, note
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import with_choice, write_page
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import Note, ToolResult
 
-FORMATS = ("text", "json", "csv", "gviz")
+FORMATS = ("text", "json", "csv", "gviz", "html")
 TOP = 20
 ALL_TABLES = "all"
 
@@ -142,6 +143,12 @@ def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> 
     """Run the tool and write its result."""
     target = result.target()
     _check(shown, target)
+    if shown.form == "html":
+        with warnings_as_notes():
+            page, source = page_of(tool.name, question)
+        table = None if shown.table == ALL_TABLES else shown.table
+        write_page(with_choice(page, table, shown.top), source, target)
+        return
     with warnings_as_notes():
         tool_result = answer(tool.name, question)
     if shown.form == "csv" and shown.table == ALL_TABLES:
@@ -226,7 +233,7 @@ def _shown_options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--top"], type=IntType(), metavar="N", section=section,
-            help=f"Rows of each table; 0 is all. [default: {TOP} as text, all as JSON and CSV]",
+            help=f"Rows of each table; 0 is all. [default: {TOP} as text, else all]",
         ),
     ]  # fmt: skip
 
@@ -261,7 +268,7 @@ def _own_option(name: str) -> CommandOption:
 
 _FORMATS_HELP = (
     "text: a report. json: everything. csv: one table. gviz: the JSON that TensorBoard's Profile "
-    "tab reads; with --classic also with its numbers."
+    "tab reads; with --classic also with its numbers. html: a page in one file."
 )
 
 

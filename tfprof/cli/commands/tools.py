@@ -7,24 +7,37 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import capture_paths, open_captures, path_argument, run_option
+from tfprof.cli.captures import (
+    Question,
+    capture_paths,
+    demo_option,
+    demo_paths,
+    open_captures,
+    path_argument,
+    run_option,
+)
 from tfprof.cli.commands.tool import print_notes
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import write_page
 from tfprof.files.disk import is_folder
+from tfprof.text.units import some
 
 if TYPE_CHECKING:
-    from tfprof.captures.run.run import Host, Run
-    from tfprof.captures.show.captures import HostFigures
+    from tfprof.captures.run.run import Run
 
 
-def show(run: str | None, **params: Any) -> None:
+def show(run: str | None, demo: bool, **params: Any) -> None:
     """Read a capture and write what it holds."""
     result = from_params(ResultChoice, params)
     target = result.target()
+    if demo:
+        question = Question(params["paths"], run, demo=True)
+        show_contents(demo_paths(question), None, result.format, target)
+        return
     show_contents(capture_paths(from_params(RunInputs, params)), run, result.format, target)
 
 
@@ -39,18 +52,23 @@ def show_contents(paths: Sequence[str], name: str | None, form: str | None, targ
     """
     with warnings_as_notes():
         captured = open_captures(paths, name)
-    target.write(_written(captured, paths, form, target))
+    if form == "html":
+        from tfprof.pages.contents_page import contents_of_run
+
+        page = contents_of_run(captured, _runs_in(paths))
+        write_page(page, some(list(paths), 3), target)
+    else:
+        target.write(_written(captured, paths, form, target))
     print_notes(captured.notes)
 
 
 def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:
     from tfprof.captures.run.contents import tools_with_data
-    from tfprof.captures.show.captures import CaptureText
-    from tfprof.files.run_folder import runs
+    from tfprof.captures.show.captures import CaptureText, host_figures
 
     tools = tools_with_data(host.space for host in captured.hosts)
-    hosts = [_figures(host) for host in captured.hosts]
-    names = list(runs(Path(paths[0]))) if is_folder(paths[0]) else []
+    hosts = [host_figures(host) for host in captured.hosts]
+    names = _runs_in(paths)
     if form == "text":
         shown = CaptureText(captured.name, names, hosts, tools, paths[0], target.glyphs())
         return as_text([shown], target)
@@ -65,24 +83,16 @@ def _written(captured: Run, paths: Sequence[str], form: str | None, target: Targ
     return as_csv([row | {"devices": "; ".join(row["devices"])} for row in rows])
 
 
-def _figures(host: Host) -> HostFigures:
-    import numpy as np
+def _runs_in(paths: Sequence[str]) -> list[str]:
+    """All runs of a log folder."""
+    from tfprof.files.run_folder import runs
 
-    from tfprof.captures.show.captures import HostFigures
-
-    planes = [plane for plane in host.space.planes if len(plane.events)]
-    return HostFigures(
-        host.name,
-        host.machine,
-        tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
-        sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),
-        host.space.n_events,
-    )
+    return list(runs(Path(paths[0]))) if is_folder(paths[0]) else []
 
 
 _FORMATS_HELP = (
     "text: a report. json: everything, one host a line; for each tool null, or what is missing. "
-    "csv: the hosts."
+    "csv: the hosts. html: a page in one file."
 )
 
 command = Command(
@@ -91,7 +101,8 @@ command = Command(
     params=[
         path_argument(),
         run_option(),
-        *result_options(("text", "json", "csv"), _FORMATS_HELP),
+        demo_option(),
+        *result_options(("text", "json", "csv", "html"), _FORMATS_HELP),
     ],
     help="Show what a capture holds: the runs of a log folder, the hosts of a run and their "
     "devices, and the tools that have data.",

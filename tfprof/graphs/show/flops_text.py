@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from tfprof.graphs.interpreter.analysis import Status
 from tfprof.graphs.interpreter.phases import STEP
@@ -141,6 +141,26 @@ def type_lines(report: Report, most: int = _MOST_TYPES) -> list[str]:
         name = f"{len(rest)} other type{'s' if len(rest) > 1 else ''}"
         shown[name] = total(count for _, count in rest)
     return [f"{unit_of(report)} by op type:", *_count_table(shown)]
+
+
+def type_rows(report: Report) -> list[dict[str, Any]]:
+    """Op types, the most expensive first; those that are not counted have no count."""
+    counts = report.op_counts
+    names = [*report.by_type]
+    everything = {**counts.counted, **counts.free, **counts.uncounted}
+    names += sorted(set(everything) - set(names))
+    return [
+        {
+            "type": name,
+            "count": None if name in counts.uncounted else report.by_type.get(name, 0),
+            "unit": report.convention,
+            "counted_ops": counts.counted.get(name, 0),
+            "free_ops": counts.free.get(name, 0),
+            "uncounted_ops": counts.uncounted.get(name, 0),
+            "reason": counts.reasons.get(name, ""),
+        }
+        for name in names
+    ]
 
 
 def _count_table(counts: Mapping[str, Number]) -> list[str]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from markupsafe import Markup
-
 from tfprof.graphs.costs.layer_tree import LayerRow
 from tfprof.graphs.show.flops_text import plain_number, short_number
 from tfprof.graphs.show.summary import (
@@ -22,7 +20,6 @@ from tfprof.graphs.show.summary import (
     shapes_text,
     total_lines,
 )
-from tfprof.text.html_page import html_page, origin_text
 from tfprof.text.tables import escaped
 
 _STYLE = """\
@@ -53,27 +50,6 @@ def summary_html(summary: Summary) -> str:
     )
 
 
-def summary_page(summary: Summary, source: str = "") -> str:
-    """The same as a page of its own.
-
-    Args:
-        summary: The summary.
-        source: What was read, such as the name of a file.
-    """
-    about = (
-        f"Float operations, parameters and memory of each {header_of(summary.rows)}. Hold the "
-        "pointer over a number to see all its digits, over a name to see all of it."
-    )
-    origin = origin_line(source)
-    above = f'<h1>Model summary</h1>\n<p class="quiet">{about}</p>\n{origin}'
-    return html_page("tfprof: model summary", "", Markup(above + summary_html(summary)))
-
-
-def origin_line(source: str) -> str:
-    """What a page is about, as a paragraph; empty if nobody says."""
-    return f'<p class="quiet"><bdi>{escape(origin_text(source))}</bdi></p>\n' if source else ""
-
-
 def _row(summary: Summary, row: LayerRow) -> str:
     whole = ' class="whole"' if row.parent < 0 else ""
     return f"<tr{whole}>{''.join(_cells(summary, row))}</tr>"
@@ -91,14 +67,14 @@ def _cells(summary: Summary, row: LayerRow) -> Iterator[str]:
     for number in (row.total.flops, row.total.macs):
         exact = escape(escaped(plain_number(number)))
         yield f'<td title="{exact}">{escape(escaped(short_number(number)))}</td>'
-    yield f"<td>{meter(summary.share(row))}</td>"
+    yield f"<td>{_meter(summary.share(row))}</td>"
     yield f"<td>{memory_number(row.weights.size_bytes)}</td>"
     yield f"<td>{escape(escaped(memory_number(row.total.activation_bytes)))}</td>"
     if summary.device is not None:
         yield f"<td>{escape(row_time(row))}</td>"
 
 
-def meter(share: float | None) -> str:
+def _meter(share: float | None) -> str:
     """A share as text and bar; nothing where there is none."""
     if share is None:
         return ""

@@ -45,7 +45,7 @@ class InfoText:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        for label, text in _figures(self.info):
+        for label, text in figure_lines(self.info):
             yield from self._labelled(label, text, width)
         left_out: list[str] = []
         for grid in (_device_grid, _step_grid):
@@ -54,7 +54,7 @@ class InfoText:
                 yield Text()
                 yield table
                 left_out += table.left_out(width)
-        notes = [*_notes(self.info)]
+        notes = [*missing_lines(self.info)]
         if left_out:
             notes.append(f"no room for: {', '.join(left_out)}")
         if notes:
@@ -88,7 +88,8 @@ def _unwrapped(text: Text) -> Text:
 # Figures
 
 
-def _figures(info: ProfileInfo) -> Iterator[tuple[str, str]]:
+def figure_lines(info: ProfileInfo) -> Iterator[tuple[str, str]]:
+    """Figures of all ops, as names and texts."""
     ops = info.ops
     yield "ops", _ops_line(info)
     if ops.ran is None:
@@ -252,7 +253,8 @@ def _mean(values: Sequence[int | None]) -> int | None:
     return round(sum(known) / len(known)) if known else None
 
 
-def _notes(info: ProfileInfo) -> Iterator[str]:
+def missing_lines(info: ProfileInfo) -> Iterator[str]:
+    """What columns mean, and why some have no number."""
     if info.steps:
         yield (
             "wall: from the first start to the last end; op time: the sum over all ops, which may "

@@ -3,7 +3,7 @@
 import { blockView } from "./blocks.js";
 import { controlsView } from "./controls.js";
 import { el } from "./dom.js";
-import { pageSource } from "./source.js";
+import { PageError, pageSource } from "./source.js";
 
 const source = pageSource();
 const main = el("main", { id: "main", tabindex: "-1" });
@@ -30,6 +30,7 @@ async function show() {
     const site = await source.site(params.run ?? "");
     const wanted = id || site.pages.find((page) => !page.missing)?.id || site.pages[0]?.id;
     drawNav(site, wanted, params);
+    if (site.trouble) throw new PageError(site.trouble);
     main.setAttribute("aria-busy", "true");
     const page = await source.page(wanted, params);
     if (turn === shown) drawPage(page, params);

@@ -1,0 +1,67 @@
+"""``tfprof report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfprof.cli.options import Command, CommandOption, IntType, from_params
+from tfprof.cli.output import note
+from tfprof.cli.progress import progress
+from tfprof.cli.results import ResultChoice, file_options
+from tfprof.cli.sites import SiteInputs, open_site, site_options
+from tfprof.cli.spelling import split_list
+from tfprof.cli.view import warnings_as_notes
+from tfprof.cli.web_pages import as_params
+from tfprof.text.units import human_memory, some
+
+
+def run(pages: Sequence[str], step: int | None, host: str | None, **params: Any) -> None:
+    """Open a run, make its pages and write them into one file."""
+    target = from_params(ResultChoice, params).target()
+    inputs = from_params(SiteInputs, params)
+    from tfprof.web.report import report
+
+    with warnings_as_notes():
+        site = open_site(inputs)
+        with progress() as watch:
+            watch.stage("making the pages")
+            names = split_list(pages) if pages else []
+            content = report(site, names, as_params({"step": step, "host": host}))
+    target.write(content.decode())
+    others = [one.name for one in site.opened[1:]]
+    if others:
+        note(f"this is the run {site.opened[0].name}; --run chooses {some(others, 5)}")
+    if target.path is not None:
+        note(f"{target.path}: {human_memory(len(content))}; open it in a browser")
+
+
+def _options() -> list[CommandOption]:
+    section = "What to show"
+    return [
+        CommandOption(
+            ["--pages"], metavar="NAMES", multiple=True, section=section,
+            help="Pages to hold, separated by commas, such as overview,kernel-stats. [default: all "
+            "that have something to show]",
+        ),
+        CommandOption(
+            ["--step"], type=IntType(), metavar="N", section=section,
+            help="One step, by its number. [default: all of them]",
+        ),
+        CommandOption(
+            ["--host"], metavar="NAME", section=section,
+            help="One host, by the name of its file up to .xplane.pb. [default: all of them]",
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "report",
+    callback=run,
+    params=[*site_options(), *_options(), *file_options("The file to write; - is stdout.", True)],
+    help="Write the pages of a run into one file, which any browser shows without a server, and "
+    "which asks nobody for anything: to keep, mail or attach. tfprof ui shows the same pages, and "
+    "lets you change their settings.",
+    examples=["tfprof report logs/ -o report.html",
+              "tfprof report --demo --pages advice,op -o step.html"],
+)  # fmt: skip

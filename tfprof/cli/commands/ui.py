@@ -1,0 +1,74 @@
+"""``tfprof ui``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import webbrowser
+from collections.abc import Mapping
+from typing import Any
+
+from tfprof.cli.options import Command, CommandOption, IntType, from_params
+from tfprof.cli.output import is_terminal, note
+from tfprof.cli.sites import SiteInputs, open_site, site_options
+from tfprof.errors import InputError
+
+
+def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
+    """Open the runs, and serve their pages until Ctrl-C."""
+    from tfprof.web.guard import Door
+    from tfprof.web.server import listening, require_web, serve
+
+    require_web()
+    site = open_site(from_params(SiteInputs, params))
+    listener = listening(host, port)
+    address, chosen = listener.getsockname()[:2]
+    door = Door(chosen, address)
+    if sys.stdout is None:
+        raise InputError("standard output is closed; open it, as the address is printed there")
+    sys.stdout.write(f"{door.address}\n")
+    sys.stdout.flush()
+    if is_terminal(sys.stderr):
+        note("Ctrl-C ends the server; only this machine, with this address, can reach it")
+    if has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser:
+        threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
+    serve(site, listener, door)
+    note("tfprof ui has ended")
+
+
+def has_display(environ: Mapping[str, str]) -> bool:
+    """Whether a browser could show something."""
+    if sys.platform in ("win32", "darwin"):
+        return "SSH_CONNECTION" not in environ
+    return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def _options() -> list[CommandOption]:
+    section = "Server"
+    return [
+        CommandOption(
+            ["--host"], metavar="ADDRESS", default="127.0.0.1", section=section,
+            help="Loopback address to listen on: 127.0.0.1, ::1 or localhost. Others are refused. "
+            "[default: 127.0.0.1]",
+        ),
+        CommandOption(
+            ["--port"], type=IntType(), metavar="N", default=0, section=section,
+            help="Port to listen on; 0 is any free one. [default: 0]",
+        ),
+        CommandOption(
+            ["--browser/--no-browser"], default=None, section=section,
+            help="Open the address in a browser. [default: if there is a display and a terminal]",
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "ui",
+    callback=run,
+    params=[*site_options(), *_options()],
+    help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
+    "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "
+    "only, and asks nobody else for anything. Needs pip install 'tfprof[web]'.",
+    examples=["tfprof ui logs/", "tfprof ui --demo --no-browser --port 8080"],
+)

@@ -1,0 +1,126 @@
+"""What ``ui`` and ``report`` open: the options that name runs, and the site made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
+from tfprof.cli.progress import progress
+from tfprof.cli.session import current_session
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.pages.opened import Opened
+    from tfprof.pages.site import Site
+
+_SECTION = "Input"
+
+
+def site_options() -> list[click.Parameter]:
+    """The parameters that name what to open."""
+    return [
+        HelpedArgument(
+            "paths", "PATH...",
+            "Log folders with all their runs, run folders, captures (*.xplane.pb), saved profiles, "
+            "and the files of a run: graph, run metadata, op log.",
+            metavar="[PATH]...", nargs=-1, type=InputPath(),
+        ),
+        CommandOption(
+            ["--run"], metavar="NAME", section=_SECTION,
+            help="The run to show first. [default: the latest]",
+        ),
+        CommandOption(
+            ["--demo"], is_flag=True, section=_SECTION,
+            help="Open what comes with tfprof: resnet50, a recorded training step; input-bound, a "
+            "capture of a program that waits for its input; and gpu, a synthetic capture.",
+        ),
+        CommandOption(
+            ["--classic/--no-classic"], default=None, section=_SECTION,
+            help="Reproduce the original tools, also where they are wrong. [default: off, unless "
+            "the environment variable TFPROF_CLASSIC is 1]",
+        ),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SiteInputs:
+    """The values of ``site_options``.
+
+    Attributes:
+        paths: Files and folders.
+        run: The run to show first; None is the first one that is found.
+        demo: Open what comes with tfprof.
+        classic: The mode; None takes it from the environment.
+    """
+
+    paths: tuple[str, ...] = ()
+    run: str | None = None
+    demo: bool = False
+    classic: bool | None = None
+
+
+def open_site(inputs: SiteInputs) -> Site:
+    """The site of the runs that the options name, or of the shell's session.
+
+    Raises:
+        UsageError: They name nothing, or no such run.
+        InputError: A path cannot be read.
+    """
+    from tfprof.options.parse import is_classic
+    from tfprof.pages.site import Site
+
+    found = _opened(inputs)
+    if inputs.run is not None:
+        first = [one for one in found if one.name == inputs.run]
+        if not first:
+            names = ", ".join(one.name for one in found)
+            raise UsageError(f"--run {inputs.run}: there is no such run; there are: {names}")
+        found = [*first, *(one for one in found if one.name != inputs.run)]
+    return Site(found, {"classic": "1"} if is_classic(inputs.classic) else {})
+
+
+def _opened(inputs: SiteInputs) -> Sequence[Opened]:
+    from tfprof.pages.open_paths import open_paths
+    from tfprof.pages.opened import Once, Opened
+
+    if inputs.demo:
+        if inputs.paths:
+            raise UsageError(
+                f"--demo opens files of its own; leave out --demo or {inputs.paths[0]}"
+            )
+        return _demo(inputs.classic)
+    session = current_session()
+    paths = inputs.paths
+    if session is not None and not paths:
+        if session.captures is None:
+            return [Opened("profile", "the session", None, Once(lambda: session.profiler))]
+        paths = session.captures.paths
+    if not paths:
+        raise UsageError(
+            "nothing to open: give a log folder, a run folder or the files of a run; --demo opens "
+            "what comes with tfprof"
+        )
+    with progress() as watch:
+        return open_paths(paths, classic=inputs.classic, watch=watch)
+
+
+def _demo(classic: bool | None) -> list[Opened]:
+    from dataclasses import replace
+
+    from tfprof.cli.inputs import DEMO
+    from tfprof.demo import DEMO_CAPTURES, demo_capture, demo_files
+    from tfprof.pages.open_paths import open_paths
+
+    files = demo_files()
+    open_all = partial(open_paths, classic=classic)
+    opened = open_all([files.graph, files.run_meta, files.op_log])
+    opened = [replace(opened[0], name="resnet50", source=DEMO)]
+    for name in DEMO_CAPTURES:
+        [one] = open_all([demo_capture(name)])
+        opened.append(replace(one, name=name, source=f"the {name} capture of tfprof"))
+    return opened

@@ -1,0 +1,249 @@
+"""Paths that people name, as runs to look at: found at once, and read when they are looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files.disk import Watch, entries, is_folder, is_ordinary_file
+from tfprof.files.run_files import RunFiles, find_run_files, is_run_folder, look_at
+from tfprof.files.run_folder import capture_files, host_name, is_capture, run_files, runs
+from tfprof.files.sniff import Format
+from tfprof.pages.opened import Once, Opened, Watched
+from tfprof.text.units import some
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
+    from tfprof.profiler import Profiler
+
+_WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
+"""Files that are a run each; others are parts of one."""
+
+
+def open_paths(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    classic: bool | None = None,
+    watch: Watch | None = None,
+) -> list[Opened]:
+    """The runs in some paths.
+
+    A log folder has as many as it holds, the latest first. A run folder, a saved profile and an
+    event file are a run each, and so are the captures of one folder, and all other files together:
+    a graph with its run metadata, op log and checkpoint. A graph and a checkpoint beside nothing
+    but captures go together with these. Folders of older profilers, which hold only what tools
+    answered, are runs of these answers.
+
+    Args:
+        paths: Files and folders.
+        classic: As for ``Profiler``.
+        watch: Is told of what is read.
+
+    Raises:
+        UsageError: There are no paths, or files that do not go together.
+        InputError: A path cannot be read, or is nothing of a run.
+    """
+    if not paths:
+        raise UsageError("nothing to open: give a log folder, a run folder or the files of a run")
+    named = [os.fspath(path) for path in paths]
+    folders = [path for path in named if is_capture(path) and is_folder(path)]
+    captures = [path for path in named if is_capture(path) and not is_folder(path)]
+    others = [path for path in named if path not in {*folders, *captures}]
+    found = [one for path in folders for one in _of_log_folder(path, classic)]
+    found += _of_capture_files(captures, classic)
+    parts: list[str] = []
+    for path in others:
+        whole = _whole_runs(path, classic, watch)
+        found += whole
+        parts += [] if whole else [path]
+    if parts:
+        found = _with_parts(found, parts, bool(folders or captures), classic, watch)
+    return list(_with_names_of_their_own(found))
+
+
+# Captures
+
+
+def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
+    """The runs of a log folder, the latest first; one if it holds captures itself."""
+    if capture_files(Path(folder)):
+        yield _captured(_folder_name(folder), folder, classic)
+        return
+    known = list(runs(Path(folder)).items())
+    is_log = any(place.parent.name == "profile" for _, place in known)
+    for name, place in reversed(known) if is_log else known:
+        yield _captured(name, str(place), classic)
+    if known:
+        return
+    by_folder: dict[Path, list[Path]] = {}
+    for path in _results_in(Path(folder)):
+        by_folder.setdefault(path.parent, []).append(path)
+    for place in sorted(by_folder, reverse=True):
+        yield _precomputed(str(place), by_folder[place])
+    if not by_folder:
+        run_files(Path(folder), None)  # says what is missing
+
+
+def _of_capture_files(paths: Sequence[str], classic: bool | None) -> Iterator[Opened]:
+    """Captures given one by one: those of one folder are the hosts of one run."""
+    by_folder: dict[Path, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(Path(path).parent, []).append(path)
+    for folder, files in by_folder.items():
+        name = host_name(files[0]) if len(files) == 1 else _folder_name(folder)
+        yield _captured(name, files, classic)
+
+
+def _captured(name: str, source: str | list[str], classic: bool | None) -> Opened:
+    from tfprof.captures.run.run import open_run
+
+    run: Once[Run] = Once(lambda: open_run(source))
+    listed = [source] if isinstance(source, str) else source
+    return Opened(
+        name,
+        some([*map(str, listed)], 3),
+        run,
+        Once(partial(_profile_of_captures, listed, run, None, classic)),
+        files=Watched(partial(_state_of, listed)),
+    )
+
+
+def _profile_of_captures(
+    paths: Sequence[str], run: Once[Run], files: RunFiles | None, classic: bool | None
+) -> Profiler:
+    from tfprof.profile_files import profiler_of_captures
+
+    return profiler_of_captures(paths, files, classic=classic, run=run())
+
+
+# Profiles
+
+
+def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Opened]:
+    """What a path is by itself; nothing if it is a part of a run.
+
+    Raises:
+        InputError: It cannot be read, or is a folder without anything of a run.
+    """
+    from tfprof.captures.legacy.results import legacy_name
+
+    if not is_run_folder(path):
+        if legacy_name(path) and is_ordinary_file(path):
+            return [_precomputed(path, [Path(path)])]
+        is_whole = look_at(path).found.format in _WHOLE_RUNS
+        return [_profile([path], classic)] if is_whole else []
+    try:
+        find_run_files([path], watch=watch)
+    except EmptyProfileError:
+        if not runs(Path(path)) and not _results_in(Path(path)):
+            raise
+        return list(_of_log_folder(path, classic))
+    return [_profile([path], classic)]
+
+
+def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
+    def read() -> Profiler:
+        from tfprof.profile_files import profiler_of
+
+        return profiler_of(find_run_files(paths), classic=classic)
+
+    name = _folder_name(paths[0]) if len(paths) == 1 else _folder_name(Path(paths[0]).parent)
+    source = some(list(paths), 4)
+    return Opened(name, source, None, Once(read), files=Watched(partial(_state_of, paths)))
+
+
+def _with_parts(
+    found: Sequence[Opened],
+    parts: Sequence[str],
+    is_captured: bool,
+    classic: bool | None,
+    watch: Watch | None,
+) -> list[Opened]:
+    """The runs, with what else was given: one more, or parts of those that were captured."""
+    files = find_run_files(parts, watch=watch)
+    if not is_captured or files.runs or files.op_log:
+        return [*found, _profile(parts, classic)]
+    return [_with_graph(one, files, parts, classic) if one.run else one for one in found]
+
+
+def _with_graph(
+    opened: Opened, files: RunFiles, parts: Sequence[str], classic: bool | None
+) -> Opened:
+    assert opened.run is not None
+    source = f"{opened.source}, {some(list(parts), 2)}"
+    profiler = Once(partial(_profile_of_captures, [opened.source], opened.run, files, classic))
+    return replace(opened, source=source, profiler=profiler)
+
+
+# What older profilers left
+
+
+def _results_in(folder: Path) -> list[Path]:
+    from tfprof.captures.legacy.results import legacy_name
+
+    return [path for path in sorted(folder.rglob("*")) if legacy_name(path) and path.is_file()]
+
+
+def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
+    """The answers of tools; those of several runs are told apart as hosts."""
+    from tfprof.captures.legacy.results import legacy_name, open_legacy
+
+    by_tool: dict[str, dict[str, Once[ToolResult]]] = {}
+    for path in paths:
+        name = legacy_name(path)
+        assert name is not None
+        hosts = by_tool.setdefault(name.tool, {})
+        host = name.host if name.host not in hosts else f"{path.parent.name}/{name.host}"
+        hosts.setdefault(host, Once(partial(open_legacy, path)))
+    return Opened(
+        _folder_name(source), source, precomputed=by_tool,
+        files=Watched(partial(_state_of, [source])),
+    )  # fmt: skip
+
+
+# Names and states
+
+
+def _folder_name(path: str | os.PathLike[str]) -> str:
+    return Path(path).name or Path(path).resolve().name or "run"
+
+
+def _with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
+    taken: set[str] = set()
+    for one in found:
+        name, again = one.name, 2
+        while name in taken:
+            name, again = f"{one.name} ({again})", again + 1
+        taken.add(name)
+        yield replace(one, name=name)
+
+
+def _state_of(paths: Sequence[str]) -> Hashable:
+    """Sizes and times of files, and of those in folders.
+
+    Raises:
+        InputError: One has vanished.
+    """
+    return tuple(state for path in paths for state in _states(path))
+
+
+def _states(path: str) -> Iterator[tuple[str, int, int]]:
+    if is_folder(path):
+        files: list[Path] = [each for each in entries(path) if is_ordinary_file(each)]
+    else:
+        index = Path(f"{path}.index")  # the prefix of a checkpoint names no file
+        files = [index if index.exists() and not Path(path).exists() else Path(path)]
+    for file in files:
+        try:
+            now = file.stat()
+        except OSError as error:
+            raise InputError(
+                f"{file}: is no longer there: {error.strerror}. Put it back, or open another run"
+            ) from error
+        yield str(file), now.st_size, now.st_mtime_ns

@@ -1,0 +1,205 @@
+"""Who may ask a local server, and what browsers may do with its answers (``design.md``, 10).
+
+A server on this machine can be reached by every page that a browser shows, and by every user. So
+it answers only those who know a token, which is in the first address and then in a cookie; only to
+its own name, so that no other name can be pointed at it; and only to its own pages.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_QUERY_BYTES: Final = 16_384
+"""Longest path and longest query."""
+
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""Headers of every answer."""
+
+_OWN_SITES: Final = ("same-origin", "none")
+"""Values of ``Sec-Fetch-Site`` of our own pages, and of addresses that people typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who may come in.
+
+    Attributes:
+        port: The port that is listened on.
+        host: The loopback address that is listened on.
+        token: What those who ask must know.
+    """
+
+    port: int
+    host: str = "127.0.0.1"
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+
+    @property
+    def address(self) -> str:
+        """What to open first; the browser is then sent to the same address without the token."""
+        return f"http://{_bracketed(self.host)}:{self.port}/?{urlencode({'token': self.token})}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What the header ``Host`` may be."""
+        hosts = {self.host, "127.0.0.1", "localhost", "::1"}
+        return frozenset(f"{_bracketed(host)}:{self.port}" for host in hosts)
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie: browsers do not tell the ports of a machine apart."""
+        return f"tfprof_{self.port}"
+
+
+class Guard:
+    """An application behind a door.
+
+    Args:
+        app: The application.
+        door: Who may come in; None asks for nothing, for servers that have a door of their own.
+    """
+
+    def __init__(self, app: App, door: Door | None) -> None:
+        self._app, self._door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> tuple[HTTPStatus, str, Sequence[tuple[str, str]]] | None:
+        """Status, text and headers of an answer that is not the application's."""
+        headers = _headers(scope)
+        if scope["method"] not in ("GET", "HEAD"):
+            text = "This server only shows: ask with GET."
+            return HTTPStatus.METHOD_NOT_ALLOWED, text, [("allow", "GET, HEAD")]
+        too_long = max(len(scope["query_string"]), len(scope["path"])) > MOST_QUERY_BYTES
+        if too_long:
+            return HTTPStatus.REQUEST_URI_TOO_LONG, "This address is too long.", ()
+        if headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "This server takes no content.", ()
+        return None if self._door is None else _knock(self._door, scope, headers)
+
+
+def _knock(
+    door: Door, scope: Scope, headers: dict[str, list[str]]
+) -> tuple[HTTPStatus, str, Sequence[tuple[str, str]]] | None:
+    host = headers.get("host", [])
+    if len(host) != 1 or host[0].lower() not in door.names:
+        text = f"This server is called {_bracketed(door.host)}:{door.port}; open that address."
+        return HTTPStatus.FORBIDDEN, text, ()
+    origins = headers.get("origin", [])
+    if any(origin.lower() != f"http://{host[0].lower()}" for origin in origins):
+        return HTTPStatus.FORBIDDEN, "Pages from elsewhere may not ask this server.", ()
+    if any(site not in _OWN_SITES for site in headers.get("sec-fetch-site", [])):
+        text = (
+            "Pages from elsewhere may not ask this server. If you followed a link, copy the "
+            "address into the address bar."
+        )
+        return HTTPStatus.FORBIDDEN, text, ()
+    if scope["path"] == "/":
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        tokens = [value for name, value in query if name == "token"]
+        if tokens:
+            return _first_visit(door, tokens, [pair for pair in query if pair[0] != "token"])
+    if not any(_same(cookie, door.token) for cookie in _cookies(headers, door.cookie)):
+        text = (
+            "Open the address that tfprof ui printed, with its token: it lets in this browser. It "
+            "is a new one each time the server starts."
+        )
+        return HTTPStatus.FORBIDDEN, text, ()
+    return None
+
+
+def _first_visit(
+    door: Door, tokens: Sequence[str], others: Sequence[tuple[str, str]]
+) -> tuple[HTTPStatus, str, Sequence[tuple[str, str]]]:
+    if len(tokens) != 1 or not _same(tokens[0], door.token):
+        text = "This token is not that of the running server; open the address it printed."
+        return HTTPStatus.FORBIDDEN, text, ()
+    cookie = f"{door.cookie}={door.token}; Path=/; HttpOnly; SameSite=Strict"
+    where = f"/?{urlencode(others)}" if others else "/"
+    return HTTPStatus.SEE_OTHER, "", [("location", where), ("set-cookie", cookie)]
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    headers: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return headers
+
+
+def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
+    found = []
+    for line in headers.get("cookie", []):
+        try:
+            cookies = SimpleCookie(line)
+        except CookieError:
+            continue
+        if name in cookies:
+            found.append(cookies[name].value)
+    return found
+
+
+def _encoded(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+async def _answer(
+    send: Send, status: HTTPStatus, text: str, headers: Sequence[tuple[str, str]]
+) -> None:
+    kind = [("content-type", "text/plain; charset=utf-8"), *headers]
+    sender = _with_headers(send)
+    await sender({"type": "http.response.start", "status": status, "headers": _encoded(kind)})
+    await sender({"type": "http.response.body", "body": text.encode()})
+
+
+def _with_headers(send: Send) -> Send:
+    """Adds our headers to an answer."""
+
+    async def sender(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            own = [pair for pair in message["headers"] if pair[0].decode().lower() not in HEADERS]
+            message = {**message, "headers": [*own, *_encoded(list(HEADERS.items()))]}
+        await send(message)
+
+    return sender

@@ -1,0 +1,116 @@
+"""Work of a server: each document is made once, however many ask, and the last ones are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from tfprof.errors import TfprofError
+
+KEPT_BYTES: Final = 32 << 20
+"""Packed documents that are kept."""
+
+MOST_SECONDS: Final = 60.0
+"""Longest time that somebody waits for a document; the work goes on."""
+
+MOST_WAITING: Final = 32
+"""Different documents that may be in the making."""
+
+_LEVEL: Final = 5
+_THREADS: Final = 2
+"""Python works on one at a time; the second one keeps small pages from waiting for a large one."""
+
+
+class BusyError(TfprofError):
+    """A document takes long, or too many are asked for; it can be asked for again."""
+
+
+class Work:
+    """Makes documents in threads, which do not keep the program from ending.
+
+    Args:
+        most_seconds: Longest time that somebody waits.
+        kept_bytes: Packed documents that are kept, the last ones asked for.
+    """
+
+    def __init__(self, most_seconds: float = MOST_SECONDS, kept_bytes: int = KEPT_BYTES) -> None:
+        self._most_seconds, self._kept_bytes = most_seconds, kept_bytes
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._making: dict[Hashable, asyncio.Future[bytes]] = {}
+
+    async def packed(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """A document, packed by gzip.
+
+        Args:
+            key: Says which it is; the same document is made once for all who wait for it.
+            make: Makes it, in a thread.
+
+        Raises:
+            BusyError: It takes too long, or too many others do.
+            TfprofError: What ``make`` raises.
+        """
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        future = self._making.get(key)
+        if future is None:
+            if len(self._making) >= MOST_WAITING:
+                raise BusyError("Too many pages are in the making; ask again in a moment.")
+            future = self._begin(key, make)
+        try:
+            # Whoever stops waiting, be it a browser that went away, does not stop the work.
+            return await asyncio.wait_for(asyncio.shield(future), self._most_seconds)
+        except (asyncio.TimeoutError, TimeoutError):
+            raise BusyError(
+                f"This page takes longer than {self._most_seconds:g} s. The server goes on with "
+                "it: reload in a moment."
+            ) from None
+
+    def _begin(self, key: Hashable, make: Callable[[], bytes]) -> asyncio.Future[bytes]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[bytes] = loop.create_future()
+        self._making[key] = future
+
+        def done(packed: bytes | None, error: Exception | None) -> None:
+            del self._making[key]
+            if packed is not None:
+                self._keep(key, packed)
+                future.set_result(packed)
+            elif error is not None:
+                future.set_exception(error)
+                future.exception()  # nobody may be waiting any longer
+
+        def job() -> None:
+            packed, error = None, None
+            try:
+                packed = gzip.compress(make(), _LEVEL, mtime=0)
+            except Exception as raised:
+                error = raised
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(done, packed, error)
+
+        self._jobs.put(job)
+        if len(self._threads) < _THREADS:
+            thread = threading.Thread(target=self._work, name="tfprof-pages", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+    def _keep(self, key: Hashable, packed: bytes) -> None:
+        if len(packed) > self._kept_bytes:
+            return
+        self._kept[key] = packed
+        while sum(map(len, self._kept.values())) > self._kept_bytes:
+            self._kept.popitem(last=False)
