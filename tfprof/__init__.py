@@ -141,6 +141,13 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext tfprof``: adds ``%%tfprof``, which runs a cell and shows its profile."""
+    from tfprof.web.notebook import add_magics
+
+    add_magics(ipython)
+
+
 def __getattr__(name: str) -> Any:
     if name in ("doctor", "keras", "tools"):  # tfprof.tools.overview needs no import of its own
         return importlib.import_module(f"tfprof.{name}")

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.remarks import Notice
 from tfprof.errors import EmptyProfileError, TfprofWarning
 from tfprof.files.disk import write_file
@@ -38,7 +39,7 @@ _MOST_LISTED = 8
 """Steps that are named one by one."""
 
 
-class Profiler:
+class Profiler(ShownInNotebooks):
     """Collects the steps of a run and answers with views of them.
 
     Any number of profilers can live side by side, and each may be used from several threads.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.remarks import Notice
 from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
@@ -41,7 +42,7 @@ def _none() -> Int64Array:
 
 
 @dataclass(frozen=True, repr=False)
-class ViewTree:
+class ViewTree(ShownInNotebooks):
     """What a view shows: one row per shown node in display order, the root first.
 
     It can be used like its root: ``name``, ``children``, ``to_rows()`` and the metrics

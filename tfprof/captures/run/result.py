@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.errors import EmptyProfileError, UsageError
 
 Severity = Literal["error", "warning", "info"]
@@ -112,7 +113,7 @@ def pie(
 
 
 @dataclass(frozen=True)
-class ToolResult:
+class ToolResult(ShownInNotebooks):
     """The answer of a tool: plain tables, chart data, and words.
 
     Attributes:

@@ -27,6 +27,7 @@ from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.run_folder import host_name, run_files
@@ -116,7 +117,7 @@ class Host:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(ShownInNotebooks):
     """The hosts of a run.
 
     Attributes:

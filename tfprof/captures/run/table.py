@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tfprof.columns.in_notebooks import ShownInNotebooks
+
 Cell = str | int | float | bool | None
 
 Row = dict[str, Cell]
@@ -33,7 +35,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(ShownInNotebooks):
     """Rows of cells.
 
     Attributes:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
 from tfprof.text.units import human_memory
@@ -46,7 +47,7 @@ class ParamRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ParamsReport:
+class ParamsReport(ShownInNotebooks):
     """How many parameters a program has; ``int(report)`` is their number.
 
     Attributes:

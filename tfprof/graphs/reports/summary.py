@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
@@ -22,7 +23,6 @@ from tfprof.graphs.reports.report import FlopsReport
 from tfprof.graphs.reports.targets import InputShapes, Target, target_of
 from tfprof.graphs.show.flops_text import shape_text
 from tfprof.graphs.show.summary import SummaryTable, summary_text
-from tfprof.graphs.show.summary_html import summary_html
 from tfprof.text.csv_text import csv_text
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _picos_of(device: Device) -> PicosOf:
     return picos_of
 
 
-class ModelSummary:
+class ModelSummary(ShownInNotebooks):
     """A model layer by layer.
 
     Numbers of a layer are those of one run of the model, all calls of the layer together. In every
@@ -294,9 +294,6 @@ class ModelSummary:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield SummaryTable(self)
-
-    def _repr_html_(self) -> str:
-        return summary_html(self)
 
 
 def _open(number: Number) -> int | str:

@@ -29,6 +29,7 @@ async function show() {
   try {
     const site = await source.site(params.run ?? "");
     const wanted = id || site.pages.find((page) => !page.missing)?.id || site.pages[0]?.id;
+    document.body.classList.toggle("single", site.pages.length === 1 && site.runs.length === 1);
     drawNav(site, wanted, params);
     if (site.trouble) throw new PageError(site.trouble);
     main.setAttribute("aria-busy", "true");
@@ -97,4 +98,11 @@ function changeTheme() {
 
 document.body.append(el("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); } }, "To the page"), nav, main);
 addEventListener("hashchange", show);
+// In a frame of a notebook, the base of addresses is the notebook's.
+addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#/"], a[xlink\\:href^="#/"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  location.hash = link.getAttribute("href");
+});
 show();
