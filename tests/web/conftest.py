@@ -42,12 +42,14 @@ class Watched:
         self.tab, self.own = tab, own
         self.troubles: list[str] = []
         self.requests: list[str] = []
-        tab.on(
-            "console",
-            lambda message: message.type == "error" and self.troubles.append(message.text),
-        )
+        tab.on("console", self._said)
         tab.on("pageerror", lambda error: self.troubles.append(str(error)))
         tab.on("request", lambda request: self._asked(request.url))
+
+    def _said(self, message):
+        # Browsers ask servers for an icon on their own; TensorBoard has none.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+            self.troubles.append(message.text)
 
     def _asked(self, url):
         if not url.startswith(("data:", "blob:", "file:")) and not (

@@ -129,6 +129,19 @@ class Shelf:
         self._take(self._site.run(run).name)
         return self._site.to_dict(run)
 
+    def document(self, path: str, params: Mapping[str, str]) -> bytes:
+        """A document by its path: ``site`` or ``page/NAME``.
+
+        Raises:
+            TfprofError: There is none, or it cannot be made.
+        """
+        if path == "site":
+            return to_json(self.site_of(params))
+        kind, _, name = path.partition("/")
+        if kind != "page":
+            raise NoSuchPageError(f"there is no document {path!r}")
+        return self.page(name, params)
+
     def page(self, name: str, params: Mapping[str, str]) -> bytes:
         """A page as JSON."""
         self._take(self._site.run(params.get("run", "")).name)

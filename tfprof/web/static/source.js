@@ -17,6 +17,8 @@ function addressOf(params) {
 class ServedSource {
   isLive = true;
   #kept = new Map();
+  // Beside the folder of this module: also where TensorBoard serves both.
+  #base = new URL("../", import.meta.url);
 
   site(run = "") {
     return this.#json(`api/site?${addressOf({ run })}`);
@@ -34,7 +36,7 @@ class ServedSource {
     if (this.#kept.has(address)) return this.#kept.get(address);
     let answer;
     try {
-      answer = await fetch(address, { headers: { Accept: "application/json" } });
+      answer = await fetch(new URL(address, this.#base), { headers: { Accept: "application/json" } });
     } catch {
       throw new PageError("The server does not answer. Is “tfprof ui” still running?");
     }
