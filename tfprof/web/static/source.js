@@ -19,7 +19,7 @@ class ServedSource {
   #kept = new Map();
 
   site(run = "") {
-    return this.#json(`api/site?${addressOf({ run })}`);
+    return this.#json(`api/site?${addressOf({ run })}`, false);
   }
 
   page(id, params) {
@@ -30,7 +30,7 @@ class ServedSource {
     return this.#json(`api/${path}?${addressOf(params)}`);
   }
 
-  async #json(address) {
+  async #json(address, isKept = true) {
     if (this.#kept.has(address)) return this.#kept.get(address);
     let answer;
     try {
@@ -42,6 +42,7 @@ class ServedSource {
     if (!answer.ok || !document) {
       throw new PageError(document?.error ?? `The server answered with status ${answer.status}.`);
     }
+    if (!isKept) return document;
     this.#kept.set(address, document);
     if (this.#kept.size > 40) this.#kept.delete(this.#kept.keys().next().value);
     return document;
