@@ -27,8 +27,8 @@ def test_the_ending_chooses_the_format(call, graph, tmp_path, name, start):
 @pytest.mark.parametrize(
     ("command", "name", "message"),
     [
-        ("info", "a.html", "info does not write html; name the file as one of its formats (text, "
-         "json, csv), or give --format"),
+        ("advise", "a.csv", "advise does not write csv; name the file as one of its formats "
+         "(text, json, html), or give --format"),
         ("op", "a.svg", "op does not write svg"),
         ("advise", "a.csv.gz", "advise does not write csv"),
         ("export", "a.HTML", "export does not write HTML"),

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tfprof import tools
+from tfprof.pages.opened import opened_run
+from tfprof.pages.site import Site
+from tfprof.testing.xspace_builders import event, host, line, xspace
+
 CHROMIUM = os.environ.get("TFPROF_CHROMIUM") or shutil.which("chromium") or ""
 _QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -27,6 +32,14 @@ def chromium():
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=_QUIET)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def site():
+    """A captured run of three steps."""
+    steps = [event("train", 100 * at, 90, step_num=at, _r=1) for at in range(3)]
+    ops = [event("dense/MatMul:MatMul", 100 * at + 10, 30) for at in range(3)]
+    return Site([opened_run(tools.open_run(xspace(host(line(*steps, *ops)))), "train.xplane.pb")])
 
 
 class Watched:
@@ -110,12 +123,12 @@ def report_file(tmp_path):
 
 
 @contextlib.contextmanager
-def running(application):
+def running(application, port=0):
     """The address of an application that is served on this machine until the end."""
     import uvicorn
 
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
     server = uvicorn.Server(
         uvicorn.Config(application, port=port, log_level="warning", lifespan="off")

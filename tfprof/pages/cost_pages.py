@@ -156,6 +156,8 @@ def _types_table(report: FlopsReport, types: Sequence[Mapping[str, Any]]) -> Blo
         "type": "op type", "count": unit, "share": "share", "counted_ops": "ops counted",
         "free_ops": "ops without", "uncounted_ops": "not counted", "reason": "why not",
     }  # fmt: skip
+    if not any(row["uncounted_ops"] for row in rows):
+        del labels["uncounted_ops"], labels["reason"]
     return rows_table(
         "types", "By op type", rows, labels=labels, units={"count": "count", "ops": ""}
     )

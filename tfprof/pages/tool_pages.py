@@ -90,7 +90,7 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     from tfprof import tools
 
     function = getattr(tools, name.replace("-", "_"))
-    known = inspect.signature(function).parameters
+    known = inspect.signature(function).parameters.keys() - {"run"}  # which has been chosen
     chosen: dict[str, Any] = {
         key: value for key, value in params.items() if key in known and value != ""
     }

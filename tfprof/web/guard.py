@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -59,7 +59,8 @@ class Door:
     @property
     def address(self) -> str:
         """What to open first; the browser is then sent to the same address without the token."""
-        return f"http://{_bracketed(self.host)}:{self.port}/?{urlencode({'token': self.token})}"
+        name = f"{_bracketed(self.host)}:{self.port}"
+        return urlunsplit(("http", name, "/", urlencode({"token": self.token}), ""))
 
     @property
     def names(self) -> frozenset[str]:
@@ -120,7 +121,8 @@ def _knock(
         text = f"This server is called {_bracketed(door.host)}:{door.port}; open that address."
         return HTTPStatus.FORBIDDEN, text, ()
     origins = headers.get("origin", [])
-    if any(origin.lower() != f"http://{host[0].lower()}" for origin in origins):
+    own = urlunsplit(("http", host[0].lower(), "", "", ""))
+    if any(origin.lower() != own for origin in origins):
         return HTTPStatus.FORBIDDEN, "Pages from elsewhere may not ask this server.", ()
     if any(site not in _OWN_SITES for site in headers.get("sec-fetch-site", [])):
         text = (

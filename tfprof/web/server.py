@@ -9,6 +9,7 @@ import ipaddress
 import logging
 import os
 import socket
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -154,6 +155,11 @@ class Shelf:
             self._site.run(each).forget()
 
 
+def _read_ahead(site: Site) -> None:
+    with contextlib.suppress(Exception):  # whoever asks for the page is told
+        site.to_dict()
+
+
 def require_web() -> None:
     """Refuse to go on without the packages of the server.
 
@@ -254,6 +260,9 @@ def serve(site: Site, listener: socket.socket, door: Door) -> None:
     """
     app = application(site, door)
     import uvicorn
+
+    # What the first page needs is read while the browser starts.
+    threading.Thread(target=_read_ahead, args=(site,), daemon=True).start()
 
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",

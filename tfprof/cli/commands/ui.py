@@ -48,7 +48,7 @@ def _options() -> list[CommandOption]:
     section = "Server"
     return [
         CommandOption(
-            ["--host"], metavar="ADDRESS", default="127.0.0.1", section=section,
+            ["--host"], metavar="IP", default="127.0.0.1", section=section,
             help="Loopback address to listen on: 127.0.0.1, ::1 or localhost. Others are refused. "
             "[default: 127.0.0.1]",
         ),

@@ -21,7 +21,7 @@ class ServedSource {
   #base = new URL("../", import.meta.url);
 
   site(run = "") {
-    return this.#json(`api/site?${addressOf({ run })}`);
+    return this.#json(`api/site?${addressOf({ run })}`, false);
   }
 
   page(id, params) {
@@ -32,7 +32,7 @@ class ServedSource {
     return this.#json(`api/${path}?${addressOf(params)}`);
   }
 
-  async #json(address) {
+  async #json(address, isKept = true) {
     if (this.#kept.has(address)) return this.#kept.get(address);
     let answer;
     try {
@@ -44,6 +44,7 @@ class ServedSource {
     if (!answer.ok || !document) {
       throw new PageError(document?.error ?? `The server answered with status ${answer.status}.`);
     }
+    if (!isKept) return document;
     this.#kept.set(address, document);
     if (this.#kept.size > 40) this.#kept.delete(this.#kept.keys().next().value);
     return document;
