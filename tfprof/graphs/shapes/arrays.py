@@ -26,33 +26,6 @@ from tfprof.graphs.shapes.rules import Rules, Shapes
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("EnsureShape")
-def _ensured(op: OpCall) -> Shapes:
-    return [same_shape((op.input(0).shape, shape_attr(op)))]
-
-
-@RULES.of(
-    *("Cast", "Copy", "CopyHost", "DebugGradientIdentity", "DebugGradientRefIdentity"),
-    *("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DeepCopy", "GuaranteeConst"),
-    *("Identity", "OnesLike", "PreventGradient", "Print", "RefIdentity", "Snapshot"),
-    *("CheckNumerics", "CheckNumericsV2", "StopGradient", "ZerosLike", "_HostCast"),
-    *("InvertPermutation", "RandomShuffle", "Reverse", "ReverseSequence", "ReverseV2", "Roll"),
-    *("StatelessShuffle", "XlaOptimizationBarrier", "_CopyFromGpuToHost", "_CopyFromHostToGpu"),
-    *("BatchMatrixBandPart", "BatchMatrixSetDiag", "MatrixBandPart", "MatrixSetDiag"),
-    *("MatrixSetDiagV2", "MatrixSetDiagV3", "DataFormatDimMap", "DataFormatVecPermute"),
-    *("Bucketize", "CollectivePermute", "SleepIdentityOp"),
-    *("CollectiveAllToAllV2", "CollectiveAllToAllV3", "CopyToMesh", "CopyToMeshGrad", "Relayout"),
-    *("RelayoutLike", "TPUAnnotateTensorsWithDynamicShape", "TPUCopyWithDynamicShape"),
-)
-def _unchanged(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
-@RULES.of("IdentityN", "_ListToArray", "_ArrayToList")
-def _all_unchanged(op: OpCall) -> Shapes:
-    return [tensor.shape for tensor in op.inputs]
-
-
 @RULES.of("Bitcast")
 def _bitcast(op: OpCall) -> Shapes:
     """A type of another size takes its elements from the last dimension, or adds one."""
@@ -77,16 +50,6 @@ def _bits(dtype: int) -> int:
 def _shape(op: OpCall) -> Shapes:
     known = op.handle(0).shape if op.type == "VariableShape" else op.input(0).shape
     return [(None if known is None else len(known),)]
-
-
-@RULES.of("ShapeN")
-def _shapes(op: OpCall) -> Shapes:
-    return [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
-
-
-@RULES.of("Size", "Rank")
-def _number_of_elements(op: OpCall) -> Shapes:
-    return [()]
 
 
 @RULES.of("Reshape", "QuantizedReshape")
@@ -169,16 +132,6 @@ def _concat(op: OpCall) -> Shapes:
     length = sum(shape[axis] for shape in known) if len(known) == len(parts) else None
     others = same_shape(replaced(shape, axis, None) for shape in known) or ()
     return [(*others[:axis], length, *others[axis + 1 :])]
-
-
-@RULES.of("ParallelConcat")
-def _parallel_concat(op: OpCall) -> Shapes:
-    return [shape_attr(op)]
-
-
-@RULES.of("ConcatOffset")
-def _concat_offset(op: OpCall) -> Shapes:
-    return [tensor.shape for tensor in op.inputs[1:]]
 
 
 @RULES.of("Pack")
@@ -265,16 +218,6 @@ def _tile_gradient(op: OpCall) -> Shapes:
     return [tuple(floor_div(dim, by) for dim, by in zip(dims, times, strict=True))]
 
 
-@RULES.of("Fill", "Empty")
-def _filled(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 0)]
-
-
-@RULES.of("BroadcastTo")
-def _broadcast_to(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 1)]
-
-
 @RULES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Shapes:
     lengths = [op.shape_of_rank(index, 1)[0] for index in (0, 1)]
@@ -329,6 +272,26 @@ def range_length(
     return maximum(ceil_div(limit - start, delta), 0)
 
 
-@RULES.of("LinSpace")
-def _lin_space(op: OpCall) -> Shapes:
-    return [(size(op, 2),)]
+RULES.of("EnsureShape")(lambda op: [same_shape((op.input(0).shape, shape_attr(op)))])
+RULES.of(
+    """
+    Cast Copy CopyHost DebugGradientIdentity DebugGradientRefIdentity DebugIdentity DebugIdentityV2
+    DebugIdentityV3 DeepCopy GuaranteeConst Identity OnesLike PreventGradient Print RefIdentity
+    Snapshot CheckNumerics CheckNumericsV2 StopGradient ZerosLike _HostCast InvertPermutation
+    RandomShuffle Reverse ReverseSequence ReverseV2 Roll StatelessShuffle XlaOptimizationBarrier
+    _CopyFromGpuToHost _CopyFromHostToGpu BatchMatrixBandPart BatchMatrixSetDiag MatrixBandPart
+    MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 DataFormatDimMap DataFormatVecPermute Bucketize
+    CollectivePermute SleepIdentityOp CollectiveAllToAllV2 CollectiveAllToAllV3 CopyToMesh
+    CopyToMeshGrad Relayout RelayoutLike TPUAnnotateTensorsWithDynamicShape TPUCopyWithDynamicShape
+    """
+)(lambda op: [op.shape()])
+RULES.of("IdentityN _ListToArray _ArrayToList")(lambda op: [tensor.shape for tensor in op.inputs])
+RULES.of("ShapeN")(
+    lambda op: [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
+)
+RULES.of("Size Rank")(lambda op: [()])
+RULES.of("ParallelConcat")(lambda op: [shape_attr(op)])
+RULES.of("ConcatOffset")(lambda op: [tensor.shape for tensor in op.inputs[1:]])
+RULES.of("Fill Empty")(lambda op: [spelled_shape(op, 0)])
+RULES.of("BroadcastTo")(lambda op: [spelled_shape(op, 1)])
+RULES.of("LinSpace")(lambda op: [(size(op, 2),)])

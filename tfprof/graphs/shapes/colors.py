@@ -11,17 +11,6 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("AdjustContrast", "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "HSVToRGB")
-@RULES.of("RGBToHSV", "DrawBoundingBoxes", "DrawBoundingBoxesV2")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("NonMaxSuppressionWithOverlaps")
-def _overlaps(op: OpCall) -> list[PartialShape]:
-    return [(None,)]
-
-
 @RULES.of("CombinedNonMaxSuppression")
 def _combined(op: OpCall) -> list[PartialShape]:
     """Boxes, scores, classes, and how many of them are valid, for each image."""
@@ -42,3 +31,12 @@ def _fewest(kept: Number | None, op: OpCall) -> Number | None:
 def _proposals(op: OpCall) -> list[PartialShape]:
     batch, kept = op.shape_of_rank(0, 4)[0], op.integer("post_nms_topn", 300)
     return [(batch, kept, 4), (batch, kept)]
+
+
+RULES.of(
+    """
+    AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV DrawBoundingBoxes
+    DrawBoundingBoxesV2
+    """
+)(lambda op: [op.shape()])
+RULES.of("NonMaxSuppressionWithOverlaps")(lambda op: [(None,)])

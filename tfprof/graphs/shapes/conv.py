@@ -113,21 +113,6 @@ def convolved_dims(
     return layout.dims(image[layout.batch], spatial, kernel.outputs)
 
 
-@RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))
-def _conv_2d(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2)]
-
-
-@RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))
-def _conv_3d(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 3)]
-
-
-@RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))
-def _depthwise(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2, depthwise=True)]
-
-
 @RULES.of("Conv")
 def _conv(op: OpCall) -> list[PartialShape]:
     """A convolution of any number of spatial dimensions, behind any number of batch dimensions."""
@@ -190,11 +175,6 @@ def _filter_gradient(op: OpCall) -> list[PartialShape]:
     return [_filter_shape(op, n_spatial, op.input(2).shape)]
 
 
-@RULES.of(*DEPTHWISE_FILTER_GRADIENTS)
-def _depthwise_filter_gradient(op: OpCall) -> list[PartialShape]:
-    return [_filter_shape(op, 2, None)]
-
-
 def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> PartialShape:
     """The shape that input 1 spells out; the channels of the gradient are its last dimension."""
     spelled = spelled_shape(op, 1)
@@ -216,16 +196,6 @@ def _filter_and_bias_gradient(op: OpCall) -> list[PartialShape]:
     return [shape, bias]
 
 
-@RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")
-def _like_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape(0)]
-
-
-@RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")
-def _like_filter(op: OpCall) -> list[PartialShape]:
-    return [op.shape(1)]
-
-
 @RULES.of("Dilation2D")
 def _dilation(op: OpCall) -> list[PartialShape]:
     layout = Layout("NHWC")
@@ -233,3 +203,13 @@ def _dilation(op: OpCall) -> list[PartialShape]:
     height, width, channels = op.shape_of_rank(1, 3)
     kernel = Kernel((height, width), 1, same_dim(image[3], channels))
     return [convolved_dims(layout, windows_of(op, 4, "rates"), image, kernel)]
+
+
+RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))(lambda op: [convolved(op, 2)])
+RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))(lambda op: [convolved(op, 3)])
+RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))(
+    lambda op: [convolved(op, 2, depthwise=True)]
+)
+RULES.of(*DEPTHWISE_FILTER_GRADIENTS)(lambda op: [_filter_shape(op, 2, None)])
+RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")(lambda op: [op.shape()])
+RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")(lambda op: [op.shape(1)])

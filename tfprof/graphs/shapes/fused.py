@@ -39,12 +39,6 @@ def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:
     )
 
 
-@RULES.of("FusedPadConv2D")
-def _padded_conv(op: OpCall) -> list[PartialShape]:
-    """Paddings come before the filter."""
-    return [_convolved(op, padded(op, op.shape_of_rank(0, 4), 1), 2)]
-
-
 @RULES.of(*PADDED_CONV, *PADDED_FUSED_CONV)
 def _onednn_padded_conv(op: OpCall) -> list[PartialShape]:
     """Paddings come behind the filter and what is fused."""
@@ -67,25 +61,10 @@ def resized(op: OpCall) -> tuple[Size, ...]:
     return batch, *sizes, channels
 
 
-@RULES.of("FusedResizeAndPadConv2D")
-def _resized_conv(op: OpCall) -> list[PartialShape]:
-    return [_convolved(op, padded(op, resized(op), 2), 3)]
-
-
 def _convolved(op: OpCall, image: tuple[Size, ...], filter_index: int) -> PartialShape:
     layout = layout_of(op, 2)
     kernel = kernel_of(op, filter_index, 2, depthwise=False)
     return convolved_dims(layout, windows_of(op, 4), image, kernel)
-
-
-@RULES.of("FusedConv2DBiasActivation")
-def _conv_bias_activation(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2)]
-
-
-@RULES.of("_MklTranspose", "_MklConjugateTranspose")
-def _transpose(op: OpCall) -> Sequence[PartialShape]:
-    return arrays.RULES["Transpose"](op)
 
 
 @RULES.of("_MklConcat", "_MklConcatV2")
@@ -98,3 +77,10 @@ def _concat(op: OpCall) -> Sequence[PartialShape]:
         output_types=op.output_types[:1],
     )
     return arrays.RULES[plain.type](plain)
+
+
+# Paddings come before the filter.
+RULES.of("FusedPadConv2D")(lambda op: [_convolved(op, padded(op, op.shape_of_rank(0, 4), 1), 2)])
+RULES.of("FusedResizeAndPadConv2D")(lambda op: [_convolved(op, padded(op, resized(op), 2), 3)])
+RULES.of("FusedConv2DBiasActivation")(lambda op: [convolved(op, 2)])
+RULES.of("_MklTranspose _MklConjugateTranspose")(arrays.RULES["Transpose"])

@@ -64,21 +64,6 @@ def _gather_slices(op: OpCall) -> Shapes:
     return [(*indices[:-1], *params[depth:])]
 
 
-@RULES.of("ScatterNd")
-def _scatter_slices(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 2)]
-
-
-@RULES.of(
-    *("ScatterAdd", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterSub"),
-    *("ScatterUpdate", "ScatterNdAdd", "ScatterNdMax", "ScatterNdMin", "ScatterNdSub"),
-    *("ScatterNdUpdate", "ScatterNdNonAliasingAdd", "TensorScatterAdd", "TensorScatterMax"),
-    *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "InplaceAdd", "InplaceSub"),
-)
-def _updated(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
 @RULES.of("OneHot")
 def _one_hot(op: OpCall) -> Shapes:
     dims = op.shape(0)
@@ -152,22 +137,6 @@ def _dynamic_stitch(op: OpCall) -> Shapes:
     return [(largest + 1, *inner)]
 
 
-@RULES.of("Bincount")
-def _bincount(op: OpCall) -> Shapes:
-    return [(size(op, 1),)]
-
-
-@RULES.of("DenseBincount")
-def _dense_bincount(op: OpCall) -> Shapes:
-    """A histogram for each row of a matrix, or one."""
-    return [(*op.shape(0)[:-1], size(op, 1))]
-
-
-@RULES.of("LowerBound", "UpperBound")
-def _search(op: OpCall) -> Shapes:
-    return [op.shape(1)]
-
-
 @RULES.of("LookupTableFind", "LookupTableFindV2")
 def _table_lookup(op: OpCall) -> Shapes:
     """Tables of vectors add a dimension; the default has the shape of one value."""
@@ -181,11 +150,6 @@ def _edit_distance(op: OpCall) -> Shapes:
     if hypothesis is None or truth is None:
         raise UnknownError("the shapes of the sequences are unknown")
     return [same_shape((hypothesis[:-1], truth[:-1]))]
-
-
-@RULES.of("UnravelIndex")
-def _unravel_index(op: OpCall) -> Shapes:
-    return [(op.shape_of_rank(1, 1)[0], *op.shape(0))]
 
 
 @RULES.of("RaggedTensorToTensor")
@@ -226,6 +190,19 @@ def _ragged_to_sparse(op: OpCall) -> Shapes:
     return [(None, rank), (None,), (rank,)]
 
 
-@RULES.of("RaggedTensorFromVariant")
-def _ragged_from_variant(op: OpCall) -> Shapes:
-    return [*[(None,)] * count_attr(op, "output_ragged_rank"), None]
+RULES.of("ScatterNd")(lambda op: [spelled_shape(op, 2)])
+RULES.of(
+    """
+    ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterSub ScatterUpdate ScatterNdAdd
+    ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterNdNonAliasingAdd TensorScatterAdd
+    TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate InplaceAdd InplaceSub
+    """
+)(lambda op: [op.shape()])
+RULES.of("Bincount")(lambda op: [(size(op, 1),)])
+# A histogram for each row of a matrix, or one.
+RULES.of("DenseBincount")(lambda op: [(*op.shape(0)[:-1], size(op, 1))])
+RULES.of("LowerBound UpperBound")(lambda op: [op.shape(1)])
+RULES.of("UnravelIndex")(lambda op: [(op.shape_of_rank(1, 1)[0], *op.shape(0))])
+RULES.of("RaggedTensorFromVariant")(
+    lambda op: [*[(None,)] * count_attr(op, "output_ragged_rank"), None]
+)

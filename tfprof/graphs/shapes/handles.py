@@ -24,11 +24,6 @@ HANDLES: Rules[Handle | None] = Rules()
 Handles: TypeAlias = "Sequence[Handle | None]"
 
 
-@HANDLES.of("VarHandleOp", "_XlaAotOnlyVarHandleOp")
-def _variable(op: OpCall) -> Handles:
-    return [Handle(shape_attr(op), op.integer("dtype"))]
-
-
 @HANDLES.of("_VarHandlesOp")
 def _variables(op: OpCall) -> Handles:
     shapes, dtypes = op.attr("shapes"), op.ints("dtypes")
@@ -44,25 +39,6 @@ def _argument(op: OpCall) -> Handles:
     if not isinstance(shapes, tuple) or len(shapes) != 1:
         raise UnknownError("it is unknown what the argument refers to")
     return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]
-
-
-@HANDLES.of(
-    *("Identity", "StopGradient", "PreventGradient", "Snapshot", "DeepCopy", "Copy", "CopyHost"),
-    *("Enter", "Exit", "NextIteration", "RefIdentity", "RefEnter", "RefExit", "ZerosLike"),
-    *("RefNextIteration", "CheckNumerics", "_EagerConst", "EnsureShape", "DebugIdentity"),
-)
-def _same(op: OpCall) -> Handles:
-    return [op.handle(0)]
-
-
-@HANDLES.of("IdentityN")
-def _all_same(op: OpCall) -> Handles:
-    return [tensor.handle for tensor in op.inputs]
-
-
-@HANDLES.of("Switch", "RefSwitch")
-def _switch(op: OpCall) -> Handles:
-    return [op.handle(0)] * 2
 
 
 @HANDLES.of("Merge", "RefMerge")
@@ -97,16 +73,6 @@ def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle
 def _items(op: OpCall, index: int, length: Number | None) -> Handles:
     """A list with elements of the shape that an input gives."""
     return [Handle(element_shape(op, index), op.integer("element_dtype"), length)]
-
-
-@HANDLES.of("EmptyTensorList")
-def _empty_list(op: OpCall) -> Handles:
-    return _items(op, 0, 0)
-
-
-@HANDLES.of("TensorListReserve")
-def _reserved_list(op: OpCall) -> Handles:
-    return _items(op, 0, size(op, 1))
 
 
 @HANDLES.of("TensorListFromTensor")
@@ -150,28 +116,8 @@ def _set_item(op: OpCall) -> Handles:
     return _refined([handle], op.input(2).shape)
 
 
-@HANDLES.of("TensorListPushBack")
-def _push_back(op: OpCall) -> Handles:
-    return _refined([_longer(op.handle(0), 1)], op.input(1).shape)
-
-
-@HANDLES.of("TensorListPopBack")
-def _pop_back(op: OpCall) -> Handles:
-    return [_longer(op.handle(0), -1), None]
-
-
 def _longer(handle: Handle, by: Number) -> Handle:
     return handle if handle.length is None else handle._replace(length=handle.length + by)
-
-
-@HANDLES.of("TensorListResize")
-def _resized_list(op: OpCall) -> Handles:
-    return [op.handle(0)._replace(length=size(op, 1))]
-
-
-@HANDLES.of("TensorListScatterIntoExistingList")
-def _scattered_into_list(op: OpCall) -> Handles:
-    return _refined([op.handle(0)], op.shape(1)[1:])
 
 
 @HANDLES.of("TensorListConcatLists")
@@ -190,11 +136,6 @@ def _array(op: OpCall) -> Handles:
     return [Handle(shape_attr(op, "element_shape"), op.integer("dtype"), length)] * (
         2 if op.type == "TensorArrayV3" else 1
     )
-
-
-@HANDLES.of("TensorArrayWriteV3", "TensorArrayWriteV2", "TensorArrayWrite")
-def _write(op: OpCall) -> Handles:
-    return _refined([array_of(op)], op.input(2).shape)
 
 
 @HANDLES.of("TensorArrayScatterV3", "TensorArrayScatterV2", "TensorArrayScatter")
@@ -220,23 +161,12 @@ def _split(op: OpCall) -> Handles:
     return _refined([_at_least_as_long(array_of(op), n)], (None, *op.shape(1)[1:]))
 
 
-@HANDLES.of("TensorArrayGradV3", "TensorArrayGradV2", "TensorArrayGrad")
-def _gradient(op: OpCall) -> Handles:
-    return [array_of(op)] * max(1, len(op.output_types))
-
-
 @HANDLES.of("TensorArrayGradWithShape")
 def _longer_gradient(op: OpCall) -> Handles:
     """Its elements have more dimensions, in front of those of the array."""
     array, front = op.handle(0), element_shape(op, 2)
     item = None if array.shape is None or front is None else (*front, *array.shape)
     return [array._replace(shape=item)] * 2
-
-
-@HANDLES.of("StackV2", "Stack")
-def _stack(op: OpCall) -> Handles:
-    """What is pushed is not known where the stack is made."""
-    return [Handle(None, op.integer("elem_type"))]
 
 
 @HANDLES.of(
@@ -249,3 +179,33 @@ def _queue(op: OpCall) -> Handles:
     if not isinstance(shapes, tuple) or len(shapes) != 1:
         raise UnknownError("the shapes in the queue are unknown")
     return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]
+
+
+HANDLES.of("VarHandleOp _XlaAotOnlyVarHandleOp")(
+    lambda op: [Handle(shape_attr(op), op.integer("dtype"))]
+)
+HANDLES.of(
+    """
+    Identity StopGradient PreventGradient Snapshot DeepCopy Copy CopyHost Enter Exit NextIteration
+    RefIdentity RefEnter RefExit ZerosLike RefNextIteration CheckNumerics _EagerConst EnsureShape
+    DebugIdentity
+    """
+)(lambda op: [op.handle(0)])
+HANDLES.of("IdentityN")(lambda op: [tensor.handle for tensor in op.inputs])
+HANDLES.of("Switch RefSwitch")(lambda op: [op.handle(0)] * 2)
+HANDLES.of("EmptyTensorList")(lambda op: _items(op, 0, 0))
+HANDLES.of("TensorListReserve")(lambda op: _items(op, 0, size(op, 1)))
+HANDLES.of("TensorListPushBack")(lambda op: _refined([_longer(op.handle(0), 1)], op.input(1).shape))
+HANDLES.of("TensorListPopBack")(lambda op: [_longer(op.handle(0), -1), None])
+HANDLES.of("TensorListResize")(lambda op: [op.handle(0)._replace(length=size(op, 1))])
+HANDLES.of("TensorListScatterIntoExistingList")(
+    lambda op: _refined([op.handle(0)], op.shape(1)[1:])
+)
+HANDLES.of("TensorArrayWriteV3 TensorArrayWriteV2 TensorArrayWrite")(
+    lambda op: _refined([array_of(op)], op.input(2).shape)
+)
+HANDLES.of("TensorArrayGradV3 TensorArrayGradV2 TensorArrayGrad")(
+    lambda op: [array_of(op)] * max(1, len(op.output_types))
+)
+# What is pushed is not known where the stack is made.
+HANDLES.of("StackV2 Stack")(lambda op: [Handle(None, op.integer("elem_type"))])

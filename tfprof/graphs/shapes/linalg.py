@@ -41,16 +41,6 @@ def _lu(op: OpCall) -> list[PartialShape]:
     return [(*batch, n, n), (*batch, n)]
 
 
-@RULES.of("MatrixDeterminant", "BatchMatrixDeterminant")
-def _determinant(op: OpCall) -> list[PartialShape]:
-    return [_matrix(op)[0]]
-
-
-@RULES.of("LogMatrixDeterminant")
-def _log_determinant(op: OpCall) -> list[PartialShape]:
-    return [_matrix(op)[0]] * 2
-
-
 @RULES.of("MatrixSolve", "BatchMatrixSolve")
 def _solve(op: OpCall) -> list[PartialShape]:
     batch, n = _square(op)
@@ -68,16 +58,6 @@ def _triangular_solve(op: OpCall) -> list[PartialShape]:
 def _least_squares(op: OpCall) -> list[PartialShape]:
     batch, _, n = _matrix(op)
     return [(*batch, n, _matrix(op, 1)[2])]
-
-
-@RULES.of("TridiagonalSolve")
-def _tridiagonal_solve(op: OpCall) -> list[PartialShape]:
-    return [op.shape(1)]
-
-
-@RULES.of("TridiagonalMatMul")
-def _tridiagonal_mat_mul(op: OpCall) -> list[PartialShape]:
-    return [op.shape(3)]
 
 
 @RULES.of("Qr")
@@ -111,3 +91,9 @@ def _eigenvalues_above_vectors(op: OpCall) -> list[PartialShape]:
     """The eigenvalues are the first row of the result."""
     batch, n = _square(op)
     return [(*batch, n + 1, n)]
+
+
+RULES.of("MatrixDeterminant BatchMatrixDeterminant")(lambda op: [_matrix(op)[0]])
+RULES.of("LogMatrixDeterminant")(lambda op: [_matrix(op)[0]] * 2)
+RULES.of("TridiagonalSolve")(lambda op: [op.shape(1)])
+RULES.of("TridiagonalMatMul")(lambda op: [op.shape(3)])

@@ -51,11 +51,6 @@ def product_sizes(op: OpCall) -> tuple[Number | None, Number | None, Number | No
     return m, same_dim(k, other_k), n
 
 
-@RULES.of("SparseMatMul", *with_onednn("MatMul", "_FusedMatMul"))
-def _mat_mul(op: OpCall) -> list[PartialShape]:
-    return [mat_mul_shape(op)]
-
-
 def mat_mul_shape(op: OpCall) -> PartialShape:
     """The shape of a product of two matrices.
 
@@ -77,6 +72,5 @@ def _batch_mat_mul(op: OpCall) -> list[PartialShape]:
     return [(*batch, m, n)]
 
 
-@RULES.of("XlaEinsum", *with_onednn("Einsum"))
-def _einsum(op: OpCall) -> list[PartialShape]:
-    return [read_einsum(op).shape]
+RULES.of(*with_onednn("MatMul", "_FusedMatMul"), "SparseMatMul")(lambda op: [mat_mul_shape(op)])
+RULES.of(*with_onednn("Einsum"), "XlaEinsum")(lambda op: [read_einsum(op).shape])

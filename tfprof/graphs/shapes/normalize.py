@@ -51,61 +51,11 @@ def _layouts(n: int) -> list[PartialShape]:
     return [(None,)] * n
 
 
-@RULES.of(
-    *("FusedBatchNorm", "FusedBatchNormV2", "_MklNativeFusedBatchNorm"),
-    "_MklNativeFusedBatchNormV2",
-)
-def _batch_norm(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 5)
-
-
-@RULES.of(
-    *("FusedBatchNormV3", "_MklNativeFusedBatchNormV3", "_FusedBatchNormEx"),
-    "_MklNativeFusedBatchNormEx",
-)
-def _batch_norm_v3(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 6)
-
-
-@RULES.of("_MklFusedBatchNorm", "_MklFusedBatchNormV2")
-def _mkl_batch_norm(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 5) + _layouts(5)
-
-
-@RULES.of("_MklFusedBatchNormV3", "_MklFusedBatchNormEx")
-def _mkl_batch_norm_v3(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 6) + _layouts(6)
-
-
-@RULES.of(
-    *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
-    *("_MklNativeFusedBatchNormGrad", "_MklNativeFusedBatchNormGradV2"),
-    "_MklNativeFusedBatchNormGradV3",
-)
-def _batch_norm_grad(op: OpCall) -> list[PartialShape]:
-    return _backward(op)
-
-
-@RULES.of("_MklFusedBatchNormGrad", "_MklFusedBatchNormGradV2", "_MklFusedBatchNormGradV3")
-def _mkl_batch_norm_grad(op: OpCall) -> list[PartialShape]:
-    return _backward(op) + _layouts(5)
-
-
 @RULES.of("_FusedBatchNormGradEx")
 def _fused_batch_norm_grad(op: OpCall) -> list[PartialShape]:
     image: PartialShape = _image(op, 1, 0)
     sides = count_attr(op, "num_side_inputs") if "num_side_inputs" in op.attrs else 0
     return _backward(op) + [image] * sides
-
-
-@RULES.of("BatchNormWithGlobalNormalization", "_MklLayerNorm", "_MklFusedInstanceNorm", "LRN")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("LRNGrad")
-def _local_response_grad(op: OpCall) -> list[PartialShape]:
-    return [_image(op, 0, 1, 2)]
 
 
 @RULES.of("BatchNormWithGlobalNormalizationGrad")
@@ -114,3 +64,30 @@ def _global_batch_norm_grad(op: OpCall) -> list[PartialShape]:
     if not image:
         raise UnknownError("a batch normalization of a scalar")
     return [image, *[(image[-1],)] * 4]
+
+
+RULES.of(
+    """
+    FusedBatchNorm FusedBatchNormV2 _MklNativeFusedBatchNorm _MklNativeFusedBatchNormV2
+    """
+)(lambda op: _forward(op, 5))
+RULES.of(
+    """
+    FusedBatchNormV3 _MklNativeFusedBatchNormV3 _FusedBatchNormEx _MklNativeFusedBatchNormEx
+    """
+)(lambda op: _forward(op, 6))
+RULES.of("_MklFusedBatchNorm _MklFusedBatchNormV2")(lambda op: _forward(op, 5) + _layouts(5))
+RULES.of("_MklFusedBatchNormV3 _MklFusedBatchNormEx")(lambda op: _forward(op, 6) + _layouts(6))
+RULES.of(
+    """
+    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 _MklNativeFusedBatchNormGrad
+    _MklNativeFusedBatchNormGradV2 _MklNativeFusedBatchNormGradV3
+    """
+)(_backward)
+RULES.of("_MklFusedBatchNormGrad _MklFusedBatchNormGradV2 _MklFusedBatchNormGradV3")(
+    lambda op: _backward(op) + _layouts(5)
+)
+RULES.of("BatchNormWithGlobalNormalization _MklLayerNorm _MklFusedInstanceNorm LRN")(
+    lambda op: [op.shape()]
+)
+RULES.of("LRNGrad")(lambda op: [_image(op, 0, 1, 2)])

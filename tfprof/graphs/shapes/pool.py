@@ -55,31 +55,6 @@ def pooled(op: OpCall) -> PartialShape:
     return (*dims, *image[n_dims:])
 
 
-@RULES.of(*POOLS, "MaxPoolV2")
-def _pool(op: OpCall) -> list[PartialShape]:
-    return [pooled(op)]
-
-
-@RULES.of("MaxPoolWithArgmax")
-def _pool_with_places(op: OpCall) -> list[PartialShape]:
-    return [pooled(op)] * 2
-
-
-@RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
-def _like_image(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad")
-def _like_result(op: OpCall) -> list[PartialShape]:
-    return [op.input(1).shape]
-
-
-@RULES.of("MaxPoolGradGradWithArgmax")
-def _like_places(op: OpCall) -> list[PartialShape]:
-    return [op.input(2).shape]
-
-
 @RULES.of(*AVERAGE_GRADIENTS)
 def _image_as_numbers(op: OpCall) -> list[PartialShape]:
     n_dims = len(window_sizes(op))
@@ -116,3 +91,12 @@ def _shrunk(size: Number, ratio: float) -> Size:
     if isinstance(size, int):
         return int(size / ratio)
     return floor_div(size, int(ratio)) if Fraction(ratio).denominator == 1 else None
+
+
+RULES.of(*POOLS, "MaxPoolV2")(lambda op: [pooled(op)])
+RULES.of("MaxPoolWithArgmax")(lambda op: [pooled(op)] * 2)
+RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2 MaxPoolGradWithArgmax FractionalMaxPoolGrad")(
+    lambda op: [op.input(0).shape]
+)
+RULES.of("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")(lambda op: [op.input(1).shape])
+RULES.of("MaxPoolGradGradWithArgmax")(lambda op: [op.input(2).shape])

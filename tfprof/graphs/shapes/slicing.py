@@ -147,18 +147,6 @@ def _strided_slice(op: OpCall) -> Shapes:
     return [sliced_shape(dims, strided_parts(op, len(dims), 1))]
 
 
-@RULES.of("StridedSliceGrad")
-def _strided_slice_gradient(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 0)]
-
-
-@RULES.of(
-    "StridedSliceAssign", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice", "InplaceUpdate"
-)
-def _updated(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
 @RULES.of("Slice")
 def _slice(op: OpCall) -> Shapes:
     """A size of -1 stands for all that is left."""
@@ -186,6 +174,8 @@ def _random_crop(op: OpCall) -> Shapes:
     return [(height, width, dims[2])]
 
 
-@RULES.of("XlaDynamicSlice")
-def _xla_dynamic_slice(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 2)]
+RULES.of("StridedSliceGrad")(lambda op: [spelled_shape(op, 0)])
+RULES.of("StridedSliceAssign TensorStridedSliceUpdate XlaDynamicUpdateSlice InplaceUpdate")(
+    lambda op: [op.shape()]
+)
+RULES.of("XlaDynamicSlice")(lambda op: [spelled_shape(op, 2)])

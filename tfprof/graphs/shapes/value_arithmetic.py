@@ -155,12 +155,6 @@ def _divide(one: Any, other: Any) -> Real | None:
     return quotient if quotient * other == one else None
 
 
-@RULES.of("Div")
-def _old_division(op: OpCall) -> Folded:
-    """Cuts off for integers, and does not for floats."""
-    return RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
-
-
 @_binary("Maximum")
 def larger(one: Any, other: Any) -> Real:
     """The larger one."""
@@ -257,3 +251,9 @@ def _converted(value: Element, dtype: int) -> Element:
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and abs(value) < 1 << 63 else None
     return int(value) if isinstance(value, bool) else value
+
+
+# Cuts off for integers, and does not for floats.
+RULES.of("Div")(
+    lambda op: RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
+)

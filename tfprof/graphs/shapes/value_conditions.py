@@ -119,11 +119,6 @@ def opposite(value: Element) -> Element:
     return None
 
 
-@RULES.of("LogicalNot")
-def _not(op: OpCall) -> Folded:
-    return [tuple(map(opposite, op.elements(0)))]
-
-
 @RULES.of("Select", "SelectV2")
 def _select(op: OpCall) -> Folded:
     """The first kind takes a vector as a choice between rows."""
@@ -138,3 +133,6 @@ def _chosen(choice: Element, one: Element, other: Element) -> Element:
     if isinstance(choice, bool):
         return one if choice else other
     return one if one == other else None
+
+
+RULES.of("LogicalNot")(lambda op: [tuple(map(opposite, op.elements(0)))])

@@ -64,11 +64,6 @@ def _others(dims: Dims, places: Sequence[int]) -> Dims:
     return tuple(size for place, size in enumerate(dims) if place not in places)
 
 
-@RULES.of("XlaConv", "XlaConvV2")
-def _conv(op: OpCall) -> list[PartialShape]:
-    return [xla_convolution(op).shape]
-
-
 @RULES.of("XlaPad")
 def _pad(op: OpCall) -> list[PartialShape]:
     """Elements are added in front, behind, and between; negative numbers cut off."""
@@ -97,17 +92,6 @@ def _gather(op: OpCall) -> list[PartialShape]:
     return [tuple(along[place] if place in along else next(others) for place in range(rank))]
 
 
-@RULES.of("XlaReduce")
-def _reduce(op: OpCall) -> list[PartialShape]:
-    return [_reduced(op)]
-
-
-@RULES.of("XlaVariadicReduce", "XlaVariadicReduceV2")
-def _variadic_reduce(op: OpCall) -> list[PartialShape]:
-    """Half of the inputs are where reductions begin."""
-    return [_reduced(op)] * (len(op.inputs) // 2)
-
-
 def _reduced(op: OpCall) -> PartialShape:
     dims = op.shape(0)
     axes = [axis_in(axis, len(dims)) for axis in op.ints("dimensions_to_reduce")]
@@ -129,26 +113,6 @@ def _reduce_window(op: OpCall) -> list[PartialShape]:
             for size, more, window, stride, spacing in steps
         )
     ]
-
-
-@RULES.of(
-    *("XlaSort", "XlaReducePrecision", "XlaAllReduce", "XlaScatter", "XlaSelectAndScatter"),
-    *("XlaSharding", "XlaClusterOutput", "XlaSetDynamicDimensionSize", "XlaSetBound"),
-    "XlaRemoveDynamicDimensionSize",
-)
-def _same_shape(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of("XlaKeyValueSort")
-def _same_shapes(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape, op.input(1).shape]
-
-
-@RULES.of("XlaVariadicSort")
-def _variadic_sort(op: OpCall) -> list[PartialShape]:
-    """The last input is the dimension."""
-    return [tensor.shape for tensor in op.inputs[:-1]]
 
 
 @RULES.of("XlaReduceScatter")
@@ -223,31 +187,6 @@ def _concat(op: OpCall) -> list[PartialShape]:
     return [tuple(size * number - padding for size, number, padding in parts)]
 
 
-@RULES.of("XlaReplicaId")
-def _scalar(op: OpCall) -> list[PartialShape]:
-    return [()]
-
-
-@RULES.of("XlaRngBitGenerator")
-def _random_bits(op: OpCall) -> list[PartialShape]:
-    return [op.input(1).shape, spelled_shape(op, 2)]
-
-
-@RULES.of("XlaCustomCall")
-def _declared(op: OpCall) -> list[PartialShape]:
-    return [shape_attr(op)]
-
-
-@RULES.of("XlaCustomCallV2")
-def _declared_shapes(op: OpCall) -> list[PartialShape]:
-    return shapes_attr(op, "result_shapes")
-
-
-@RULES.of("XlaSpmdShardToFullShape")
-def _full_shape(op: OpCall) -> list[PartialShape]:
-    return [shape_attr(op, "full_shape")]
-
-
 def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
     """Number of elements of a sort, and of those that are sorted together.
 
@@ -257,3 +196,23 @@ def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
     dims = op.shape(0)
     axis = axis_of(op, len(op.inputs) - 1, len(dims)) if op.type == "XlaVariadicSort" else -1
     return op.n_in(0), dims[axis] if dims else 1
+
+
+RULES.of("XlaConv XlaConvV2")(lambda op: [xla_convolution(op).shape])
+RULES.of("XlaReduce")(lambda op: [_reduced(op)])
+# Half of the inputs are where reductions begin.
+RULES.of("XlaVariadicReduce XlaVariadicReduceV2")(lambda op: [_reduced(op)] * (len(op.inputs) // 2))
+RULES.of(
+    """
+    XlaSort XlaReducePrecision XlaAllReduce XlaScatter XlaSelectAndScatter XlaSharding
+    XlaClusterOutput XlaSetDynamicDimensionSize XlaSetBound XlaRemoveDynamicDimensionSize
+    """
+)(lambda op: [op.input(0).shape])
+RULES.of("XlaKeyValueSort")(lambda op: [op.input(0).shape, op.input(1).shape])
+# The last input is the dimension.
+RULES.of("XlaVariadicSort")(lambda op: [tensor.shape for tensor in op.inputs[:-1]])
+RULES.of("XlaReplicaId")(lambda op: [()])
+RULES.of("XlaRngBitGenerator")(lambda op: [op.input(1).shape, spelled_shape(op, 2)])
+RULES.of("XlaCustomCall")(lambda op: [shape_attr(op)])
+RULES.of("XlaCustomCallV2")(lambda op: shapes_attr(op, "result_shapes"))
+RULES.of("XlaSpmdShardToFullShape")(lambda op: [shape_attr(op, "full_shape")])
