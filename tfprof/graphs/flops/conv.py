@@ -32,11 +32,7 @@ _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning,
 
 
 def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
-    """How many products an element of the result is the sum of: taps × channels of its group.
-
-    Raises:
-        UnknownError: The filter has too few dimensions.
-    """
+    """How many products an element of the result is the sum of: taps × channels of its group."""
     if len(filter_dims) < 3:
         raise UnknownError(f"a filter of {len(filter_dims)} dimensions has no meaning")
     channels_first = op.text("filter_format", "HWIO") != "HWIO"
@@ -44,11 +40,7 @@ def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
 
 
 def taps_of_depthwise(filter_dims: Dims) -> Number:
-    """How many taps the window of a depthwise filter has.
-
-    Raises:
-        UnknownError: The filter has too few dimensions.
-    """
+    """How many taps the window of a depthwise filter has."""
     if len(filter_dims) != 4:
         raise UnknownError(f"a depthwise filter has 4 dimensions, not {len(filter_dims)}")
     return math.prod(filter_dims[:2])

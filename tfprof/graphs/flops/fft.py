@@ -21,11 +21,7 @@ _SOURCE = "Frigo & Johnson, The Design and Implementation of FFTW3, 2005, §V"
 
 
 def _points(lengths: Dims) -> int:
-    """Points of a transform.
-
-    Raises:
-        UnknownError: A length is unknown.
-    """
+    """Points of a transform."""
     n = math.prod(lengths)
     if not isinstance(n, int):
         raise UnknownError("an FFT of unknown length")

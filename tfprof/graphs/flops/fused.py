@@ -50,11 +50,7 @@ _OWN = {
 
 
 def tail_operations(op: OpCall, name: str) -> int:
-    """Operations per element of an op that is fused behind a product.
-
-    Raises:
-        UnknownError: Nothing is known of such an op.
-    """
+    """Operations per element of an op that is fused behind a product."""
     bare = name.removeprefix("_Mkl").removeprefix("_")
     if bare in _OWN:
         return _OWN[bare]

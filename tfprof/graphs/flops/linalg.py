@@ -28,11 +28,7 @@ def _matrix(op: OpCall, index: int = 0) -> tuple[Number, Number, Number]:
 
 
 def _square(op: OpCall, index: int = 0) -> tuple[Number, Number]:
-    """Matrices in a batch, and their rows.
-
-    Raises:
-        UnknownError: They are not square.
-    """
+    """Matrices in a batch, and their rows."""
     batch, rows, columns = _matrix(op, index)
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise UnknownError(f"matrices of {rows} x {columns} instead of square ones")
@@ -40,11 +36,7 @@ def _square(op: OpCall, index: int = 0) -> tuple[Number, Number]:
 
 
 def _cost(op: OpCall, macs: Number, other: Number, **numbers: Number) -> Cost:
-    """Cost of multiply-adds and other operations on elements of the op's type.
-
-    Raises:
-        UnknownError: The formula does not hold for matrices that small.
-    """
+    """Cost of multiply-adds and other operations on elements of the op's type."""
     if isinstance(macs, int) and macs < 0:
         raise UnknownError(f"no count for matrices of these sizes: {numbers}")
     dtype = element_type(op)

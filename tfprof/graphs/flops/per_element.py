@@ -24,11 +24,7 @@ class PerElement(NamedTuple):
 
 
 def per_element(op: OpCall, entry: PerElement) -> int:
-    """Operations per element for the element type of an op: 0 for integers and truth values.
-
-    Raises:
-        UnknownError: Elements are complex, and nothing is stated for those.
-    """
+    """Operations per element for the element type of an op: 0 for integers and truth values."""
     dtype = element_type(op)
     if not is_complex(dtype):
         return entry.real if float_work(1, dtype) else 0

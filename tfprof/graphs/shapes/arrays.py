@@ -59,11 +59,7 @@ def _reshape(op: OpCall) -> Shapes:
 
 
 def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
-    """The shape with as many elements as before; one size may be -1 or unknown, and follows.
-
-    Raises:
-        UnknownError: The number of elements cannot be the same.
-    """
+    """The shape with as many elements as before; one size may be -1 or unknown, and follows."""
     if wanted is None:
         return None
     if any(isinstance(size, int) and size < -1 for size in wanted):
@@ -235,9 +231,6 @@ def broadcast_axes(op: OpCall) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes along which each of two gradients is summed: where its operand was repeated.
 
     An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are taken not to be 1.
-
-    Raises:
-        UnknownError: The shapes that flow in are unknown.
     """
     one, other = op.numbers(0), op.numbers(1)
     rank = max(len(one), len(other))

@@ -1,4 +1,4 @@
-"""Shapes of ops on images that keep the size of the image, or return few numbers of it."""
+"""Shapes of ops on images: colors, and boxes in images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _combined(op: OpCall) -> list[PartialShape]:
 
 
 def _fewest(kept: Number | None, op: OpCall) -> Number | None:
-    """Padded to what all classes may keep, if that is less."""
+    """Results are padded to the number that all classes may keep, if that is less."""
     per_class, classes = size(op, 2), op.shape_of_rank(1, 3)[2]
     return None if kept is None or per_class is None else minimum(kept, per_class * classes)
 

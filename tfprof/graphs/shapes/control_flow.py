@@ -1,4 +1,4 @@
-"""Shapes of what control flow passes on."""
+"""Shapes of the outputs of control-flow ops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RULES: Rules[PartialShape] = Rules()
 
 @RULES.of("Merge", "RefMerge", "_XlaMerge")
 def _merge(op: OpCall) -> Shapes:
-    """What comes back from the end of a loop may not be known yet, and is left out."""
+    """The input from the end of a loop may not be known yet; it is left out then."""
     shape = common_shape([tensor.shape for tensor in op.inputs])
     return [shape] if op.type == "_XlaMerge" else [shape, ()]
 

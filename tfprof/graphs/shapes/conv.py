@@ -55,11 +55,7 @@ class Kernel(NamedTuple):
 
 
 def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Kernel:
-    """The filter that is an input; sizes are None if nothing is known of it.
-
-    Raises:
-        UnknownError: It has the wrong number of dimensions, or its format is unknown.
-    """
+    """The filter that is an input; sizes are None if nothing is known of it."""
     dims = op.input(index).shape
     if dims is None:
         return Kernel((None,) * n_spatial, None, None)
@@ -78,11 +74,7 @@ def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Ker
 
 
 def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> PartialShape:
-    """The shape of input 0 convolved with input 1 by the attributes of an op.
-
-    Raises:
-        UnknownError: Shapes or attributes do not fit.
-    """
+    """The shape of input 0 convolved with input 1 by the attributes of an op."""
     layout = layout_of(op, n_spatial)
     image: Sequence[Size] | None = op.input(0).shape
     if image is not None:
@@ -97,11 +89,7 @@ def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> Partial
 def convolved_dims(
     layout: Layout, windows: Windows, image: Sequence[Size] | None, kernel: Kernel
 ) -> PartialShape:
-    """The shape of a convolution; ``image`` is None if nothing is known of it.
-
-    Raises:
-        UnknownError: The channels of the image do not form groups as large as the filter's.
-    """
+    """The shape of a convolution; ``image`` is None if nothing is known of it."""
     image = image if image is not None else (None,) * layout.rank
     channels, seen = layout.channel_count(image), kernel.inputs
     if isinstance(channels, int) and isinstance(seen, int) and (seen < 1 or channels % seen):

@@ -51,11 +51,7 @@ class Einsum(NamedTuple):
 
 
 def read_einsum(op: OpCall) -> Einsum:
-    """The equation of an op.
-
-    Raises:
-        UnknownError: It makes no sense, does not fit the shapes, or those are unknown.
-    """
+    """The equation of an op."""
     equation = op.text("equation").replace(" ", "")
     left, arrow, right = equation.partition("->")
     terms = left.split(",")

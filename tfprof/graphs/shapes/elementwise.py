@@ -12,7 +12,7 @@ RULES: Rules[PartialShape] = Rules()
 
 @RULES.of("Select")
 def _select(op: OpCall) -> list[PartialShape]:
-    """The condition may have fewer dimensions than the two choices, which are alike."""
+    """The condition may have fewer dimensions than the two choices, which have one shape."""
     for index in (1, 2):
         if op.input(index).shape is not None:
             return [op.shape(index)]
@@ -56,7 +56,7 @@ RULES.of(
     SelectV2 RiscAdd RiscDiv RiscMax RiscMin RiscMul RiscPow RiscRem RiscSub
     """
 )(lambda op: [broadcast(*(op.shape(index) for index in range(len(op.inputs))))])
-# All inputs have one shape, so each tells what the others leave unknown.
+# All inputs have the same shape, so one may give a dimension that another leaves unknown.
 RULES.of(
     """
     SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad ReluGrad Relu6Grad LeakyReluGrad

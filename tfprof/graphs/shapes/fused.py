@@ -22,11 +22,7 @@ PADDED_FUSED_CONV = (
 
 
 def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:
-    """A shape with the paddings, two for each dimension, that an input gives.
-
-    Raises:
-        UnknownError: They do not fit.
-    """
+    """A shape with the paddings, two for each dimension, that an input gives."""
     amounts = spelled_numbers(op, index) if op.input(index).values is not None else None
     if amounts is None:
         return (None,) * len(image)
@@ -47,11 +43,7 @@ def _onednn_padded_conv(op: OpCall) -> list[PartialShape]:
 
 
 def resized(op: OpCall) -> tuple[Size, ...]:
-    """The shape of the image after it has been given the size in input 1.
-
-    Raises:
-        UnknownError: That is no height and width.
-    """
+    """The shape of the image after it has been given the size in input 1."""
     batch, _, _, channels = op.shape_of_rank(0, 4)
     sizes = spelled_numbers(op, 1)
     if sizes is None:

@@ -43,7 +43,7 @@ def _argument(op: OpCall) -> Handles:
 
 @HANDLES.of("Merge", "RefMerge")
 def _merge(op: OpCall) -> Handles:
-    """What comes back from the end of a loop may not be known yet: only a shape is taken then."""
+    """The input from the end of a loop may not be known yet; the length is unknown then."""
     known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
     if not known:
         raise UnknownError("it is unknown what is merged")
@@ -83,7 +83,7 @@ def _list_of_rows(op: OpCall) -> Handles:
 
 @HANDLES.of("TensorListScatterV2", "TensorListScatter")
 def _scattered_list(op: OpCall) -> Handles:
-    """As long as is asked for; else the largest index says it."""
+    """The length is an input; if it is -1, the largest index gives it."""
     length: Number | None = None
     stated = op.input(3).values
     if stated is not None and stated != (-1,):
@@ -101,7 +101,7 @@ def _split_list(op: OpCall) -> Handles:
 
 
 def _refined(handles: Handles, item: PartialShape) -> Handles:
-    """Lists of whose elements the shape is known from what is put in."""
+    """Lists whose elements have the shape of an item that is put in."""
     return [
         None if handle is None else handle._replace(shape=same_shape((handle.shape, item)))
         for handle in handles
@@ -174,7 +174,7 @@ def _longer_gradient(op: OpCall) -> Handles:
     *("RandomShuffleQueueV2",),
 )
 def _queue(op: OpCall) -> Handles:
-    """Only of queues with one component: a handle has one shape."""
+    """A handle has one shape, so only queues with one component are followed."""
     shapes, dtypes = op.attr("shapes"), op.ints("component_types")
     if not isinstance(shapes, tuple) or len(shapes) != 1:
         raise UnknownError("the shapes in the queue are unknown")
@@ -207,5 +207,5 @@ HANDLES.of("TensorArrayWriteV3 TensorArrayWriteV2 TensorArrayWrite")(
 HANDLES.of("TensorArrayGradV3 TensorArrayGradV2 TensorArrayGrad")(
     lambda op: [array_of(op)] * max(1, len(op.output_types))
 )
-# What is pushed is not known where the stack is made.
+# The op that makes a stack does not say what is pushed.
 HANDLES.of("StackV2 Stack")(lambda op: [Handle(None, op.integer("elem_type"))])

@@ -14,7 +14,7 @@ RULES: Rules[PartialShape] = Rules()
 
 
 def _item(op: OpCall, index: int | None) -> PartialShape:
-    """The shape of one element: what is known of the list, and what the op says."""
+    """The shape of one element, from the list and from the op."""
     handle = op.input(0).handle
     stated = None if index is None else element_shape(op, index)
     return same_shape((stated, None if handle is None else handle.shape))
@@ -37,7 +37,7 @@ def _gather(op: OpCall) -> Shapes:
 
 @RULES.of("TensorListConcat", "TensorListConcatV2")
 def _concat(op: OpCall) -> Shapes:
-    """The parts may have different lengths; the second output tells them."""
+    """The parts may have different lengths, which are the second output."""
     handle = op.input(0).handle
     length = None if handle is None else handle.length
     if op.type == "TensorListConcat":
@@ -56,7 +56,7 @@ def _joined(item: PartialShape, length: Number | None) -> PartialShape:
 
 @RULES.of("TensorListElementShape")
 def _element_shape(op: OpCall) -> Shapes:
-    """A scalar where even the rank is unknown, so nothing is said then."""
+    """The shape is a scalar if the rank is unknown, so only a known rank gives an answer."""
     item = _item(op, None)
     return [None if item is None else (len(item),)]
 
@@ -68,11 +68,7 @@ def array_of(op: OpCall) -> Handle:
 
 
 def same_list(handles: Sequence[Handle]) -> Handle:
-    """What several handles of one list tell together; what the first ones say comes first.
-
-    Raises:
-        UnknownError: The shapes of its elements contradict each other.
-    """
+    """One handle from several of the same list; where they differ, the first one counts."""
     return Handle(
         same_shape(handle.shape for handle in handles),
         next((handle.dtype for handle in handles if handle.dtype), 0),

@@ -8,7 +8,7 @@ def with_onednn(*op_types: str) -> tuple[str, ...]:
 
     ``Conv2D`` becomes ``_MklNativeConv2D``, or ``_MklConv2D`` where each tensor comes with another
     one that describes its layout, behind all others. ``_FusedConv2D`` loses its underscore first.
-    The rule gives some names that no version of TensorFlow has; nobody will ask for these.
+    The rule gives some names that no version of TensorFlow has; they are never looked up.
     """
     names: list[str] = []
     for op_type in op_types:

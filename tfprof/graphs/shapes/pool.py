@@ -20,11 +20,7 @@ MAXIMUM_GRADIENTS = with_onednn("MaxPoolGrad", "MaxPool3DGrad")
 
 
 def window_sizes(op: OpCall) -> tuple[int, ...]:
-    """Size of the window along each dimension, from the attribute or from the input before last.
-
-    Raises:
-        UnknownError: It is unknown, or not a size.
-    """
+    """Size of the window along each dimension, from the attribute or from the input before last."""
     return _steps(op, "ksize", -2)
 
 
@@ -37,11 +33,7 @@ def _steps(op: OpCall, name: str, index: int) -> tuple[int, ...]:
 
 
 def pooled(op: OpCall) -> PartialShape:
-    """The shape of input 0 after pooling; windows may slide along any dimension.
-
-    Raises:
-        UnknownError: Shapes or attributes do not fit.
-    """
+    """The shape of input 0 after pooling; windows may slide along any dimension."""
     sizes = window_sizes(op)
     n_dims = len(sizes)
     layout = layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
@@ -75,7 +67,7 @@ def _fractional_image_as_numbers(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("FractionalAvgPool", "FractionalMaxPool")
 def _fractional_pool(op: OpCall) -> list[PartialShape]:
-    """Sizes are divided by the ratios and rounded down; then where rows and columns begin."""
+    """Sizes divided by the ratios and rounded down; the other outputs are first rows and columns."""
     ratios = op.attr("pooling_ratio")
     if not isinstance(ratios, tuple) or len(ratios) != 4:
         raise UnknownError("the attribute pooling_ratio is not four numbers")

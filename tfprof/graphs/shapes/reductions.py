@@ -15,7 +15,7 @@ RULES: Rules[PartialShape] = Rules()
 
 @RULES.of("Sum Prod Mean Max Min All Any EuclideanNorm SparseReduceSum SparseReduceMax")
 def _reduction(op: OpCall) -> list[PartialShape]:
-    """Reduced axes go, or become 1."""
+    """Reduced axes are left out, or become 1."""
     sparse = op.type.startswith("Sparse")
     axes_index = 3 if sparse else 1
     dims: PartialShape = spelled_shape(op, 2) if sparse else op.shape()
@@ -79,7 +79,7 @@ def _without_last(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("SparseBincount")
 def _sparse_bincount(op: OpCall) -> list[PartialShape]:
-    """Rows are counted by themselves."""
+    """Each row has its own counts."""
     dims = spelled_shape(op, 2)
     if dims is None or not 1 <= len(dims) <= 2:
         raise UnknownError("the input of a count must have one or two dimensions")
@@ -109,15 +109,15 @@ RULES.of("TopK TopKUnique TopKWithUnique")(lambda op: _top_k(op, op.integer("k")
 RULES.of("TopKV2")(lambda op: _top_k(op, size(op, 1)))
 RULES.of("InTopK InTopKV2")(lambda op: [(op.shape_of_rank(0, 2)[0],)])
 RULES.of("HistogramFixedWidth")(lambda op: [(size(op, 2),)])
-# A row for each row of the input, which has a split less than splits.
+# A row for each row of the input, which has one split more than rows.
 RULES.of("RaggedBincount")(lambda op: [(op.shape_of_rank(0, 1)[0] - 1, size(op, 2))])
-# The last segment id decides how many there are.
-RULES.of("SegmentSum SegmentMean SegmentProd SegmentMin SegmentMax")(
-    lambda op: [(None, *_rows(op)[1:])]
-)
-RULES.of("SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN")(
-    lambda op: [(None, *_rows(op)[1:])]
-)
+# The last segment id decides how many segments there are.
+RULES.of(
+    """
+    SegmentSum SegmentMean SegmentProd SegmentMin SegmentMax SparseSegmentSum SparseSegmentMean
+    SparseSegmentSqrtN
+    """
+)(lambda op: [(None, *_rows(op)[1:])])
 RULES.of(
     """
     SparseSegmentSumWithNumSegments SparseSegmentMeanWithNumSegments

@@ -1,4 +1,4 @@
-"""How the rules of a family of ops are written down: by op type."""
+"""Rules of a family of ops, by op type."""
 
 from __future__ import annotations
 

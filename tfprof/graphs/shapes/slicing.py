@@ -40,9 +40,6 @@ def strided_parts(op: OpCall, rank: int, first: int) -> list[Part]:
         op: The op, with begin, end and strides in a row.
         rank: Number of dimensions of what is sliced.
         first: Number of the input that has the begins.
-
-    Raises:
-        UnknownError: The number of parts is unknown or too large, or a stride is 0.
     """
     triples = _triples(op, first)
     n = len(triples)

@@ -59,7 +59,7 @@ def _split(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("SparseFillEmptyRows")
 def _fill(op: OpCall) -> list[PartialShape]:
-    """How many rows are filled depends on the indices."""
+    """The number of filled rows depends on the indices."""
     nnz, rank = op.shape_of_rank(0, 2)
     dense = spelled_numbers(op, 2)
     return [(None, rank), (None,), (dense[0] if dense else None,), (nnz,)]

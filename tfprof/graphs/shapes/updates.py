@@ -1,4 +1,4 @@
-"""Shapes of what updates of variables return."""
+"""Shapes of the outputs of updates of variables."""
 
 from __future__ import annotations
 

@@ -53,12 +53,12 @@ def dtype_of(op: OpCall) -> int:
 
 
 def operand(value: Element) -> Real | None:
-    """An element as a number, None if it is none."""
+    """An element as a number, None if it is not one."""
     return None if isinstance(value, (bool, tuple)) else value
 
 
 def together(one: Real, other: Real) -> tuple[Real, Real] | None:
-    """Two numbers that can be computed with: beside an unknown, a float must be whole."""
+    """Two numbers in types that go together: next to a symbol, a float must be whole."""
     if isinstance(one, float) and not isinstance(other, (int, float)):
         return (int(one), other) if one.is_integer() else None
     if isinstance(other, float) and not isinstance(one, (int, float)):

@@ -37,7 +37,7 @@ def _constant(op: OpCall) -> Folded:
 
 @RULES.of("Enter")
 def _enter(op: OpCall) -> Folded:
-    """What is no constant of the loop takes another value in each round."""
+    """A value that is not constant in the loop differs in each iteration."""
     if not op.flag("is_constant"):
         raise UnknownError("the value changes in the loop")
     return [op.elements(0)]
@@ -121,7 +121,7 @@ def _strided_slice(op: OpCall) -> Folded:
 
 
 def _index(part: Part, dim: int) -> slice:
-    """Where a part begins and ends; the one element of a dimension that goes is a slice, too."""
+    """Begin and end of a part. A single element is a slice, too; its dimension is 1 then."""
     begin, end = part.begin, part.end
     if not part.known or not isinstance(begin, int | None) or not isinstance(end, int | None):
         raise UnknownError("it is unknown where the slice begins or ends")
@@ -209,7 +209,7 @@ def _pad(op: OpCall) -> Folded:
 
 @RULES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Folded:
-    """Of two sizes, the one that is not 1; an unknown one is taken not to be 1."""
+    """The size that is not 1; unknown sizes are assumed not to be 1."""
     one, other = op.elements(0), op.elements(1)
     rank = max(len(one), len(other))
     one, other = ((1,) * (rank - len(shape)) + shape for shape in (one, other))
@@ -258,7 +258,7 @@ def _where(op: OpCall) -> Folded:
 
 @RULES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Folded:
-    """Rows by index; of several with the same index, the last one stays."""
+    """Rows by index; the last of several with the same index counts."""
     n = len(op.inputs) // 2
     rows: dict[int, SmallArray] = {}
     for place in range(n):
@@ -282,7 +282,7 @@ RULES.of("Switch")(lambda op: [op.elements(0)] * 2)
 RULES.of("ShapeN")(lambda op: [tensor.shape for tensor in op.inputs])
 RULES.of("Size")(lambda op: [(op.n_in(0),)])
 RULES.of("Rank")(lambda op: [(len(op.shape(0)),)])
-# An array's handle tells its length, its flow may not.
+# The handle of an array has its length; its flow may not.
 RULES.of("TensorListLength TensorArraySizeV3 TensorArraySizeV2 TensorArraySize")(
     lambda op: [(op.handle(0).length,)]
 )

@@ -27,7 +27,7 @@ RULES: Rules[PartialShape] = Rules()
 
 @RULES.of("XlaDot", "XlaDotV2")
 def _dot(op: OpCall) -> list[PartialShape]:
-    """Dimensions of the batch, then those of the left operand that stay, then the right one's."""
+    """Batch dimensions, then the remaining ones of the left operand, then those of the right."""
     lhs, rhs = op.shape(0), op.shape(1)
     numbers = checked_dot_numbers(op)
     batch = same_shape(
@@ -42,11 +42,7 @@ def _dot(op: OpCall) -> list[PartialShape]:
 
 
 def checked_dot_numbers(op: OpCall) -> DotNumbers:
-    """The dimensions of a dot product, each of which exists and occurs once.
-
-    Raises:
-        UnknownError: They do not fit the operands.
-    """
+    """The dimensions of a dot product, each of which exists and occurs once."""
     numbers = dot_numbers(op)
     for index, places in (
         (0, (*numbers.lhs_batch, *numbers.lhs_contracting)),
@@ -79,7 +75,7 @@ def _pad(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("XlaGather")
 def _gather(op: OpCall) -> list[PartialShape]:
-    """Dimensions of a slice stand where the numbers say, those of the indices on other places."""
+    """The offset dimensions are those of a slice; the others are those of the indices."""
     numbers = gather_numbers(op)
     indices = op.shape(1)
     batch = [size for place, size in enumerate(indices) if place != numbers.index_vector]
@@ -156,18 +152,9 @@ def _dequantize(op: OpCall) -> list[PartialShape]:
     return [(*dims[:-2], dims[-1], dims[-2]) if op.flag("transpose_output") else dims]
 
 
-@RULES.of("XlaSplitND")
+@RULES.of("XlaSplitND ReadVariableXlaSplitND")
 def _split(op: OpCall) -> list[PartialShape]:
-    dims = op.shape(0)
-    paddings = op.ints("paddings") or (0,) * len(dims)
-    parts = zip(dims, op.ints("num_splits"), paddings, strict=True)
-    part = tuple(ceil_div(size + padding, number) for size, number, padding in parts)
-    return [part] * count_attr(op, "N")
-
-
-@RULES.of("ReadVariableXlaSplitND")
-def _split_variable(op: OpCall) -> list[PartialShape]:
-    shape = op.handle(0).shape
+    shape = op.shape(0) if op.type == "XlaSplitND" else op.handle(0).shape
     if shape is None:
         return []
     paddings = op.ints("paddings") or (0,) * len(shape)
@@ -188,11 +175,7 @@ def _concat(op: OpCall) -> list[PartialShape]:
 
 
 def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
-    """Number of elements of a sort, and of those that are sorted together.
-
-    Raises:
-        UnknownError: They are unknown.
-    """
+    """Number of elements of a sort, and of those that are sorted together."""
     dims = op.shape(0)
     axis = axis_of(op, len(op.inputs) - 1, len(dims)) if op.type == "XlaVariadicSort" else -1
     return op.n_in(0), dims[axis] if dims else 1
@@ -200,7 +183,7 @@ def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
 
 RULES.of("XlaConv XlaConvV2")(lambda op: [xla_convolution(op).shape])
 RULES.of("XlaReduce")(lambda op: [_reduced(op)])
-# Half of the inputs are where reductions begin.
+# The second half of the inputs are initial values.
 RULES.of("XlaVariadicReduce XlaVariadicReduceV2")(lambda op: [_reduced(op)] * (len(op.inputs) // 2))
 RULES.of(
     """
