@@ -46,7 +46,7 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
     return math.prod(filter_dims[:2])
 
 
-@FAMILY.formula("Conv", *CONV_2D, *CONV_3D, rule="2·n·k", source=_PAPER)
+@FAMILY.formula(*CONV_2D, *CONV_3D, "Conv", rule="2·n·k", source=_PAPER)
 def conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products: taps of the window × channels it sees."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
@@ -85,9 +85,7 @@ def filter_gradient(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *DEPTHWISE_INPUT_GRADIENTS,
-    rule="2·n·k",
-    source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput",
+    *DEPTHWISE_INPUT_GRADIENTS, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput"
 )
 def _depthwise_input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread over the k taps of its window."""
@@ -113,7 +111,7 @@ def _dilation(op: OpCall) -> Cost:
     return operations(float_work(2 * n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("Dilation2DBackpropInput", "Dilation2DBackpropFilter", rule="2·n·k + n")
+@FAMILY.formula("Dilation2DBackpropInput Dilation2DBackpropFilter", rule="2·n·k + n")
 def _dilation_gradient(op: OpCall) -> Cost:
     """The maximum of k sums is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(2), _dilation_taps(op)

@@ -8,7 +8,7 @@ two float operations, and one MAC. What is composed of these costs what its part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,30 +91,32 @@ class Family:
         """Decorate the formula of some op types; its derivation is the docstring's first line.
 
         Args:
-            op_types: The op types.
+            op_types: The op types, separated by spaces.
             rule: The formula as text.
             source: Where the op or the count is defined; by default TensorFlow's documentation of
                 the first op type.
         """
 
+        names = " ".join(op_types).split()
+
         def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
             why = (cost.__doc__ or "").strip().partition("\n")[0]
             if not why:
-                raise ValueError(f"the formula of {op_types[0]} has no derivation")
-            self.add(op_types, Formula(self.name, rule, why, source or RAW_OPS + op_types[0], cost))
+                raise ValueError(f"the formula of {names[0]} has no derivation")
+            self.add(names, Formula(self.name, rule, why, source or RAW_OPS + names[0], cost))
             return cost
 
         return enter
 
-    def add(self, op_types: tuple[str, ...], formula: Formula) -> None:
-        """Enter a formula that is no function of its own: one of a table."""
+    def add(self, op_types: Iterable[str], formula: Formula) -> None:
+        """Enter a formula of a table."""
         for op_type in op_types:
             self._check(op_type)
             self.formulas[op_type] = formula
 
     def declare_free(self, *op_types: str, because: str) -> None:
-        """Say that op types have no float operations, and why."""
-        for op_type in op_types:
+        """Enter op types, separated by spaces, that have no float operations."""
+        for op_type in " ".join(op_types).split():
             self._check(op_type)
             self.free[op_type] = because
 

@@ -105,9 +105,7 @@ def _conv_with_bias(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *FILTER_AND_BIAS_GRADIENTS,
-    rule="2·n·k + n - c",
-    source=RAW_OPS + "Conv2DBackpropFilter",
+    *FILTER_AND_BIAS_GRADIENTS, rule="2·n·k + n - c", source=RAW_OPS + "Conv2DBackpropFilter"
 )
 def _filter_gradient_with_bias(op: OpCall) -> Cost:
     """The gradient of the filter, and n gradients that are summed up for each of c channels."""

@@ -20,7 +20,7 @@ _TO_HSV = 17
 _TO_RGB = 26
 
 
-@FAMILY.formula("ResizeBilinear", "QuantizedResizeBilinear", rule="9·n")
+@FAMILY.formula("ResizeBilinear QuantizedResizeBilinear", rule="9·n")
 def _bilinear(op: OpCall) -> Cost:
     """Three interpolations of 3 operations for each of n elements of the result."""
     n = op.n_out()
@@ -134,8 +134,7 @@ def _saturation(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "ImageProjectiveTransformV2",
-    "ImageProjectiveTransformV3",
+    "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
     rule="14·p + 9·n; nearest: 16·p",
     source=RAW_OPS + "ImageProjectiveTransformV3",
 )
@@ -192,9 +191,11 @@ def _span(op: OpCall, size: Number, size_out: Number) -> Number:
 
 
 @FAMILY.formula(
-    *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4"),
-    *("NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "CombinedNonMaxSuppression"),
-    "GenerateBoundingBoxProposals",
+    """
+    NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
+    NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps CombinedNonMaxSuppression
+    GenerateBoundingBoxProposals
+    """,
     rule="unknown",
     source=RAW_OPS + "NonMaxSuppressionV5",
 )

@@ -27,8 +27,8 @@ def depth(op: OpCall) -> Number:
 
 
 @FAMILY.formula(
-    "SparseMatMul",
     *with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
+    "SparseMatMul",
     rule="2·n·k",
     source=_PRODUCT,
 )
@@ -39,8 +39,8 @@ def mat_mul(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "XlaEinsum",
     *with_onednn("Einsum"),
+    "XlaEinsum",
     rule="2·p + s; p without 2 if nothing is summed",
     source="TensorFlow API: tf.einsum",
 )

@@ -170,7 +170,7 @@ for _name, _update in _UPDATES.items():
 
 
 @FAMILY.formula(
-    *("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"),
+    "AssignAdd AssignSub AssignAddVariableOp AssignSubVariableOp",
     rule="n",
     source=RAW_OPS + "AssignAddVariableOp",
 )
@@ -181,11 +181,12 @@ def _assign_add(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("ScatterAdd", "ScatterSub", "ScatterMin", "ScatterMax", "ScatterNdAdd", "ScatterNdSub"),
-    *("ScatterNdMin", "ScatterNdMax", "ScatterNdNonAliasingAdd", "TensorScatterAdd"),
-    *("TensorScatterSub", "TensorScatterMin", "TensorScatterMax", "ResourceScatterAdd"),
-    *("ResourceScatterSub", "ResourceScatterMin", "ResourceScatterMax", "ResourceScatterNdAdd"),
-    *("ResourceScatterNdSub", "ResourceScatterNdMin", "ResourceScatterNdMax"),
+    """
+    ScatterAdd ScatterSub ScatterMin ScatterMax ScatterNdAdd ScatterNdSub ScatterNdMin ScatterNdMax
+    ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub TensorScatterMin TensorScatterMax
+    ResourceScatterAdd ResourceScatterSub ResourceScatterMin ResourceScatterMax ResourceScatterNdAdd
+    ResourceScatterNdSub ResourceScatterNdMin ResourceScatterNdMax
+    """,
     rule="n",
 )
 def _scatter_add(op: OpCall) -> Cost:
@@ -193,7 +194,7 @@ def _scatter_add(op: OpCall) -> Cost:
     return _scattered(op, additions)
 
 
-@FAMILY.formula(*("ScatterMul", "ScatterDiv", "ResourceScatterMul", "ResourceScatterDiv"), rule="n")
+@FAMILY.formula("ScatterMul ScatterDiv ResourceScatterMul ResourceScatterDiv", rule="n")
 def _scatter_mul(op: OpCall) -> Cost:
     """Each of the n elements that are scattered multiplies or divides one that is there."""
     return _scattered(op, multiplications)
@@ -225,14 +226,14 @@ def _scatter_nd(op: OpCall) -> Cost:
     return operations(additions(n, element_type(op, 1)), n=n)
 
 
-@FAMILY.formula(*("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), rule="n")
+@FAMILY.formula("AccumulatorApplyGradient ResourceAccumulatorApplyGradient", rule="n")
 def _accumulate(op: OpCall) -> Cost:
     """One addition for each element of the gradient."""
     n = op.n_in(2)
     return operations(additions(n, op.input(2).dtype % REF), n=n)
 
 
-@FAMILY.formula(*("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"), rule="n")
+@FAMILY.formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
     n = op.n_out()
@@ -254,9 +255,11 @@ def _average_sparse(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free(
-    *("ConditionalAccumulator", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated"),
-    *("ResourceAccumulatorNumAccumulated", "AccumulatorSetGlobalStep"),
-    *("ResourceAccumulatorSetGlobalStep", "SparseConditionalAccumulator"),
+    """
+    ConditionalAccumulator ResourceConditionalAccumulator AccumulatorNumAccumulated
+    ResourceAccumulatorNumAccumulated AccumulatorSetGlobalStep ResourceAccumulatorSetGlobalStep
+    SparseConditionalAccumulator
+    """,
     because="makes, counts or numbers an accumulator of gradients",
 )
-FAMILY.declare_free("CountUpTo", "ResourceCountUpTo", because="counts in whole numbers")
+FAMILY.declare_free("CountUpTo ResourceCountUpTo", because="counts in whole numbers")

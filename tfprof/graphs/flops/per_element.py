@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tfprof.graphs.flops.element_types import element_type, float_work, is_complex
 from tfprof.graphs.flops.formulas import Cost, Formula, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.symbolic import Number
 
 
 class PerElement(NamedTuple):
@@ -40,5 +42,33 @@ def formula(family: str, entry: PerElement, source: str) -> Formula:
         n = op.n_out()
         return operations(per_element(op, entry) * n, n=n)
 
-    rule = "n" if entry.real == 1 else f"{entry.real}·n"
-    return Formula(family, rule, f"{entry.expression} for each element", source, cost)
+    why = f"{entry.expression} for each element"
+    return Formula(family, _rule(entry.real), why, source, cost)
+
+
+def _rule(count: int) -> str:
+    return "n" if count == 1 else f"{count}·n"
+
+
+def counted(
+    family: str,
+    count: int,
+    why: str,
+    source: str,
+    elements: Callable[[OpCall], Number] = OpCall.n_out,
+) -> Formula:
+    """The formula of ``count`` operations for each element of the result, whatever its type.
+
+    Args:
+        family: Name of the family.
+        count: Operations per element.
+        why: Derivation of the count.
+        source: Source of the count.
+        elements: Number of elements, if not those of the result.
+    """
+
+    def cost(op: OpCall) -> Cost:
+        n = elements(op)
+        return operations(count * n, n=n)
+
+    return Formula(family, _rule(count), why, source, cost)

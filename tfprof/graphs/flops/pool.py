@@ -25,8 +25,7 @@ def _average(op: OpCall) -> Cost:
 
 @FAMILY.formula(
     *with_onednn("MaxPool", "MaxPool3D"),
-    "MaxPoolV2",
-    "MaxPoolWithArgmax",
+    "MaxPoolV2 MaxPoolWithArgmax",
     rule="n·k",
     source=_REGISTERED,
 )
@@ -50,7 +49,7 @@ def _maximum_gradient(op: OpCall) -> Cost:
     return operations(float_work(n * k + n, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", rule="n·k")
+@FAMILY.formula("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad", rule="n·k")
 def _maximum_second_gradient(op: OpCall) -> Cost:
     """The largest of k taps is looked up again for each of n results; its gradient is taken."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
@@ -70,10 +69,7 @@ FAMILY.declare_free(
 
 
 @FAMILY.formula(
-    "FractionalAvgPool",
-    "FractionalMaxPool",
-    rule="t",
-    source="Graham, Fractional Max-Pooling, 2014",
+    "FractionalAvgPool FractionalMaxPool", rule="t", source="Graham, Fractional Max-Pooling, 2014"
 )
 def _fractional(op: OpCall) -> Cost:
     """One operation for each of t taps in all windows, which share a border if they overlap."""

@@ -40,7 +40,7 @@ def _sum(op: OpCall) -> Cost:
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
+@FAMILY.formula("TileGrad MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
 def _overlapped(op: OpCall) -> Cost:
     """Gradients of the n - m elements that are copies are added to those of the m originals."""
     n, m = op.n_in(), op.n_out()
@@ -54,7 +54,7 @@ def _prod(op: OpCall) -> Cost:
     return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
+@FAMILY.formula("Max Min ArgMax ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
 def _extreme(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
@@ -106,8 +106,10 @@ def _cumulative_logsumexp(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("SegmentSum", "SegmentSumV2", "UnsortedSegmentSum", "SegmentMin", "SegmentMinV2"),
-    *("SegmentMax", "SegmentMaxV2", "UnsortedSegmentMin", "UnsortedSegmentMax"),
+    """
+    SegmentSum SegmentSumV2 UnsortedSegmentSum SegmentMin SegmentMinV2 SegmentMax SegmentMaxV2
+    UnsortedSegmentMin UnsortedSegmentMax
+    """,
     rule="n",
     source=RAW_OPS + "UnsortedSegmentSum",
 )
@@ -118,7 +120,7 @@ def _segment_sum(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("SegmentProd", "SegmentProdV2", "UnsortedSegmentProd"),
+    "SegmentProd SegmentProdV2 UnsortedSegmentProd",
     rule="n",
     source=RAW_OPS + "UnsortedSegmentProd",
 )
@@ -136,7 +138,7 @@ def _segment_mean(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("TopK", "TopKV2", "TopKUnique", "TopKWithUnique", "ApproxTopK"),
+    "TopK TopKV2 TopKUnique TopKWithUnique ApproxTopK",
     rule="n·⌈log₂ k⌉",
     source=_SELECTION + "§5.2.3 (heaps)",
 )
@@ -163,7 +165,7 @@ def _kth_order_statistic(op: OpCall) -> Cost:
     return operations(32 * n, n=n)
 
 
-@FAMILY.formula("InTopK", "InTopKV2", rule="n", source=RAW_OPS + "InTopKV2")
+@FAMILY.formula("InTopK InTopKV2", rule="n", source=RAW_OPS + "InTopKV2")
 def _in_top_k(op: OpCall) -> Cost:
     """Each of the n predictions is compared with that of the target class."""
     n = op.n_in()
@@ -177,14 +179,14 @@ def _isotonic_regression(op: OpCall) -> Cost:
     return operations(4 * n, n=n)
 
 
-@FAMILY.formula("Bincount", "DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
+@FAMILY.formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
     n = op.n_in()
     return operations(_bin_additions(op, n), n=n)
 
 
-@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz")
+@FAMILY.formula("SparseBincount RaggedBincount", rule="nnz")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)
@@ -216,7 +218,7 @@ def _bucketize(op: OpCall) -> Cost:
     return operations(additions(n * b.bit_length(), element_type(op)), n=n, b=b)
 
 
-@FAMILY.formula("LowerBound", "UpperBound", rule="n·⌈log₂ (b + 1)⌉")
+@FAMILY.formula("LowerBound UpperBound", rule="n·⌈log₂ (b + 1)⌉")
 def _bound(op: OpCall) -> Cost:
     """A binary search among the b sorted elements of its row for each of n values."""
     n = op.n_in(1)
@@ -225,5 +227,5 @@ def _bound(op: OpCall) -> Cost:
     return operations(additions(count, element_type(op)), n=n, b=b)
 
 
-FAMILY.declare_free("All", "Any", because="logic on truth values is no float work")
+FAMILY.declare_free("All Any", because="logic on truth values is no float work")
 FAMILY.declare_free("MakeUnique", because="sets low bits of the elements")

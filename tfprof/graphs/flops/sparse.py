@@ -28,18 +28,13 @@ def _sparse_times_dense(op: OpCall) -> Cost:
 
 
 @FAMILY.formula("SparseTensorDenseAdd", rule="nnz")
-def _sparse_plus_dense(op: OpCall) -> Cost:
+@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz")
+def _plus_dense(op: OpCall) -> Cost:
     """Each of nnz stored values is added to an element of the dense tensor."""
     return _per_value(op, 1)
 
 
-@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz")
-def _cwise_add(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with an element of the dense tensor."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseDenseCwiseMul", "SparseDenseCwiseDiv", rule="nnz")
+@FAMILY.formula("SparseDenseCwiseMul SparseDenseCwiseDiv", rule="nnz")
 def _cwise_mul(op: OpCall) -> Cost:
     """Each of nnz stored values is combined with an element of the dense tensor."""
     nnz = op.n_in(1)
@@ -47,8 +42,7 @@ def _cwise_mul(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
-    rule="nnz",
+    "SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse", rule="nnz"
 )
 def _reduce(op: OpCall) -> Cost:
     """Each of nnz stored values is combined with its result, which starts out neutral."""
@@ -73,14 +67,14 @@ def _add(op: OpCall) -> Cost:
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseSparseMaximum", "SparseSparseMinimum", rule="a + b")
+@FAMILY.formula("SparseSparseMaximum SparseSparseMinimum", rule="a + b")
 def _extreme(op: OpCall) -> Cost:
     """Each of a + b stored values is compared with the value, or 0, at the same place."""
     a, b = op.n_in(1), op.n_in(4)
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad", rule="n - m")
+@FAMILY.formula("SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad", rule="n - m")
 def _fill_grad(op: OpCall) -> Cost:
     """Gradients of the n - m filled rows are added up to that of the default value."""
     n, m = op.n_in(1), op.n_in(0)
@@ -95,7 +89,7 @@ def _nnz(op: OpCall, index: int = 0) -> Number:
     return length
 
 
-@FAMILY.formula(*("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul"), rule="2·nnz·k")
+@FAMILY.formula("SparseMatrixMatMul _MklNativeSparseMatrixMatMul", rule="2·nnz·k")
 def _matrix_mat_mul(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns of b."""
     dims = op.shape(1)
@@ -133,26 +127,29 @@ def _matrix_softmax_grad(op: OpCall) -> Cost:
     return operations(float_work(4 * nnz, op.handle(0).dtype), nnz=nnz)
 
 
-@FAMILY.formula(*("SparseMatrixSparseMatMul", "SparseMatrixSparseCholesky"), rule="unknown")
+@FAMILY.formula("SparseMatrixSparseMatMul SparseMatrixSparseCholesky", rule="unknown")
 def _pattern(op: OpCall) -> Cost:
     """The products depend on where both matrices have values."""
     raise UnknownError("the number of products depends on where the sparse matrices have values")
 
 
 FAMILY.declare_free(
-    *("SparseToDense", "SparseReorder", "SparseReshape", "SparseConcat", "SparseSplit"),
-    *("SparseSlice", "SparseSliceGrad", "SparseFillEmptyRows", "SparseAddGrad"),
-    *("SparseMatrixTranspose", "SparseMatrixZeros", "DenseToCSRSparseMatrix"),
-    *("SparseTensorToCSRSparseMatrix", "CSRSparseMatrixToDense", "CSRSparseMatrixToSparseTensor"),
-    *("CSRSparseMatrixComponents", "RaggedTensorToVariantGradient"),
+    """
+    SparseToDense SparseReorder SparseReshape SparseConcat SparseSplit SparseSlice SparseSliceGrad
+    SparseFillEmptyRows SparseAddGrad SparseMatrixTranspose SparseMatrixZeros DenseToCSRSparseMatrix
+    SparseTensorToCSRSparseMatrix CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor
+    CSRSparseMatrixComponents RaggedTensorToVariantGradient
+    """,
     because="moves stored values, computes nothing",
 )
 FAMILY.declare_free(
-    *("SparseCross", "SparseCrossV2", "SparseCrossHashed"), because="joins and hashes features"
+    "SparseCross SparseCrossV2 SparseCrossHashed", because="joins and hashes features"
 )
 FAMILY.declare_free(
-    *("SparseMatrixNNZ", "SparseMatrixOrderingAMD", "SparseCountSparseOutput"),
-    *("SparseToSparseSetOperation", "DenseToSparseSetOperation", "DenseToDenseSetOperation"),
-    *("SetSize", "DenseCountSparseOutput", "RaggedCountSparseOutput"),
+    """
+    SparseMatrixNNZ SparseMatrixOrderingAMD SparseCountSparseOutput SparseToSparseSetOperation
+    DenseToSparseSetOperation DenseToDenseSetOperation SetSize DenseCountSparseOutput
+    RaggedCountSparseOutput
+    """,
     because="counts and compares in whole numbers",
 )

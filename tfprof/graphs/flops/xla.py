@@ -23,7 +23,7 @@ FAMILY = Family.named("xla")
 _SEMANTICS = "XLA: Operation Semantics, "
 
 
-@FAMILY.formula("XlaDot", "XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
+@FAMILY.formula("XlaDot XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
 def _dot(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products, over all contracted dimensions."""
     lhs, rhs = op.shape(0), op.shape(1)
@@ -35,7 +35,7 @@ def _dot(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("XlaConv", "XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
+@FAMILY.formula("XlaConv XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
 def _conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times; taps in the padding count, those in holes do not."""
     p = xla_convolution(op).products
@@ -50,7 +50,7 @@ def _reduce(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "XlaVariadicReduce", "XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce"
+    "XlaVariadicReduce XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce"
 )
 def _variadic_reduce(op: OpCall) -> Cost:
     """One operation for each of t tensors that are reduced together, from n to m elements."""
@@ -82,7 +82,7 @@ def _scatter(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("XlaSort", "XlaKeyValueSort", "XlaVariadicSort"),
+    "XlaSort XlaKeyValueSort XlaVariadicSort",
     rule="n·⌈log₂ k⌉",
     source="Knuth, The Art of Computer Programming, vol. 3, 2nd ed., §5.2.4",
 )
@@ -109,7 +109,7 @@ def _dequantize(op: OpCall) -> Cost:
     return operations(2 * n, n=n)
 
 
-@FAMILY.formula("XlaAllReduce", "XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
+@FAMILY.formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
 def _all_reduce(op: OpCall) -> Cost:
     """Devices share the additions of a group, so that each takes about one for an element."""
     n = op.n_in()

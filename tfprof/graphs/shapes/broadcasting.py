@@ -12,8 +12,8 @@ from tfprof.graphs.model.tensors import Dims
 def broadcast(*shapes: Dims) -> Dims:
     """The shape that some shapes broadcast to.
 
-    If one dimension is unknown and the other a number above 1, the result is that number: the unknown
-    one is equal to it, or 1.
+    If one dimension is unknown and the other a number above 1, the result is that number: the
+    unknown one is equal to it, or 1.
     """
     result: Dims = ()
     for shape in shapes:

@@ -67,7 +67,7 @@ def _fractional_image_as_numbers(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("FractionalAvgPool", "FractionalMaxPool")
 def _fractional_pool(op: OpCall) -> list[PartialShape]:
-    """Sizes divided by the ratios and rounded down; the other outputs are first rows and columns."""
+    """Sizes divided by the ratios and rounded down; then the first rows and columns of windows."""
     ratios = op.attr("pooling_ratio")
     if not isinstance(ratios, tuple) or len(ratios) != 4:
         raise UnknownError("the attribute pooling_ratio is not four numbers")
