@@ -30,7 +30,7 @@ class TripCount(NamedTuple):
 
     Attributes:
         trips: The number.
-        is_bound: There is a condition besides that may end the loop earlier.
+        is_bound: Another condition may end the loop earlier.
     """
 
     trips: Number
@@ -38,7 +38,7 @@ class TripCount(NamedTuple):
 
 
 def trip_count(condition: Element, counters: Mapping[str, Counter]) -> TripCount | None:
-    """How often a loop runs; None if its condition does not tell.
+    """How often a loop runs; None if that does not follow from its condition.
 
     Args:
         condition: What must hold for another iteration, in terms of the counters' names.

@@ -15,7 +15,7 @@ NO_FORMULA = "there is no formula for this op type; add one with tfprof.register
 _GIVEN = Formula(
     "given",
     "as registered",
-    "Told by an op log, or by a formula that the program has registered with TensorFlow.",
+    "Given by an op log, or by a formula that the program has registered with TensorFlow.",
     "OpLogProto, ops.RegisterStatistics",
     lambda op: Cost(0, op.integer(GIVEN_FLOPS)),
 )

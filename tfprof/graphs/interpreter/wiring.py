@@ -1,7 +1,7 @@
-"""The nodes of a body as numbers, so that a walk need not look at each of them.
+"""The nodes of a body as numbers, so that a walk need not make each of them.
 
-Nodes of the same kind with the same declared shapes have the same *sort*. Sort and
-inputs together determine what comes out.
+Nodes of the same kind with the same declared shapes have the same *sort*. Sort and inputs together
+determine the outputs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def wiring_of(nodes: NodeTable, order: Sequence[int], unlike: Collection[int]) -
     Args:
         nodes: The nodes.
         order: Their places, in the order of the walk.
-        unlike: Places of nodes about which more is known than their sort and inputs tell.
+        unlike: Places of nodes whose sort and inputs do not determine their outcome.
     """
     n = len(nodes)
     is_data = nodes.ports >= 0
