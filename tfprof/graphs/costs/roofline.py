@@ -1,4 +1,4 @@
-"""How fast a device could run each op at best, from its peak rates: the roofline model.
+"""Lower bounds of the time of ops on a device, from its peak rates: the roofline model.
 
 An op takes at least the time of its operations at the peak rate, and at least that of its bytes at
 the peak bandwidth. Its bytes are those of its inputs, weights included, and of its outputs: it is
@@ -35,7 +35,7 @@ _UPDATES_ALL = re.compile(r"ResourceApply|Assign(Add|Sub)VariableOp")
 
 
 class Bound(NamedTuple):
-    """What limits an op on a device.
+    """The limit of an op on a device.
 
     Attributes:
         picos: Picoseconds that one run takes at least; None if sizes or rates are unknown.
@@ -55,7 +55,7 @@ def bound_of(
     outputs: Iterable[Tensor],
     device: Device,
 ) -> Bound:
-    """What limits one run of an op, rounded down to picoseconds.
+    """The limit of one run of an op, rounded down to picoseconds.
 
     Where only one of the two limits is known, that one is a lower bound, too.
     """
@@ -73,7 +73,7 @@ def bound_of(
 
 
 def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
-    """The longer one of the parts that are known: matrix units and others work side by side."""
+    """The longer of the known parts: matrix units and other units work at the same time."""
     known = []
     for count, is_product in ((2 * cost.macs, True), (cost.other, False)):
         if count == 0:
@@ -85,7 +85,7 @@ def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
 
 
 def _dtype(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> int:
-    """Element type that an op computes in: that of its first input that is data, or output."""
+    """Element type of the computation: that of the first input that is data, else of the output."""
     for tensor in (*inputs, *outputs):
         if tensor.dtype == DT_RESOURCE and tensor.handle is not None and tensor.handle.dtype:
             return tensor.handle.dtype
@@ -134,7 +134,7 @@ class RooflineRow(NamedTuple):
 
     Attributes:
         op: The op.
-        bound: What limits one run of it.
+        bound: The limit of one run of it.
     """
 
     op: OpRow
@@ -178,12 +178,12 @@ class Roofline:
 
     @property
     def micros(self) -> float | None:
-        """Microseconds that the ops take at least; None while numbers of runs are unknown."""
+        """Microseconds that the ops take at least; None if numbers of runs are unknown."""
         picos = self._picos("compute", "memory")
         return None if picos is None else picos / 1e6
 
     def micros_by(self, resource: str) -> float | None:
-        """The part of it that ``compute`` or ``memory`` limits."""
+        """Microseconds of the ops that ``compute`` or ``memory`` limits."""
         picos = self._picos(resource)
         return None if picos is None else picos / 1e6
 

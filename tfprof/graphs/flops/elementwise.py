@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from tfprof.graphs.flops.element_types import additions, element_type, steps
 from tfprof.graphs.flops.formulas import Cost, Family, operations
-from tfprof.graphs.flops.per_element import PerElement, formula, per_element
+from tfprof.graphs.flops.per_element import Counted, PerElement, enter_counts, formula, per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_VARIANT
@@ -170,20 +170,6 @@ def _bias_add_grad(op: OpCall) -> Cost:
     return operations(additions(steps(n, c), element_type(op)), n=n, c=c)
 
 
-@FAMILY.formula("L2Loss", rule="2·n", source="TensorFlow API: tf.nn.l2_loss")
-def _l2_loss(op: OpCall) -> Cost:
-    """Half the sum of squares: n squares, n - 1 additions, one halving."""
-    n = op.n_in()
-    return operations(2 * n, n=n)
-
-
-@FAMILY.formula("InplaceAdd InplaceSub", rule="n")
-def _inplace(op: OpCall) -> Cost:
-    """One addition for each element that is added to the chosen rows."""
-    n = op.n_in(2)
-    return operations(additions(n, element_type(op)), n=n)
-
-
 @FAMILY.formula(
     "_UnaryOpsComposition",
     rule="Σ operations of each op · n",
@@ -203,20 +189,6 @@ def _composition(op: OpCall) -> Cost:
     return operations(count * n, n=n)
 
 
-@FAMILY.formula("Range", rule="n")
-def _range(op: OpCall) -> Cost:
-    """One addition for each number; whole numbers are no float work."""
-    n = op.n_out()
-    return operations(additions(n, element_type(op)), n=n)
-
-
-@FAMILY.formula("LinSpace", rule="2·n")
-def _lin_space(op: OpCall) -> Cost:
-    """start + step·k for each number."""
-    n = op.n_out()
-    return operations(2 * n, n=n)
-
-
 FAMILY.declare_free("Select SelectV2", because="chooses between elements, computes nothing")
 FAMILY.declare_free("Complex Real Imag", because="moves parts of complex numbers")
 FAMILY.declare_free("Conj", because="flips a sign bit; conjugation is free by convention")
@@ -227,3 +199,13 @@ FAMILY.declare_free(
     """,
     because="logic on bits and truth values is no float work",
 )
+
+enter_counts(FAMILY, (
+    Counted("L2Loss", 2, source="TensorFlow API: tf.nn.l2_loss",
+            why="Half the sum of squares: n squares, n - 1 additions, one halving."),
+    Counted("InplaceAdd InplaceSub", 1, of_input=2, work=additions,
+            why="One addition for each element that is added to the chosen rows."),
+    Counted("Range", 1, of_input=None, work=additions,
+            why="One addition for each number; whole numbers are no float work."),
+    Counted("LinSpace", 2, of_input=None, why="start + step·k for each number."),
+))  # fmt: skip

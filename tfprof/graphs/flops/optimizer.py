@@ -18,6 +18,7 @@ from tfprof.graphs.flops.element_types import (
     multiplications,
 )
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_RESOURCE, REF
@@ -170,17 +171,6 @@ for _name, _update in _UPDATES.items():
 
 
 @FAMILY.formula(
-    "AssignAdd AssignSub AssignAddVariableOp AssignSubVariableOp",
-    rule="n",
-    source=RAW_OPS + "AssignAddVariableOp",
-)
-def _assign_add(op: OpCall) -> Cost:
-    """One addition for each element of the value."""
-    n = op.n_in(1)
-    return operations(additions(n, element_type(op, 1)), n=n)
-
-
-@FAMILY.formula(
     """
     ScatterAdd ScatterSub ScatterMin ScatterMax ScatterNdAdd ScatterNdSub ScatterNdMin ScatterNdMax
     ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub TensorScatterMin TensorScatterMax
@@ -219,20 +209,6 @@ def _scattered_scalar(op: OpCall) -> Number:
     return n
 
 
-@FAMILY.formula("ScatterNd", rule="n")
-def _scatter_nd(op: OpCall) -> Cost:
-    """Each of the n updates is added to a place that starts out as 0."""
-    n = op.n_in(1)
-    return operations(additions(n, element_type(op, 1)), n=n)
-
-
-@FAMILY.formula("AccumulatorApplyGradient ResourceAccumulatorApplyGradient", rule="n")
-def _accumulate(op: OpCall) -> Cost:
-    """One addition for each element of the gradient."""
-    n = op.n_in(2)
-    return operations(additions(n, op.input(2).dtype % REF), n=n)
-
-
 @FAMILY.formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
@@ -263,3 +239,13 @@ FAMILY.declare_free(
     because="makes, counts or numbers an accumulator of gradients",
 )
 FAMILY.declare_free("CountUpTo ResourceCountUpTo", because="counts in whole numbers")
+
+enter_counts(FAMILY, (
+    Counted("AssignAdd AssignSub AssignAddVariableOp AssignSubVariableOp", 1, of_input=1,
+            work=additions, source=RAW_OPS + "AssignAddVariableOp",
+            why="One addition for each element of the value."),
+    Counted("ScatterNd", 1, of_input=1, work=additions,
+            why="Each of the n updates is added to a place that starts out as 0."),
+    Counted("AccumulatorApplyGradient ResourceAccumulatorApplyGradient", 1, of_input=2,
+            work=additions, why="One addition for each element of the gradient."),
+))  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tfprof.graphs.flops.element_types import element_type, float_work, is_complex
-from tfprof.graphs.flops.formulas import Cost, Formula, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 
@@ -50,25 +50,38 @@ def _rule(count: int) -> str:
     return "n" if count == 1 else f"{count}·n"
 
 
-def counted(
-    family: str,
-    count: int,
-    why: str,
-    source: str,
-    elements: Callable[[OpCall], Number] = OpCall.n_out,
-) -> Formula:
-    """The formula of ``count`` operations for each element of the result, whatever its type.
+class Counted(NamedTuple):
+    """Op types that take the same number of operations for each element.
 
-    Args:
-        family: Name of the family.
-        count: Operations per element.
-        why: Derivation of the count.
-        source: Source of the count.
-        elements: Number of elements, if not those of the result.
+    Attributes:
+        op_types: The op types, separated by spaces.
+        each: Operations per element.
+        why: The derivation.
+        source: The source; by default TensorFlow's documentation of the first op type.
+        of_input: The input whose elements count; None for those of the result.
+        work: Float operations of a count for an element type; None if all types count.
     """
 
-    def cost(op: OpCall) -> Cost:
-        n = elements(op)
-        return operations(count * n, n=n)
+    op_types: str
+    each: int
+    why: str
+    source: str = ""
+    of_input: int | None = 0
+    work: Callable[[Number, int], Number] | None = None
 
-    return Formula(family, _rule(count), why, source, cost)
+    def cost(self, op: OpCall) -> Cost:
+        """The cost of an op."""
+        n = op.n_out() if self.of_input is None else op.n_in(self.of_input)
+        count = self.each * n
+        if self.work is not None:
+            count = self.work(count, element_type(op, self.of_input or 0))
+        return operations(count, n=n)
+
+
+def enter_counts(family: Family, entries: Iterable[Counted]) -> None:
+    """Enter formulas of the form: so many operations for each element."""
+    for entry in entries:
+        names = entry.op_types.split()
+        source = entry.source or RAW_OPS + names[0]
+        formula = Formula(family.name, _rule(entry.each), entry.why, source, entry.cost)
+        family.add(names, formula)

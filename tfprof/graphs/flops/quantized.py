@@ -12,7 +12,7 @@ import math
 from tfprof.graphs.flops.conv import products_per_output, taps_of_depthwise
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
 from tfprof.graphs.flops.linear import depth
-from tfprof.graphs.flops.per_element import counted
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import uniform_convolution
@@ -62,12 +62,13 @@ _PER_RESULT = {
 }
 """Operations for each element of the result, and what is computed."""
 
-for _table, _elements in ((_PER_ELEMENT, OpCall.n_in), (_PER_RESULT, OpCall.n_out)):
+for _table, _of_input in ((_PER_ELEMENT, 0), (_PER_RESULT, None)):
     for _op_types, (_count, _expression) in _table.items():
-        for _name in _op_types.split():
-            _why = f"{_expression} for each element"
-            _source = RAW_OPS + _name.removeprefix("_Mkl")
-            FAMILY.add([_name], counted(FAMILY.name, _count, _why, _source, _elements))
+        _why = f"{_expression} for each element"
+        enter_counts(FAMILY, (
+            Counted(_name, _count, _why, RAW_OPS + _name.removeprefix("_Mkl"), _of_input)
+            for _name in _op_types.split()
+        ))  # fmt: skip
 
 _TAILS = {
     "Bias": 1,

@@ -6,8 +6,8 @@ rounds are rejected depends on the bits.
 
 from __future__ import annotations
 
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
-from tfprof.graphs.flops.per_element import counted
+from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 
 FAMILY = Family.named("random")
@@ -15,62 +15,38 @@ FAMILY = Family.named("random")
 _BOX_MULLER = "Box & Muller, A Note on the Generation of Random Normal Deviates, 1958"
 
 
-_PER_SAMPLE = {
-    "RandomUniform StatelessRandomUniform StatelessRandomUniformV2 StatefulUniform": (
-        1,
-        "Random bits become the mantissa of a number in [1, 2), from which 1 is subtracted.",
-        "TensorFlow API: tf.random.uniform",
-    ),
-    """
-    RandomStandardNormal StatelessRandomNormal StatelessRandomNormalV2 StatefulStandardNormal
-    StatefulStandardNormalV2
-    """: (
-        5,
-        "Two uniform numbers give √(-2·log(u))·sin(2·π·v) and the same with cos: 10 for two.",
-        _BOX_MULLER,
-    ),
-    """
-    TruncatedNormal StatelessTruncatedNormal StatelessTruncatedNormalV2 StatefulTruncatedNormal
-    """: (
-        7,
-        "A normal number, 5, and |x| < 2; the 4.6 % that are drawn again are left out.",
-        _BOX_MULLER,
-    ),
-    "ParameterizedTruncatedNormal StatelessParameterizedTruncatedNormal": (
-        9,
-        "A normal number, 5, compared with two bounds, times the deviation, plus the mean.",
-        _BOX_MULLER,
-    ),
-    "RandomGamma StatelessRandomGammaV2 StatelessRandomGammaV3": (
-        16,
-        "A normal x 5, a uniform u 1, v = (1 + c·x)³ 4, u < 1 - 0.0331·x⁴ 5, and d·v 1.",
-        "Marsaglia & Tsang, A Simple Method for Generating Gamma Variables, 2000",
-    ),
-    "RandomPoisson RandomPoissonV2 StatelessRandomPoisson": (
-        14,
-        "Two uniforms 2, u - 0.5, 0.5 - |u| 3, floor((2·a / us + b)·u + λ + 0.43) 7, two tests.",
-        "Hörmann, The Transformed Rejection Method, 1993, algorithm PTRS",
-    ),
-    "StatelessRandomBinomial StatefulRandomBinomial": (
-        15,
-        "Two uniforms 2, u - 0.5, 0.5 - |u| 3, floor((2·a / us + b)·u + c) 6, four tests.",
-        "Hörmann, The Generation of Binomial Random Variates, 1993, algorithm BTRS",
-    ),
-    "SobolSample": (
-        1,
-        "Each number of the sequence is made of integers and scaled once.",
-        "TensorFlow API: tf.math.sobol_sample",
-    ),
-    "StochasticCastToInt": (
-        4,
-        "floor(x), x - floor(x), and a uniform number, 1, that is compared with it.",
-        f"{RAW_OPS}StochasticCastToInt",
-    ),
-}
-"""Operations for each element of the result, their derivation, and its source."""
-
-for _op_types, (_count, _why, _source) in _PER_SAMPLE.items():
-    FAMILY.add(_op_types.split(), counted(FAMILY.name, _count, _why, _source))
+enter_counts(FAMILY, (
+    Counted("RandomUniform StatelessRandomUniform StatelessRandomUniformV2 StatefulUniform", 1,
+            "Random bits become the mantissa of a number in [1, 2), from which 1 is subtracted.",
+            "TensorFlow API: tf.random.uniform", of_input=None),
+    Counted("RandomStandardNormal StatelessRandomNormal StatelessRandomNormalV2 "
+            "StatefulStandardNormal StatefulStandardNormalV2", 5,
+            "Two uniform numbers give √(-2·log(u))·sin(2·π·v) and the same with cos: 10 for two.",
+            _BOX_MULLER, of_input=None),
+    Counted("TruncatedNormal StatelessTruncatedNormal StatelessTruncatedNormalV2 "
+            "StatefulTruncatedNormal", 7,
+            "A normal number, 5, and |x| < 2; the 4.6 % that are drawn again are left out.",
+            _BOX_MULLER, of_input=None),
+    Counted("ParameterizedTruncatedNormal StatelessParameterizedTruncatedNormal", 9,
+            "A normal number, 5, compared with two bounds, times the deviation, plus the mean.",
+            _BOX_MULLER, of_input=None),
+    Counted("RandomGamma StatelessRandomGammaV2 StatelessRandomGammaV3", 16,
+            "A normal x 5, a uniform u 1, v = (1 + c·x)³ 4, u < 1 - 0.0331·x⁴ 5, and d·v 1.",
+            "Marsaglia & Tsang, A Simple Method for Generating Gamma Variables, 2000",
+            of_input=None),
+    Counted("RandomPoisson RandomPoissonV2 StatelessRandomPoisson", 14,
+            "Two uniforms 2, u - 0.5, 0.5 - |u| 3, floor((2·a / us + b)·u + λ + 0.43) 7, "
+            "two tests.",
+            "Hörmann, The Transformed Rejection Method, 1993, algorithm PTRS", of_input=None),
+    Counted("StatelessRandomBinomial StatefulRandomBinomial", 15,
+            "Two uniforms 2, u - 0.5, 0.5 - |u| 3, floor((2·a / us + b)·u + c) 6, four tests.",
+            "Hörmann, The Generation of Binomial Random Variates, 1993, algorithm BTRS",
+            of_input=None),
+    Counted("SobolSample", 1, "Each number of the sequence is made of integers and scaled once.",
+            "TensorFlow API: tf.math.sobol_sample", of_input=None),
+    Counted("StochasticCastToInt", 4, of_input=None,
+            why="floor(x), x - floor(x), and a uniform number, 1, that is compared with it."),
+))  # fmt: skip
 
 
 @FAMILY.formula(

@@ -16,6 +16,7 @@ from tfprof.graphs.flops.element_types import (
     steps,
 )
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import REF
@@ -105,31 +106,6 @@ def _cumulative_logsumexp(op: OpCall) -> Cost:
     return operations(6 * steps(n, m), n=n, m=m)
 
 
-@FAMILY.formula(
-    """
-    SegmentSum SegmentSumV2 UnsortedSegmentSum SegmentMin SegmentMinV2 SegmentMax SegmentMaxV2
-    UnsortedSegmentMin UnsortedSegmentMax
-    """,
-    rule="n",
-    source=RAW_OPS + "UnsortedSegmentSum",
-)
-def _segment_sum(op: OpCall) -> Cost:
-    """Each of the n elements is combined with its segment, which starts out neutral."""
-    n = op.n_in()
-    return operations(additions(n, element_type(op)), n=n)
-
-
-@FAMILY.formula(
-    "SegmentProd SegmentProdV2 UnsortedSegmentProd",
-    rule="n",
-    source=RAW_OPS + "UnsortedSegmentProd",
-)
-def _segment_prod(op: OpCall) -> Cost:
-    """Each of the n elements is multiplied with its segment, which starts out as 1."""
-    n = op.n_in()
-    return operations(multiplications(n, element_type(op)), n=n)
-
-
 @FAMILY.formula("SegmentMean", rule="n + m")
 def _segment_mean(op: OpCall) -> Cost:
     """n additions, and one division for each of the m elements of the means."""
@@ -151,34 +127,6 @@ def _top_k(op: OpCall) -> Cost:
     return operations(additions(count, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("NthElement", rule="2·n", source=_SELECTION + "§5.3.3")
-def _nth_element(op: OpCall) -> Cost:
-    """Hoare's selection halves the candidates at each step: n + n/2 + n/4 … comparisons."""
-    n = op.n_in()
-    return operations(additions(2 * n, element_type(op)), n=n)
-
-
-@FAMILY.formula("KthOrderStatistic", rule="32·n")
-def _kth_order_statistic(op: OpCall) -> Cost:
-    """A binary search on the 32 bits of the result compares all n elements for each bit."""
-    n = op.n_in()
-    return operations(32 * n, n=n)
-
-
-@FAMILY.formula("InTopK InTopKV2", rule="n", source=RAW_OPS + "InTopKV2")
-def _in_top_k(op: OpCall) -> Cost:
-    """Each of the n predictions is compared with that of the target class."""
-    n = op.n_in()
-    return operations(n, n=n)
-
-
-@FAMILY.formula("IsotonicRegression", rule="4·n", source="pool adjacent violators algorithm")
-def _isotonic_regression(op: OpCall) -> Cost:
-    """Each of n elements is merged at most once: two sums, a division and a comparison."""
-    n = op.n_in()
-    return operations(4 * n, n=n)
-
-
 @FAMILY.formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
@@ -198,13 +146,6 @@ def _bin_additions(op: OpCall, count: Number) -> Number:
     if op.flag("binary_output"):
         return 0
     return additions(count, op.input(-1).dtype % REF)
-
-
-@FAMILY.formula("HistogramFixedWidth", rule="4·n", source="tf.histogram_fixed_width")
-def _histogram(op: OpCall) -> Cost:
-    """For the bin of each of n values: max(x, low), - low, / width, min(…, last)."""
-    n = op.n_in()
-    return operations(additions(4 * n, element_type(op)), n=n)
 
 
 @FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
@@ -229,3 +170,26 @@ def _bound(op: OpCall) -> Cost:
 
 FAMILY.declare_free("All Any", because="logic on truth values is no float work")
 FAMILY.declare_free("MakeUnique", because="sets low bits of the elements")
+
+enter_counts(FAMILY, (
+    Counted("SegmentSum SegmentSumV2 UnsortedSegmentSum SegmentMin SegmentMinV2 SegmentMax "
+            "SegmentMaxV2 UnsortedSegmentMin UnsortedSegmentMax", 1, work=additions,
+            source=RAW_OPS + "UnsortedSegmentSum",
+            why="Each of the n elements is combined with its segment, which starts out neutral."),
+    Counted("SegmentProd SegmentProdV2 UnsortedSegmentProd", 1, work=multiplications,
+            source=RAW_OPS + "UnsortedSegmentProd",
+            why="Each of the n elements is multiplied with its segment, which starts out as 1."),
+    Counted("NthElement", 2, work=additions, source=_SELECTION + "§5.3.3",
+            why="Hoare's selection halves the candidates at each step: n + n/2 + n/4 … "
+            "comparisons."),
+    Counted("KthOrderStatistic", 32,
+            why="A binary search on the 32 bits of the result compares all n elements for each "
+            "bit."),
+    Counted("InTopK InTopKV2", 1, source=RAW_OPS + "InTopKV2",
+            why="Each of the n predictions is compared with that of the target class."),
+    Counted("IsotonicRegression", 4, source="pool adjacent violators algorithm",
+            why="Each of n elements is merged at most once: two sums, a division and a "
+            "comparison."),
+    Counted("HistogramFixedWidth", 4, work=additions, source="tf.histogram_fixed_width",
+            why="For the bin of each of n values: max(x, low), - low, / width, min(…, last)."),
+))  # fmt: skip

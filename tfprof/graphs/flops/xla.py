@@ -13,6 +13,7 @@ from tfprof.graphs.flops.element_types import (
     real_multiply_adds,
 )
 from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import xla_convolution
@@ -74,13 +75,6 @@ def _select_and_scatter(op: OpCall) -> Cost:
     return operations(additions(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("XlaScatter", rule="n", source=_SEMANTICS + "Scatter")
-def _scatter(op: OpCall) -> Cost:
-    """Each of n updates is combined with the element that is there."""
-    n = op.n_in(2)
-    return operations(additions(n, element_type(op, 2)), n=n)
-
-
 @FAMILY.formula(
     "XlaSort XlaKeyValueSort XlaVariadicSort",
     rule="n·⌈log₂ k⌉",
@@ -93,20 +87,6 @@ def _sort(op: OpCall) -> Cost:
         raise UnknownError("how many elements are sorted is unknown")
     passes = max(k - 1, 0).bit_length()
     return operations(additions(n * passes, element_type(op)), n=n, k=k)
-
-
-@FAMILY.formula("XlaReducePrecision", rule="n", source=_SEMANTICS + "ReducePrecision")
-def _round(op: OpCall) -> Cost:
-    """Each of n elements is rounded."""
-    n = op.n_in()
-    return operations(float_work(n, element_type(op)), n=n)
-
-
-@FAMILY.formula("XlaDequantize", rule="2·n", source="TensorFlow: XlaDequantize, x·scale + shift")
-def _dequantize(op: OpCall) -> Cost:
-    """Each of n elements is scaled and shifted."""
-    n = op.n_out()
-    return operations(2 * n, n=n)
 
 
 @FAMILY.formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
@@ -134,3 +114,12 @@ def _eigenvalues(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free("XlaRngBitGenerator", because="random bits are no float work")
+
+enter_counts(FAMILY, (
+    Counted("XlaScatter", 1, of_input=2, work=additions, source=_SEMANTICS + "Scatter",
+            why="Each of n updates is combined with the element that is there."),
+    Counted("XlaReducePrecision", 1, work=float_work, source=_SEMANTICS + "ReducePrecision",
+            why="Each of n elements is rounded."),
+    Counted("XlaDequantize", 2, of_input=None, source="TensorFlow: XlaDequantize, x·scale + shift",
+            why="Each of n elements is scaled and shifted."),
+))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Float operations as a page: how many, of which op types, in which layers, and what is missing."""
+"""Float operations as a page: totals, op types, layers, and what was not counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def flops_page(
     summary: Summary | None = None,
     source: str = "",
 ) -> str:
-    """A report of float operations as a page of its own.
+    """A page about float operations.
 
     Args:
         report: The report.
@@ -47,7 +47,7 @@ def flops_page(
             ``counted_ops``, ``free_ops``, ``uncounted_ops`` and ``reason``; none leaves the table
             out.
         summary: Layers to show below them.
-        source: What was read, such as the name of a file.
+        source: The file or object that was read.
     """
     head, *convention = totals(report)
     parts = [

@@ -58,7 +58,7 @@ def summary_page(summary: Summary, source: str = "") -> str:
 
     Args:
         summary: The summary.
-        source: What was read, such as the name of a file.
+        source: The file or object that was read.
     """
     about = (
         f"Float operations, parameters and memory of each {header_of(summary.rows)}. Hold the "
@@ -70,7 +70,7 @@ def summary_page(summary: Summary, source: str = "") -> str:
 
 
 def origin_line(source: str) -> str:
-    """What a page is about, as a paragraph; empty if nobody says."""
+    """The source of a page as a paragraph; empty if it is unknown."""
     return f'<p class="quiet"><bdi>{escape(origin_text(source))}</bdi></p>\n' if source else ""
 
 
@@ -99,7 +99,7 @@ def _cells(summary: Summary, row: LayerRow) -> Iterator[str]:
 
 
 def meter(share: float | None) -> str:
-    """A share as text and bar; nothing where there is none."""
+    """A share as text and bar; empty for None."""
     if share is None:
         return ""
     text = human_share_of(share)
