@@ -35,7 +35,7 @@ no room for: bars, own FLOPs
 23 parameters (92 B)
 328 FLOPs, 144 MACs
 A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer
-arithmetic on indices and shapes is none.
+arithmetic on indices and shapes is not counted.
 Coverage: 100 % of 10 ops: 4 counted, 6 without float operations."""
     )
 

@@ -27,11 +27,11 @@ def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, in
 
 
 def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
-    """Write the counts into nodes of a live graph, as an attribute that analysis looks for.
+    """Write the counts into nodes of a live graph, as an attribute for the analysis.
 
     Args:
         graph: The graph.
-        nodes: NodeDefs of TensorFlow's, which change.
+        nodes: TensorFlow's NodeDefs; they change.
     """
     framework, op_types = _user_formulas()
     for node in nodes:
@@ -40,10 +40,10 @@ def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
 
 
 def mark_functions(functions: Iterable[Any]) -> None:
-    """Write the counts into the nodes of function bodies; what has no static shape stays open.
+    """Write the counts into nodes of function bodies; nodes without static shapes get none.
 
     Args:
-        functions: FunctionDefs of TensorFlow's, which change.
+        functions: TensorFlow's FunctionDefs; they change.
     """
     framework, op_types = _user_formulas()
     if not op_types:

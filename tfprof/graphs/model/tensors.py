@@ -1,4 +1,4 @@
-"""What is known of a tensor before anything runs: shape, element type, sometimes the values."""
+"""Tensors as known before anything runs: shape, element type, sometimes values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 from tfprof.graphs.model.symbolic import Number
 
 Dims: TypeAlias = "tuple[Number, ...]"
-"""Dimensions; what is not known yet is a ``Symbolic``."""
+"""Dimensions; unknown ones are ``Symbolic``."""
 
 PartialShape: TypeAlias = "tuple[Number | None, ...] | None"
 """Dimensions, None for unknown ones without a name; None in place of the tuple for unknown rank."""
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
 
 
 class Conjunction(NamedTuple):
-    """A truth value: all parts are true. None stands for a part that nothing is known of."""
+    """A truth value: all parts are true. None stands for an unknown part."""
 
     parts: tuple[bool | Comparison | Conjunction | None, ...]
 
@@ -46,7 +46,7 @@ Element: TypeAlias = "Number | float | bool | Comparison | Conjunction | None"
 
 
 class Handle(NamedTuple):
-    """What a resource or variant refers to.
+    """The object that a resource or variant refers to.
 
     Attributes:
         shape: Shape of the variable, or of each element of a list.
@@ -66,7 +66,7 @@ class Tensor(NamedTuple):
         shape: Its dimensions, None for an unknown rank.
         dtype: Element type as a ``DataType`` number, 0 if unknown.
         values: Its elements, None if nothing is known of them.
-        handle: What it refers to, for resources and variants.
+        handle: The object that a resource or variant refers to.
     """
 
     shape: Dims | None = None

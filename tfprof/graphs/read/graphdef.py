@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tfprof.files.open import Source
 
 KEPT_ATTRS = ("adj_x", "data_format", "ksize", "strides", "transpose_a")
-"""Attributes that FLOP formulas read; the rest of a node's attributes stays behind."""
+"""Attributes that FLOP formulas of classic mode read."""
 
 ELEMENT_TYPE = "T"
 """Kept as a ``DataType`` number, of the nodes that have one of ``KEPT_ATTRS``."""
@@ -41,7 +41,7 @@ GRAPH_FORMATS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
 
 @functools.cache
 def graph_plan() -> Plan:
-    """What is read of the nodes of a GraphDef."""
+    """The fields that are read of the nodes of a GraphDef."""
     return Plan("tensorflow.GraphDef", [rows("node", NODE_ENTRIES), rows("library.function")])
 
 
