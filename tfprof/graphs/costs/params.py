@@ -165,12 +165,7 @@ def _shape_text(shape: PartialShape) -> str:
 
 
 def params_report(variables: Iterable[Variable], notes: Iterable[str] = ()) -> ParamsReport:
-    """Count the parameters of variables.
-
-    Args:
-        variables: The variables, each once.
-        notes: Remarks on where they come from.
-    """
+    """Count the parameters of variables, each given once; ``notes`` say where they come from."""
     rows = tuple(map(_row, variables))
     own_notes = list(notes)
     without = sum(row.params is None for row in rows)

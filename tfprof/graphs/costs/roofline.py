@@ -99,7 +99,8 @@ def moved_bytes(op_type: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor
     sizes = []
     for tensor in inputs:
         if tensor.dtype == DT_RESOURCE and _UPDATES_ALL.match(op_type):
-            sizes.append(_doubled(_handle_bytes(tensor)))
+            size = _handle_bytes(tensor)
+            sizes.append(None if size is None else 2 * size)
         else:
             sizes.append(tensor_bytes(tensor))
     sizes += [tensor_bytes(tensor) for tensor in outputs]
@@ -123,10 +124,6 @@ def _handle_bytes(tensor: Tensor) -> Number | None:
     if len(known) != len(handle.shape):
         return None
     return tensor_bytes(Tensor(tuple(known), handle.dtype))
-
-
-def _doubled(size: Number | None) -> Number | None:
-    return None if size is None else 2 * size
 
 
 class RooflineRow(NamedTuple):
@@ -179,17 +176,15 @@ class Roofline:
     @property
     def micros(self) -> float | None:
         """Microseconds that the ops take at least; None if numbers of runs are unknown."""
-        picos = self._picos("compute", "memory")
-        return None if picos is None else picos / 1e6
+        return self._micros("compute", "memory")
 
     def micros_by(self, resource: str) -> float | None:
         """Microseconds of the ops that ``compute`` or ``memory`` limits."""
-        picos = self._picos(resource)
-        return None if picos is None else picos / 1e6
+        return self._micros(resource)
 
-    def _picos(self, *resources: str) -> int | None:
+    def _micros(self, *resources: str) -> float | None:
         picos = total(row.picos or 0 for row in self.rows if row.bound.by in resources)
-        return picos if isinstance(picos, int) else None
+        return picos / 1e6 if isinstance(picos, int) else None
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The ops as dictionaries; ``micros`` and ``flops`` are those of all runs together."""

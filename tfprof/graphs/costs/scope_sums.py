@@ -111,8 +111,8 @@ def scope_sums(
     Args:
         root: The analysis of the program.
         layer_of: Layers of the nodes of the graph, by name, if it has layers. A function
-            then counts for the layer that calls them: names inside do not say which layer it is,
-            because Keras 3 may call one layer ``dense_1`` there and another one outside.
+            then counts for the layer that calls it: names inside are ambiguous, because Keras 3
+            may call one layer ``dense_1`` there and another one outside.
         results: Outputs that the caller gets; None for all that no op uses.
         picos_of: The time that nodes take.
         with_tensors: Find the tensors that leave scopes.

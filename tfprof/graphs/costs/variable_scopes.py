@@ -28,12 +28,7 @@ Shapes = Mapping[str, PartialShape]
 
 
 def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str]:
-    """The scope of the first forward op that uses each variable; unused ones are left out.
-
-    Args:
-        root: The analysis of the program.
-        variables: The variables.
-    """
+    """The scope of the first forward op that uses each variable; unused ones are left out."""
     shapes = {variable.name: variable.shape for variable in variables}
     scopes: dict[str, str] = {}
     seen: set[tuple[int, str, Bindings]] = set()

@@ -21,7 +21,7 @@ from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operati
 from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import DT_RESOURCE, REF
+from tfprof.graphs.model.tensors import DT_RESOURCE
 from tfprof.graphs.shapes.updates import DENSE_ONLY, RESOURCES_ONLY
 
 FAMILY = Family.named("optimizer")
@@ -216,13 +216,6 @@ def _average(op: OpCall) -> Cost:
     return operations(float_work(n, op.outputs[0].dtype), n=n)
 
 
-@FAMILY.formula("SparseAccumulatorApplyGradient", rule="nnz")
-def _accumulate_sparse(op: OpCall) -> Cost:
-    """One addition for each element of the rows that have a gradient."""
-    nnz = op.n_in(3)
-    return operations(additions(nnz, op.input(3).dtype % REF), nnz=nnz)
-
-
 @FAMILY.formula("SparseAccumulatorTakeGradient", rule="nnz")
 def _average_sparse(op: OpCall) -> Cost:
     """One division for each element of the rows that have a gradient."""
@@ -248,4 +241,6 @@ enter_counts(FAMILY, (
             why="Each of the n updates is added to a place that starts out as 0."),
     Counted("AccumulatorApplyGradient ResourceAccumulatorApplyGradient", 1, of_input=2,
             work=additions, why="One addition for each element of the gradient."),
+    Counted("SparseAccumulatorApplyGradient", 1, of_input=3, work=additions, letter="nnz",
+            why="One addition for each element of the rows that have a gradient."),
 ))  # fmt: skip

@@ -46,8 +46,8 @@ def formula(family: str, entry: PerElement, source: str) -> Formula:
     return Formula(family, _rule(entry.real), why, source, cost)
 
 
-def _rule(count: int) -> str:
-    return "n" if count == 1 else f"{count}·n"
+def _rule(count: int, letter: str = "n") -> str:
+    return letter if count == 1 else f"{count}·{letter}"
 
 
 class Counted(NamedTuple):
@@ -60,6 +60,7 @@ class Counted(NamedTuple):
         source: The source; by default TensorFlow's documentation of the first op type.
         of_input: The input whose elements count; None for those of the result.
         work: Float operations of a count for an element type; None if all types count.
+        letter: Name of the number of elements in the formula.
     """
 
     op_types: str
@@ -68,6 +69,7 @@ class Counted(NamedTuple):
     source: str = ""
     of_input: int | None = 0
     work: Callable[[Number, int], Number] | None = None
+    letter: str = "n"
 
     def cost(self, op: OpCall) -> Cost:
         """The cost of an op."""
@@ -75,7 +77,7 @@ class Counted(NamedTuple):
         count = self.each * n
         if self.work is not None:
             count = self.work(count, element_type(op, self.of_input or 0))
-        return operations(count, n=n)
+        return operations(count, **{self.letter: n})
 
 
 def enter_counts(family: Family, entries: Iterable[Counted]) -> None:
@@ -83,5 +85,6 @@ def enter_counts(family: Family, entries: Iterable[Counted]) -> None:
     for entry in entries:
         names = entry.op_types.split()
         source = entry.source or RAW_OPS + names[0]
-        formula = Formula(family.name, _rule(entry.each), entry.why, source, entry.cost)
+        rule = _rule(entry.each, entry.letter)
+        formula = Formula(family.name, rule, entry.why, source, entry.cost)
         family.add(names, formula)

@@ -14,6 +14,7 @@ from tfprof.graphs.flops.element_types import (
     steps,
 )
 from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 
@@ -27,37 +28,20 @@ def _sparse_times_dense(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
 
 
-@FAMILY.formula("SparseTensorDenseAdd", rule="nnz")
-@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz")
-def _plus_dense(op: OpCall) -> Cost:
-    """Each of nnz stored values is added to an element of the dense tensor."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseDenseCwiseMul SparseDenseCwiseDiv", rule="nnz")
-def _cwise_mul(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with an element of the dense tensor."""
-    nnz = op.n_in(1)
-    return operations(multiplications(nnz, element_type(op, 1)), nnz=nnz)
-
-
-@FAMILY.formula(
-    "SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse", rule="nnz"
-)
-def _reduce(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with its result, which starts out neutral."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseSoftmax", rule="5·nnz")
-def _softmax(op: OpCall) -> Cost:
-    """Maximum, subtraction, exp, sum and division for each of nnz stored values."""
-    return _per_value(op, 5)
-
-
-def _per_value(op: OpCall, count: int) -> Cost:
-    nnz = op.n_in(1)
-    return operations(additions(count * nnz, element_type(op, 1)), nnz=nnz)
+enter_counts(FAMILY, (
+    Counted("SparseTensorDenseAdd", 1, of_input=1, work=additions, letter="nnz",
+            why="Each of nnz stored values is added to an element of the dense tensor."),
+    Counted("SparseDenseCwiseAdd", 1, of_input=1, work=additions, letter="nnz",
+            why="Each of nnz stored values is combined with an element of the dense tensor."),
+    Counted("SparseDenseCwiseMul SparseDenseCwiseDiv", 1, of_input=1, work=multiplications,
+            why="Each of nnz stored values is combined with an element of the dense tensor.",
+            letter="nnz"),
+    Counted("SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse", 1,
+            why="Each of nnz stored values is combined with its result, which starts out neutral.",
+            of_input=1, work=additions, letter="nnz"),
+    Counted("SparseSoftmax", 5, of_input=1, work=additions, letter="nnz",
+            why="Maximum, subtraction, exp, sum and division for each of nnz stored values."),
+))  # fmt: skip
 
 
 @FAMILY.formula("SparseAdd", rule="a + b")

@@ -99,10 +99,6 @@ class _Pass:
 class Engine:
     """One analysis of a program.
 
-    Args:
-        program: The program.
-        settings: What is known besides.
-
     Attributes:
         sizes: Completes shapes, and knows the unknowns that came up.
         notes: Remarks for the reader of the result, in order, each once.
@@ -236,13 +232,7 @@ class Engine:
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
     ) -> Generator[Request, Analysis, int]:
-        """Work out a node; returns the number of the outcome.
-
-        Args:
-            run: The pass.
-            place: Place of the node.
-            key: Key of nodes like it; None if there are none.
-        """
+        """Work out a node; returns the number of its outcome. ``key`` is shared by nodes like it."""
         body = run.analysis.body
         if place < body.n_args:
             return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)

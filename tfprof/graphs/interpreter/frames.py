@@ -70,12 +70,7 @@ class Frames:
 
 
 def find_frames(body: Body, order: Sequence[int]) -> Frames | None:
-    """Loops and conditionals of a body; None if it has none.
-
-    Args:
-        body: The body.
-        order: Its nodes in data-flow order.
-    """
+    """Loops and conditionals of a body whose nodes are in data-flow order; None if it has none."""
     special = body.nodes.of_types(CONTROL_FLOW)
     if not special or set(special).isdisjoint(order):
         return None

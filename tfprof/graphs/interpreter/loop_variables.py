@@ -26,13 +26,7 @@ class Variable(NamedTuple):
 
 
 def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable:
-    """A loop variable, from what enters the loop.
-
-    Args:
-        before: What enters.
-        label: A name that is unique in the analysis.
-        unchanged: The loop passes it on as it is.
-    """
+    """A loop variable from its value before the loop; the label is unique in the analysis."""
     if unchanged:
         return Variable(before, before)
     counter = length = ""
@@ -91,14 +85,7 @@ def is_internal(number: Number) -> bool:
 def after_loop(
     variable: Variable, after: Tensor, counters: dict[str, Counter], trips: Number | None
 ) -> Tensor:
-    """What comes out of a loop.
-
-    Args:
-        variable: The variable.
-        after: What holds after every iteration.
-        counters: All counters of the loop.
-        trips: How often it runs; None if unknown.
-    """
+    """A variable after a loop, from its value after an iteration; ``trips`` is None if unknown."""
     if variable.during is variable.before:
         return variable.before
     values = None

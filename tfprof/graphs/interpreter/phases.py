@@ -43,13 +43,7 @@ _BY_OPTIMIZER, _BY_OTHERS = 1, 2
 
 
 def phase_of(name: str, op_type: str, around: Phase) -> Phase:
-    """The part of a step that a node belongs to.
-
-    Args:
-        name: Its name, scopes included.
-        op_type: Its type.
-        around: Part of the step that calls the function that it is in.
-    """
+    """The part of a step that a node belongs to; ``around`` is the part that calls its function."""
     by_type = _phase_of_type(op_type)
     if by_type is Phase.OPTIMIZER:
         return by_type

@@ -20,11 +20,7 @@ class Inferred(NamedTuple):
 
 
 class Sizes:
-    """Completes the shapes that rules give.
-
-    Args:
-        batch: First dimension of inputs where it is unknown; None leaves it a symbol.
-        input_shapes: Shape of inputs by the name of their node.
+    """Completes the shapes that rules give, with ``batch`` and ``input_shapes`` of the settings.
 
     Attributes:
         names: The unknowns that came up.

@@ -22,13 +22,7 @@ _GIVEN = Formula(
 
 
 def judged(op: OpCall, formulas: Mapping[str, Formula], free: Mapping[str, str]) -> Verdict:
-    """The verdict on an op.
-
-    Args:
-        op: The op, with its outputs.
-        formulas: Formula by op type.
-        free: Why an op type has no float operations.
-    """
+    """The verdict on an op, from formulas and reasons for being free by op type."""
     formula = _GIVEN if GIVEN_FLOPS in op.attrs else formulas.get(op.type)
     if formula is not None:
         return _counted(op, formula)

@@ -52,12 +52,9 @@ class Wiring:
 
 
 def wiring_of(nodes: NodeTable, order: Sequence[int], unlike: Collection[int]) -> Wiring:
-    """Put the nodes of a body into numbers.
+    """The wiring of a body for a walk in some order.
 
-    Args:
-        nodes: The nodes.
-        order: Their places, in the order of the walk.
-        unlike: Places of nodes whose sort and inputs do not determine their outcome.
+    ``unlike`` are places of nodes whose sort and inputs do not determine their outcome.
     """
     n = len(nodes)
     is_data = nodes.ports >= 0

@@ -72,12 +72,7 @@ class Kinds(Protocol):
 
 
 class RowNames(Sequence[str]):
-    """Names of nodes, looked up on demand.
-
-    Args:
-        names: All names.
-        ids: Place of each node's name in them.
-    """
+    """Names of nodes, looked up on demand: ``ids`` are their places in ``names``."""
 
     def __init__(self, names: Sequence[str], ids: Int64Array) -> None:
         self._names = names

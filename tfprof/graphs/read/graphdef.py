@@ -93,11 +93,7 @@ def _variable_op(data: bytes, label: str) -> str:
 
 
 def graph_columns(source: pb.GraphDef | bytes) -> GraphColumns:
-    """The nodes of a graph; those of its functions are read by ``library.py``.
-
-    Args:
-        source: A GraphDef, or the bytes of one that is known to be sound.
-    """
+    """The nodes of a graph, or of the valid bytes of one; ``library.py`` reads its functions."""
     data = source
     if not isinstance(data, bytes):
         data = data.SerializePartialToString(deterministic=True)

@@ -166,12 +166,7 @@ class KindTable:
         return kind_ids
 
     def of_entries(self, op: str, entries: Sequence[bytes]) -> int:
-        """Number of the kind of nodes of this type with these attributes.
-
-        Args:
-            op: Op type.
-            entries: The attributes, each a serialized ``AttrEntry``.
-        """
+        """Number of the kind with this type and these serialized ``AttrEntry`` messages."""
         key = (op, tuple(sorted(entries)))
         number = self._of_entries.get(key)
         if number is None:

@@ -178,10 +178,7 @@ class Library:
     ) -> Callable[[str], tuple[int, int]]:
         """A function from the text of an input to the place of a node and one of its outputs.
 
-        Args:
-            places: Place of each node by name.
-            n_args: Number of arguments, which come first.
-            kind_ids: Kinds of the other nodes.
+        ``kind_ids`` are those of the nodes after the arguments.
         """
 
         def edge_of(text: str) -> tuple[int, int]:

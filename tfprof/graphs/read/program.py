@@ -20,11 +20,7 @@ INPUT_OPS = frozenset(
 
 
 def read_program(source: pb.GraphDef | bytes) -> Program:
-    """Read the nodes of a graph; functions are read on demand.
-
-    Args:
-        source: A GraphDef, or the bytes of one that is known to be sound.
-    """
+    """Read the nodes of a graph, or of the valid bytes of one; functions are read on demand."""
     graph = graph_columns(source)
     library = Library([(graph.serialized, graph.places)])
     edges = np.array(_edges(graph), np.int64).reshape(-1, 2)[graph.inputs.numbers]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes.arguments import same_dim, spelled_shape
-from tfprof.graphs.shapes.onednn import with_onednn
+from tfprof.graphs.shapes.onednn import onednn_kernels, with_onednn
 from tfprof.graphs.shapes.rules import Rules
 from tfprof.graphs.shapes.windows import Layout, Size, Windows, layout_of, windows_of
 
@@ -30,14 +30,8 @@ FILTER_GRADIENTS_BY_TENSOR = ("Conv2DBackpropFilterV2", "Conv3DBackpropFilter")
 DEPTHWISE_INPUT_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropInput")
 DEPTHWISE_FILTER_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropFilter")
 
-CONV_WITH_BIAS = (
-    *("_MklConv2DWithBias", "_MklNativeConv2DWithBias"),
-    "__MklDummyConv2DWithBias",
-)
-FILTER_AND_BIAS_GRADIENTS = (
-    *("_MklConv2DBackpropFilterWithBias", "_MklNativeConv2DBackpropFilterWithBias"),
-    "__MklDummyConv2DBackpropFilterWithBias",
-)
+CONV_WITH_BIAS = onednn_kernels("Conv2DWithBias")
+FILTER_AND_BIAS_GRADIENTS = onednn_kernels("Conv2DBackpropFilterWithBias")
 
 
 class Kernel(NamedTuple):

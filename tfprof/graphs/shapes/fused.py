@@ -9,16 +9,14 @@ from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes import arrays
 from tfprof.graphs.shapes.arguments import count_attr, spelled_numbers
 from tfprof.graphs.shapes.conv import convolved, convolved_dims, kernel_of
+from tfprof.graphs.shapes.onednn import onednn_kernels
 from tfprof.graphs.shapes.rules import Rules
 from tfprof.graphs.shapes.windows import Size, layout_of, windows_of
 
 RULES: Rules[PartialShape] = Rules()
 
-PADDED_CONV = ("_MklPadWithConv2D", "_MklNativePadWithConv2D", "__MklDummyPadWithConv2D")
-PADDED_FUSED_CONV = (
-    *("_MklPadWithFusedConv2D", "_MklNativePadWithFusedConv2D"),
-    "__MklDummyPadWithFusedConv2D",
-)
+PADDED_CONV = onednn_kernels("PadWithConv2D")
+PADDED_FUSED_CONV = onednn_kernels("PadWithFusedConv2D")
 
 
 def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:

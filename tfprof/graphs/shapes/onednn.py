@@ -15,3 +15,8 @@ def with_onednn(*op_types: str) -> tuple[str, ...]:
         bare = op_type.removeprefix("_")
         names += (op_type, f"_Mkl{bare}", f"_MklNative{bare}")
     return tuple(names)
+
+
+def onednn_kernels(name: str) -> tuple[str, ...]:
+    """Names of the oneDNN kernels of a fused op that TensorFlow has under no other name."""
+    return f"_Mkl{name}", f"_MklNative{name}", f"__MklDummy{name}"

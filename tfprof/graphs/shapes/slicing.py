@@ -34,12 +34,12 @@ class Part(NamedTuple):
 
 
 def strided_parts(op: OpCall, rank: int, first: int) -> list[Part]:
-    """The parts of a ``StridedSlice`` and its like, dimension by dimension.
+    """The parts of a ``StridedSlice`` and similar ops, dimension by dimension.
 
     Args:
-        op: The op, with begin, end and strides in a row.
-        rank: Number of dimensions of what is sliced.
-        first: Number of the input that has the begins.
+        op: The op.
+        rank: Number of dimensions that are sliced.
+        first: Input with the begins, followed by ends and strides.
     """
     triples = _triples(op, first)
     n = len(triples)

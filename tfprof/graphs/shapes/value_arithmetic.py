@@ -7,6 +7,7 @@ type is unknown. Numbers in float tensors are rounded to the type of the tensor.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, TypeAlias
@@ -98,21 +99,9 @@ def computed(
         return None
 
 
-@_binary("Add", "AddV2")
-def add(one: Any, other: Any) -> Real:
-    """Sum."""
-    return one + other  # type: ignore[no-any-return]
-
-
-@_binary("Sub")
-def _subtract(one: Any, other: Any) -> Real:
-    return one - other  # type: ignore[no-any-return]
-
-
-@_binary("Mul")
-def multiply(one: Any, other: Any) -> Real:
-    """Product."""
-    return one * other  # type: ignore[no-any-return]
+_binary("Add", "AddV2")(operator.add)
+_binary("Sub")(operator.sub)
+_binary("Mul")(operator.mul)
 
 
 @_binary("FloorDiv")
@@ -226,7 +215,7 @@ def _add_all(op: OpCall) -> Folded:
     dtype = dtype_of(op)
 
     def step(one: Element, other: Element) -> Element:
-        return result_in(computed(add, one, other), dtype)
+        return result_in(computed(operator.add, one, other), dtype)
 
     parts = [array(op, index) for index in range(len(op.inputs))]
     return [values_of(reduce(lambda one, other: elementwise(step, one, other), parts))]

@@ -118,13 +118,7 @@ def window_count(size: Number, window: Number, stride: Number, dilation: Number)
 
 
 def windows_of(op: OpCall, rank: int, dilations: str = "dilations") -> Windows:
-    """How the windows of an op step, by its attributes.
-
-    Args:
-        op: The op.
-        rank: Number of dimensions that its attributes are for.
-        dilations: Name of the attribute with the dilations.
-    """
+    """How the windows of an op step, by its attributes for ``rank`` dimensions."""
     strides = op.ints("strides")
     spacing = op.ints(dilations) or (1,) * rank
     return checked_windows(op, strides, spacing, rank)

@@ -102,13 +102,7 @@ def unit_of(report: Report) -> str:
 
 
 def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) -> str:
-    """Totals, parts of a step, op types, coverage and notes.
-
-    Args:
-        report: The report.
-        width: Where to wrap prose.
-        most_types: How many op types to name; 0 leaves them out.
-    """
+    """Totals, parts of a step, op types (``most_types`` of them), coverage and notes."""
     lines = totals(report, width)
     phases = {name: count for name, count in report.by_phase.items() if count != 0}
     once = phases.pop("initialization", None)
@@ -228,12 +222,8 @@ _Type = tuple[str, str]
 def explanation(report: Report, top: int | None = None, width: int = WIDTH) -> str:
     """The headline, then each formula with the numbers that went into it.
 
-    Initializers are left out, as in the total.
-
-    Args:
-        report: The report.
-        top: Show only so many lines of numbers, the most expensive ones.
-        width: Where to wrap prose.
+    Initializers are left out, as in the total. ``top`` limits the lines of numbers to the most
+    expensive ones.
     """
     groups: dict[tuple[_Type, _Size], list[OpRow]] = {}
     for row in report.ops:

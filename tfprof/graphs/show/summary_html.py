@@ -54,12 +54,7 @@ def summary_html(summary: Summary) -> str:
 
 
 def summary_page(summary: Summary, source: str = "") -> str:
-    """The same as a page of its own.
-
-    Args:
-        summary: The summary.
-        source: The file or object that was read.
-    """
+    """The same as a page of its own; ``source`` is the file or object that was read."""
     about = (
         f"Float operations, parameters and memory of each {header_of(summary.rows)}. Hold the "
         "pointer over a number to see all its digits, over a name to see all of it."
