@@ -44,11 +44,11 @@ _WEIGHT_OPS = frozenset({
 
 _AFFINE_OPS = frozenset({"Add", "AddV2", "Mul", "Sub"})
 _WEIGHT_TYPES = FLOAT_TYPES | QUANTIZED_TYPES | {6}
-"""Float types, and those that quantized weights have (6 is int8)."""
+"""Float types, and types of quantized weights (6 is int8)."""
 
 _LOOP_OPS = frozenset({"StatelessWhile", "While"})
 _CALLED_WITHOUT_FIRST = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
-"""Ops whose first input chooses what is called with the others."""
+"""Ops whose first input chooses the function that is called with the others."""
 
 Functions = Callable[[str], "Body | None"]
 

@@ -50,7 +50,7 @@ class Amounts(NamedTuple):
         return 2 * self.macs + self.other
 
     def times(self, runs: Times) -> Amounts:
-        """The amounts of so many runs; rounded, if those are a fraction."""
+        """The amounts of all runs; rounded, if these are a fraction."""
         if runs == 1:
             return self
         return self._replace(

@@ -1,8 +1,7 @@
-"""Ops that work on one element at a time: so many operations per element of the result.
+"""Ops on single elements: a fixed number of operations per element of the result.
 
-Gradients take the definitions of TensorFlow's kernels, in the terms that they get: the output
-``y`` or the input ``x``, and the gradient ``dy``. A choice between two values is no operation; the
-comparison that decides is one.
+Gradients follow the definitions of TensorFlow's kernels, with the output ``y`` or the input ``x``,
+and the gradient ``dy``. A choice between two values is no operation; its comparison is one.
 
 Of complex numbers, exp takes 5 (exp, cos, sin, two products), log 3 (hypot, log, atan2), sqrt 7
 (hypot, two sums, halves and roots), sin, sinh and cosh 6, cos 7, 1 / x 6, x / y 11; other

@@ -1,4 +1,4 @@
-"""Embedding lookups that sum: ``SparseSegment*``, and what TPUs keep to themselves.
+"""Embedding lookups that sum: ``SparseSegment*``, and embeddings of TPUs.
 
 A lookup by itself (``Gather``) is no float work.
 """

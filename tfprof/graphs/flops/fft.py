@@ -1,4 +1,4 @@
-"""Fourier transforms and what audio ops make of them.
+"""Fourier transforms, and ops on audio.
 
 A complex transform of N points takes 5·N·log₂ N operations, the convention of the FFTW authors
 for any N; one of real numbers half of that. The count of one transform is rounded.

@@ -1,9 +1,9 @@
-"""What a formula is, and how the formulas of a family of ops are written down.
+"""Formulas of float operations, and families of them.
 
 Counting convention, the same for every family: additions, subtractions, multiplications,
 divisions, comparisons, minimum and maximum, and each function of C's math library (sqrt, exp, log,
 tanh, erf …) are one float operation each. A multiply-add, one product that is added to a sum, is
-two float operations, and one MAC. What is composed of these costs what its parts cost.
+two float operations, and one MAC. Composed operations cost the sum of their parts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RAW_OPS = "TensorFlow API: tf.raw_ops."
 
 
 class Cost(NamedTuple):
-    """What an op computes in one run.
+    """The cost of one run of an op.
 
     Attributes:
         macs: Multiply-adds.
@@ -39,12 +39,12 @@ class Cost(NamedTuple):
 
 
 def multiply_adds(macs: Number, **numbers: Number) -> Cost:
-    """The cost of so many multiply-adds; ``numbers`` are what they were computed from."""
+    """The cost of multiply-adds; ``numbers`` went into the formula."""
     return Cost(macs, 0, tuple(numbers.items()))
 
 
 def operations(count: Number, **numbers: Number) -> Cost:
-    """The cost of so many float operations that are no multiply-adds."""
+    """The cost of float operations that are not multiply-adds."""
     return Cost(0, count, tuple(numbers.items()))
 
 

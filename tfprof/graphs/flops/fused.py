@@ -1,4 +1,4 @@
-"""Convolutions and products with other ops fused to them: what the parts cost, added up."""
+"""Convolutions and products with other ops fused to them: the sum of the parts."""
 
 from __future__ import annotations
 

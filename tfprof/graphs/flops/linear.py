@@ -1,4 +1,4 @@
-"""Matrix products and sums of products. A product counts whatever its elements are."""
+"""Matrix products and sums of products, which count for all element types."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ def _kept(einsum: Einsum, operand: int) -> set[str]:
 
 
 def _lone_sums(einsum: Einsum, operand: int) -> Number:
-    """Additions that sum up the labels that nothing else has; a diagonal is taken for free."""
+    """Additions that sum up labels of this operand only; taking a diagonal is free."""
     kept = _kept(einsum, operand)
     return einsum.own_size(operand, set(einsum.operands[operand])) - einsum.own_size(operand, kept)

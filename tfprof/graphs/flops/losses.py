@@ -1,6 +1,6 @@
-"""Softmax, cross entropies, CTC, and what samples classes for losses.
+"""Softmax, cross entropies, CTC, and samplers of classes for losses.
 
-``n`` is the number of elements and ``m`` that of rows, each of which is one distribution.
+``n`` is the number of elements, ``m`` that of rows; each row is a distribution.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ _UPDATES = {
 
 
 def _elements(op: OpCall, gradient: int) -> Number:
-    """Elements of a gradient, which are those of the variable unless only some rows get one."""
+    """Elements of a gradient: those of the variable, unless only some rows have one."""
     if op.input(gradient).shape is None and "Sparse" not in op.type:
         handle = op.input(0).handle
         if handle is not None and handle.shape is not None and None not in handle.shape:
@@ -191,7 +191,7 @@ def _scatter_mul(op: OpCall) -> Cost:
 
 
 def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
-    """Updates of one scalar reach a row for each index, a size that only the variable tells."""
+    """A scalar update changes a row for each index; the variable gives the size of rows."""
     n = op.n_in(2)
     if op.shape(2) == () and "Nd" not in op.type:
         n = _scattered_scalar(op)

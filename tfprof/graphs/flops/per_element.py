@@ -1,4 +1,4 @@
-"""Formulas of the form: so many operations for each element of the result."""
+"""Formulas with a fixed number of operations for each element."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Counted(NamedTuple):
 
 
 def enter_counts(family: Family, entries: Iterable[Counted]) -> None:
-    """Enter formulas of the form: so many operations for each element."""
+    """Enter a table of formulas into a family."""
     for entry in entries:
         names = entry.op_types.split()
         source = entry.source or RAW_OPS + names[0]

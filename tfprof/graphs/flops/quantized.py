@@ -91,7 +91,7 @@ _TAILS = {
 
 
 def _tails_of_name(op_type: str) -> tuple[str, ...]:
-    """What the name of a quantized product says is fused: ``WithBiasSumAndRelu`` and the like."""
+    """Ops that are fused to a quantized product by its name, such as ``WithBiasSumAndRelu``."""
     _, _, tails = op_type.replace("Conv2D", "MatMul").partition("MatMul")
     names = tails.removeprefix("WithBias").removeprefix("PerChannel").split("And")
     bias = ("Bias",) if tails.startswith("WithBias") else ()

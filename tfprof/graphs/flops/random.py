@@ -1,7 +1,7 @@
-"""Random numbers: what turns random bits into samples of a distribution.
+"""Random numbers: from random bits to samples of a distribution.
 
-The bits themselves are integer work. Rejection methods are counted for one round; how many
-rounds are rejected depends on the bits.
+The bits themselves are integer work. Rejection methods are counted for one round, as the number of
+rounds depends on the bits.
 """
 
 from __future__ import annotations

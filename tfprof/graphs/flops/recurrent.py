@@ -31,7 +31,7 @@ class _Sizes(NamedTuple):
 
 
 def _lstm_forward(op: OpCall, forget_bias: bool, clip: float) -> int:
-    """Operations per unit: bias 4, gates 13, cell 3, its tanh 1, output 1, and what is optional."""
+    """Operations per unit: bias 4, gates 13, cell 3, its tanh 1, output 1, and optional ones."""
     cell_clip = op.attr("cell_clip", clip)
     clipped = isinstance(cell_clip, (int, float)) and cell_clip > 0
     return 22 + forget_bias + 2 * clipped + 6 * op.flag("use_peephole")

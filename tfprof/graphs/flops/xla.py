@@ -1,4 +1,4 @@
-"""XLA's ops. A function that an op applies is taken to be one operation, such as an addition."""
+"""XLA's ops. A function that an op applies counts as one operation, such as an addition."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class Analysis:
 
     @property
     def other(self) -> Number:
-        """Float operations besides."""
+        """Float operations that are not multiply-adds."""
         return self.cost[1]
 
     @property

@@ -52,7 +52,7 @@ Walk = Generator[Request, Analysis, Analysis]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is known besides the program.
+    """What the user and recorded runs add to the program.
 
     Attributes:
         batch: First dimension of inputs where it is unknown; None leaves it a symbol.
@@ -232,7 +232,7 @@ class Engine:
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
     ) -> Generator[Request, Analysis, int]:
-        """Work out a node; returns the number of its outcome. ``key`` is shared by nodes like it."""
+        """Work out a node; returns the number of its outcome. Nodes with the same key share it."""
         body = run.analysis.body
         if place < body.n_args:
             return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)

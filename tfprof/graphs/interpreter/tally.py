@@ -1,4 +1,4 @@
-"""Adds up what an analysis has found: by op, by type, by part of the step."""
+"""Sums of an analysis: by op, by type, by part of the step."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ class Coverage:
 
 
 def op_rows(root: Analysis) -> Iterator[OpRow]:
-    """Every op of the program and of the functions that it runs.
+    """Every op of the program and of its functions.
 
-    A function that is called with the same arguments in several places is listed once, with all
-    its runs; one that is called in several parts of the step, once for each.
+    A function that is called several times with the same arguments is listed once for each part of
+    the step that calls it, with all its runs.
     """
     for visit in visits(root):
         analysis, phases, times = visit.analysis, visit.phases, visit.times

@@ -1,4 +1,4 @@
-"""Whether an op can be counted, and what it costs."""
+"""Whether an op can be counted, and its cost."""
 
 from __future__ import annotations
 

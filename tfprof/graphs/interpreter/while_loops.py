@@ -1,4 +1,4 @@
-"""``While``: how often it runs, what comes out, and what an iteration costs."""
+"""``While`` and ``For``: trip counts, results, and costs of iterations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_UNROLLED = 64
 """Loops whose iterations cost different amounts are walked iteration by iteration up to this."""
 
 _MOST_ROUNDS = 4
-"""Shapes that still change after so many rounds are unknown."""
+"""Shapes that still change after this number of rounds are unknown."""
 
 
 def run_while(caller: Caller) -> Asking:

@@ -18,15 +18,14 @@ _LIST_BITS = 31
 """Bits for the number of a list of shapes in a sort; the others are for the kind."""
 
 UNKNOWN_ID, NO_INPUT, UNLIKE = 0, 1, 2
-"""Numbers that stand for no known tensor: an unknown tensor, an input that the node does not have,
-and an input that no key may contain."""
+"""Reserved numbers: an unknown tensor, a missing input, and an input that no key may contain."""
 
 N_RESERVED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What a walk needs of the nodes.
+    """The columns that a walk needs of the nodes.
 
     Numbers of tensors stand in one list: first those of the first outputs of all nodes, by place,
     then ``UNKNOWN_ID``, ``NO_INPUT`` and ``UNLIKE``, then those of other outputs that are read.

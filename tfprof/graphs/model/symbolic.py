@@ -244,11 +244,11 @@ def is_known(number: Number) -> bool:
 
 
 TYPICAL_SIZE = 64
-"""What unknown sizes are taken for where numbers have to be put in order."""
+"""Value of unknown sizes when numbers are put in order."""
 
 
 def typical(number: Number) -> int:
-    """A number for ordering: unknown sizes are taken to be all the same."""
+    """A number for ordering, with the same value for all unknown sizes."""
     if isinstance(number, Symbolic):
         number = number.bind(dict.fromkeys(number.symbols, TYPICAL_SIZE))
     return number if isinstance(number, int) else 0

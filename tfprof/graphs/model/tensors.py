@@ -60,7 +60,7 @@ class Handle(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """A tensor as far as it is known.
+    """Known facts about a tensor.
 
     Attributes:
         shape: Its dimensions, None for an unknown rank.

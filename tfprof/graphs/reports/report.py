@@ -53,7 +53,7 @@ class FlopsReport:
 
     @cached_property
     def ops(self) -> list[tally.OpRow]:
-        """Every op, with what one run of it costs and how often it runs."""
+        """Every op with its cost and number of runs."""
         return list(tally.op_rows(self.analysis))
 
     @cached_property

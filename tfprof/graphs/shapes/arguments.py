@@ -80,9 +80,9 @@ def sound(shape: PartialShape) -> PartialShape:
 
 
 def element_shape(op: OpCall, index: int) -> PartialShape:
-    """The shape of a list's elements as an input gives it: -1 for what is unknown.
+    """The shape of a list's elements from an input, with -1 for unknown dimensions.
 
-    A scalar stands for an unknown rank.
+    A scalar means an unknown rank.
     """
     if op.input(index).shape == ():
         return None

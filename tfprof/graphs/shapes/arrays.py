@@ -59,7 +59,7 @@ def _reshape(op: OpCall) -> Shapes:
 
 
 def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
-    """The shape with as many elements as before; one size may be -1 or unknown, and follows."""
+    """The wanted shape; one size may be -1 or unknown, and follows from the number of elements."""
     if wanted is None:
         return None
     if any(isinstance(size, int) and size < -1 for size in wanted):
@@ -78,13 +78,13 @@ def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
 
 
 def _fits(n: int, rest: int, is_open: bool) -> bool:
-    """Whether sizes with the product ``rest``, and one more if it is open, hold n elements."""
+    """Whether sizes with the product ``rest``, and another one if it is open, hold n elements."""
     return n % rest == 0 if is_open and rest else n == rest
 
 
 @RULES.of("Squeeze")
 def _squeeze(op: OpCall) -> Shapes:
-    """Without axes, sizes that are not known stay: they are taken not to be 1."""
+    """Without axes, unknown sizes stay: they are assumed not to be 1."""
     dims = op.shape(0)
     axes = op.ints("squeeze_dims") or op.ints("axis")
     gone = {axis_in(axis, len(dims)) for axis in axes}
@@ -161,7 +161,7 @@ def _split(op: OpCall) -> Shapes:
 
 @RULES.of("SplitV")
 def _split_sizes(op: OpCall) -> Shapes:
-    """One of the sizes may be -1: what is left."""
+    """One of the sizes may be -1: the rest."""
     n, dims = count_attr(op, "num_split"), op.shape(0)
     axis = scalar(op, 2)
     if not isinstance(axis, int):
@@ -228,9 +228,9 @@ def _broadcast_axes(op: OpCall) -> Shapes:
 
 
 def broadcast_axes(op: OpCall) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes along which each of two gradients is summed: where its operand was repeated.
+    """The axes along which each of two gradients is summed, as its operand was repeated there.
 
-    An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are taken not to be 1.
+    An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are assumed not to be 1.
     """
     one, other = op.numbers(0), op.numbers(1)
     rank = max(len(one), len(other))

@@ -35,13 +35,13 @@ def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:
 
 @RULES.of(*PADDED_CONV, *PADDED_FUSED_CONV)
 def _onednn_padded_conv(op: OpCall) -> list[PartialShape]:
-    """Paddings come behind the filter and what is fused."""
+    """Paddings come after the filter and the arguments of fused ops."""
     index = 2 + (op.integer("num_args") if op.type in PADDED_FUSED_CONV else 0)
     return [_convolved(op, padded(op, op.shape_of_rank(0, 4), index), 1)]
 
 
 def resized(op: OpCall) -> tuple[Size, ...]:
-    """The shape of the image after it has been given the size in input 1."""
+    """The shape of the image resized to the size in input 1."""
     batch, _, _, channels = op.shape_of_rank(0, 4)
     sizes = spelled_numbers(op, 1)
     if sizes is None:
@@ -59,7 +59,7 @@ def _convolved(op: OpCall, image: tuple[Size, ...], filter_index: int) -> Partia
 
 @RULES.of("_MklConcat", "_MklConcatV2")
 def _concat(op: OpCall) -> Sequence[PartialShape]:
-    """Behind the values and the axis, which is first or last, come their layouts."""
+    """Layouts come after the values and the axis, which is first or last."""
     plain = OpCall(
         op.type.removeprefix("_Mkl"),
         op.inputs[: count_attr(op, "N") + 1],

@@ -55,7 +55,7 @@ def _variable_shape(op: OpCall) -> Dims:
 
 @RULES.of("GatherNd", "ResourceGatherNd")
 def _gather_slices(op: OpCall) -> Shapes:
-    """The last dimension of the indices counts the leading dimensions that they go through."""
+    """The last dimension of the indices is the number of leading dimensions that they index."""
     params = op.shape(0) if op.type == "GatherNd" else _variable_shape(op)
     indices = op.shape(1)
     depth = indices[-1]
@@ -121,7 +121,7 @@ def _dynamic_partition(op: OpCall) -> Shapes:
 
 @RULES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Shapes:
-    """The largest index says how many rows there are."""
+    """The largest index gives the number of rows."""
     n = len(op.inputs) // 2
     indices, data = op.inputs[:n], op.inputs[n:]
     inner = same_shape(
@@ -154,7 +154,7 @@ def _edit_distance(op: OpCall) -> Shapes:
 
 @RULES.of("RaggedTensorToTensor")
 def _ragged_to_tensor(op: OpCall) -> Shapes:
-    """The wanted shape crops or pads the ragged sizes; those that it leaves open stay."""
+    """The wanted shape crops or pads the ragged sizes; sizes that it leaves open stay."""
     wanted, inner = element_shape(op, 0), op.shape(1)[1:]
     kinds = op.attr("row_partition_types", ())
     rows: Number | None = None
@@ -171,7 +171,7 @@ def _ragged_to_tensor(op: OpCall) -> Shapes:
 
 @RULES.of("RaggedRange")
 def _ragged_range(op: OpCall) -> Shapes:
-    """Where each range begins, and the numbers of all."""
+    """The begin of each range, and the numbers of all."""
     n = max((op.shape(index) for index in range(3)), key=len)
     return [(n[0] + 1 if n else 2,), (None,)]
 

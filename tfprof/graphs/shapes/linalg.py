@@ -69,7 +69,7 @@ def _qr(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("Svd", "BatchSvd")
 def _svd(op: OpCall) -> list[PartialShape]:
-    """The vectors are empty where they are not asked for."""
+    """The vectors are empty unless they are requested."""
     batch, m, n = _matrix(op)
     p = minimum(m, n)
     if not op.flag("compute_uv", True):

@@ -1,4 +1,4 @@
-"""Shapes of what comes out of lists, arrays of tensors, and queues."""
+"""Shapes of the outputs of ops on lists, arrays of tensors, and queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes of quantized kernels, whose results come with the range that they stand for."""
+"""Shapes of quantized kernels, whose results come with their range."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POOLS = with_onednn("QuantizedAvgPool", "QuantizedMaxPool")
 
 
 def _with_range_by_channel(op: OpCall, shape: PartialShape) -> list[PartialShape]:
-    """Accumulators keep one range for each channel of the filter, results in 8 bits one in all."""
+    """Accumulators have a range for each channel of the filter, 8-bit results one for all."""
     if op.type.endswith("Requantize"):
         return [shape, (), ()]
     bias = 1 if "WithBias" in op.type else 0
@@ -44,7 +44,7 @@ def _with_range_by_channel(op: OpCall, shape: PartialShape) -> list[PartialShape
 
 @RULES.of(*with_onednn("QuantizeV2"))
 def _quantize(op: OpCall) -> list[PartialShape]:
-    """There is a range for each slice along an axis, or one in all."""
+    """There is a range for each slice along an axis, or one for all."""
     shape = op.input(0).shape
     axis = op.integer("axis", -1)
     if axis == -1:

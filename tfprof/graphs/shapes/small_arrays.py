@@ -1,4 +1,4 @@
-"""Small tensors with known elements as arrays, on the way through constant folding."""
+"""Small tensors with known elements as arrays, for constant folding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfprof.graphs.shapes.rules import Rules
 ValueRules: TypeAlias = "Rules[Values | None]"
 
 Folded: TypeAlias = "Sequence[Values | None]"
-"""What a rule of values gives: the elements of each output, None where nothing is known."""
+"""Result of a rule of values: the elements of each output, None where nothing is known."""
 
 SmallArray: TypeAlias = "npt.NDArray[np.object_]"
 """Elements in the shape of their tensor."""
@@ -65,7 +65,7 @@ def values_of(elements: SmallArray) -> Values:
 
 
 def need_some_values(op: OpCall, inputs: Sequence[int]) -> None:
-    """Check that something is known of the elements of at least one input."""
+    """Check that elements of at least one input are known."""
     if all(op.input(index).values is None for index in inputs):
         raise UnknownError("no values that flow in are known")
 

@@ -1,4 +1,4 @@
-"""Shapes of constants and of what comes from outside: feeds, iterators, records, files, text."""
+"""Shapes of constants and inputs: feeds, iterators, records, files, text."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _string_join(op: OpCall) -> Shapes:
 
 @RULES.of("Batch")
 def _batch(op: OpCall) -> Shapes:
-    """Requests put together, where each begins, and their number."""
+    """The joined requests, the begin of each, and their number."""
     parts = [None if part.shape is None else (None, *part.shape[1:]) for part in op.inputs]
     return [*parts, (None, 3), ()]
 
 
 @RULES.of("DecodeAndCropJpeg", "DecodeBmp", "DecodeJpeg", "DecodeJxl", "DecodePng", "DecodeWebP")
 def _image(op: OpCall) -> Shapes:
-    """0 channels means those of the file; what is cropped has the size of the window."""
+    """0 channels means those of the file; a cropped image has the size of the window."""
     height: Number | None = None
     width: Number | None = None
     if op.type == "DecodeAndCropJpeg" and op.input(1).values is not None:
@@ -135,7 +135,7 @@ RULES.of(
     StringUpper Substr UnicodeScript UnicodeTranscode _TensorToHashBucketFast
     """
 )(lambda op: [op.shape()])
-# The parts of all members, whose number is known when the program runs.
+# The parts of all members, whose number is known only when the program runs.
 RULES.of("CollectiveGatherV2")(lambda op: [(None, *op.shape(0)[1:])])
 RULES.of(
     """

@@ -43,7 +43,7 @@ def result_in(value: Real | None, dtype: int) -> Element:
             return None
         if -_LARGEST_HALF <= value <= _LARGEST_HALF:
             return float(rounded(value))
-        with np.errstate(over="ignore"):  # what is too large for the type is infinite
+        with np.errstate(over="ignore"):  # numbers too large for the type become infinite
             return float(rounded(value))
     return value
 
@@ -228,7 +228,7 @@ def _cast(op: OpCall) -> Folded:
 
 
 def _converted(value: Element, dtype: int) -> Element:
-    """An element as another type; a float loses what is behind the point."""
+    """An element as another type; a float is cut off at the point."""
     if dtype == DT_BOOL:
         return bool(value) if isinstance(value, (bool, int, float)) else None
     if isinstance(value, tuple) or value is None:
@@ -242,7 +242,7 @@ def _converted(value: Element, dtype: int) -> Element:
     return int(value) if isinstance(value, bool) else value
 
 
-# Cuts off for integers, and does not for floats.
+# ``Div`` cuts off for integers, but not for floats.
 RULES.of("Div")(
     lambda op: RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
 )

@@ -1,4 +1,4 @@
-"""Shapes of variables, what is read from them, and what refers to them."""
+"""Shapes of variables, of their values and of their handles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _assign(op: OpCall) -> Shapes:
 
 
 RULES.of("VariableV2 TemporaryVariable")(lambda op: [shape_attr(op)])
-# The first kind of variable spelled an unknown shape like that of a scalar.
+# ``Variable`` writes an unknown shape like that of a scalar.
 RULES.of("Variable")(lambda op: [shape_attr(op) or None])
 RULES.of(
     """
