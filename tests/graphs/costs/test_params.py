@@ -92,6 +92,6 @@ def test_text() -> None:
         net/dense/kernel  (4, 3)  float32      12  yes
         net/dense/bias    (3)     float32       3  yes
         net/norm/mean     (3)     float64       3  no
-        count             ()      int64         1  n/a"""  # noqa: E501
+        count             ()      int64         1  n/a"""
     )
     assert str(params_report([])) == "0 parameters (0 B)"

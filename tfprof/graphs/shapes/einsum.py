@@ -20,7 +20,7 @@ _DOTS = "..."
 class Einsum(NamedTuple):
     """An equation with its sizes.
 
-    The dimensions of an ellipsis, which broadcast, have labels of their own: ``.0`` for the last one,
+    The dimensions of an ellipsis, which broadcast, have labels of their own: ``.0`` for the last,
     ``.1`` for the one before.
 
     Attributes:
