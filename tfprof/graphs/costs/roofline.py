@@ -21,7 +21,14 @@ from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.interpreter.tally import OpRow
 from tfprof.graphs.model.run_counts import scaled
 from tfprof.graphs.model.symbolic import Number, total
-from tfprof.graphs.model.tensors import DT_RESOURCE, DT_VARIANT, ELEMENT_BYTES, REF, Tensor
+from tfprof.graphs.model.tensors import (
+    DT_RESOURCE,
+    DT_VARIANT,
+    ELEMENT_BYTES,
+    REF,
+    Tensor,
+    known_dims,
+)
 from tfprof.text.units import human_count
 
 ASSUMPTION = (
@@ -118,12 +125,9 @@ def tensor_bytes(tensor: Tensor) -> Number | None:
 
 def _handle_bytes(tensor: Tensor) -> Number | None:
     handle = tensor.handle
-    if handle is None or handle.shape is None:
+    if handle is None:
         return None
-    known = [dim for dim in handle.shape if dim is not None]
-    if len(known) != len(handle.shape):
-        return None
-    return tensor_bytes(Tensor(tuple(known), handle.dtype))
+    return tensor_bytes(Tensor(known_dims(handle.shape), handle.dtype))
 
 
 class RooflineRow(NamedTuple):

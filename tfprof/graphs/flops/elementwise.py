@@ -10,12 +10,13 @@ functions are composed of these: tan = sin / cos takes 6 + 7 + 11.
 
 from __future__ import annotations
 
+import math
+
 from tfprof.graphs.flops.element_types import additions, element_type, steps
 from tfprof.graphs.flops.formulas import Cost, Family, operations
 from tfprof.graphs.flops.per_element import Counted, PerElement, enter_counts, formula, per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import DT_VARIANT
+from tfprof.graphs.model.tensors import DT_VARIANT, known_dims
 
 FAMILY = Family.named("elementwise")
 
@@ -152,13 +153,10 @@ def _add_n(op: OpCall) -> Cost:
 def _add_lists(op: OpCall, terms: int) -> Cost:
     """Lists of tensors are added element by element."""
     handle = op.handle(0)
-    if handle.shape is None or handle.length is None:
-        raise UnknownError("the lists that are added are of unknown size")
-    n: Number = handle.length
-    for dim in handle.shape:
-        if dim is None:
-            raise UnknownError("the elements of the lists are of unknown size")
-        n = n * dim
+    dims = known_dims(handle.shape)
+    if dims is None or handle.length is None:
+        raise UnknownError("the sizes of the lists that are added are unknown")
+    n = handle.length * math.prod(dims)
     return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
 
 

@@ -7,6 +7,7 @@ Numbers that are computed once for all elements, such as Adam's step size, are l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operati
 from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import DT_RESOURCE
+from tfprof.graphs.model.tensors import DT_RESOURCE, known_dims
 from tfprof.graphs.shapes.updates import DENSE_ONLY, RESOURCES_ONLY
 
 FAMILY = Family.named("optimizer")
@@ -118,11 +119,9 @@ def _elements(op: OpCall, gradient: int) -> Number:
     """Elements of a gradient: those of the variable, unless only some rows have one."""
     if op.input(gradient).shape is None and "Sparse" not in op.type:
         handle = op.input(0).handle
-        if handle is not None and handle.shape is not None and None not in handle.shape:
-            n: Number = 1
-            for dim in handle.shape:
-                n = n * dim if dim is not None else n
-            return n
+        dims = None if handle is None else known_dims(handle.shape)
+        if dims is not None:
+            return math.prod(dims)
         return op.n_in(0) if op.input(0).dtype != DT_RESOURCE else op.n_in(gradient)
     return op.n_in(gradient)
 
@@ -200,13 +199,10 @@ def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
 
 def _scattered_scalar(op: OpCall) -> Number:
     handle = op.input(0).handle
-    dims = handle.shape if handle is not None else op.shape(0)
-    if not dims or None in dims:
+    dims = known_dims(handle.shape) if handle is not None else op.shape(0)
+    if not dims:
         raise UnknownError("the shape of the variable is unknown")
-    n = op.n_in(1)
-    for dim in dims[1:]:
-        n = n * dim if dim is not None else n
-    return n
+    return op.n_in(1) * math.prod(dims[1:])
 
 
 @FAMILY.formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")

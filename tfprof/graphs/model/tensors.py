@@ -12,6 +12,7 @@ Dims: TypeAlias = "tuple[Number, ...]"
 PartialShape: TypeAlias = "tuple[Number | None, ...] | None"
 """Dimensions, None for unknown ones without a name; None in place of the tuple for unknown rank."""
 
+
 Values: TypeAlias = "tuple[Element, ...]"
 """Elements of a small tensor in row-major order, None for unknown ones."""
 
@@ -77,6 +78,14 @@ class Tensor(NamedTuple):
 
 UNKNOWN = Tensor()
 """A tensor about which nothing is known."""
+
+
+def known_dims(shape: PartialShape) -> Dims | None:
+    """The dimensions of a shape; None unless rank and dimensions are known."""
+    if shape is None:
+        return None
+    known = tuple(dim for dim in shape if dim is not None)
+    return known if len(known) == len(shape) else None
 
 
 DT_FLOAT = 1

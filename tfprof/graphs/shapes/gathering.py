@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import Dims, PartialShape
+from tfprof.graphs.model.tensors import Dims, PartialShape, known_dims
 from tfprof.graphs.shapes.arguments import (
     axis_in,
     count_attr,
@@ -44,13 +44,10 @@ def _gathered(params: Dims, indices: Dims, axis: int, batch: int) -> PartialShap
 
 
 def _variable_shape(op: OpCall) -> Dims:
-    shape = op.handle(0).shape
-    if shape is None:
+    dims = known_dims(op.handle(0).shape)
+    if dims is None:
         raise UnknownError("the shape of the variable is unknown")
-    known = tuple(dim for dim in shape if dim is not None)
-    if len(known) != len(shape):
-        raise UnknownError("the shape of the variable is partly unknown")
-    return known
+    return dims
 
 
 @RULES.of("GatherNd", "ResourceGatherNd")

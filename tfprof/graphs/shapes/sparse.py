@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, total
-from tfprof.graphs.model.tensors import Dims, Handle, PartialShape
+from tfprof.graphs.model.tensors import Dims, Handle, PartialShape, known_dims
 from tfprof.graphs.shapes.arguments import count_attr, spelled_numbers, spelled_shape
 from tfprof.graphs.shapes.broadcasting import broadcast
 from tfprof.graphs.shapes.rules import Rules
@@ -100,10 +100,10 @@ def _about_matrix(op: OpCall) -> list[PartialShape]:
 
 
 def _csr_shape(op: OpCall) -> Dims:
-    dims = op.handle(0).shape
-    if dims is None or None in dims:
+    dims = known_dims(op.handle(0).shape)
+    if dims is None:
         raise UnknownError("the shape of the sparse matrix is unknown")
-    return tuple(dim for dim in dims if dim is not None)
+    return dims
 
 
 @HANDLES.of("SparseTensorToCSRSparseMatrix")
