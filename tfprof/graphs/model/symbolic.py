@@ -193,10 +193,8 @@ class Symbolic:
 def _number(terms: dict[_Monomial, int]) -> Number:
     """The sum of terms: an int if no unknown is left."""
     terms = {term: factor for term, factor in terms.items() if factor}
-    if not terms:
-        return 0
-    if len(terms) == 1 and () in terms:
-        return terms[()]
+    if not terms or (len(terms) == 1 and () in terms):
+        return terms.get((), 0)
     return Symbolic(terms)
 
 
@@ -238,11 +236,6 @@ def bind(number: Number, values: Mapping[str, Number]) -> Number:
     return number.bind(values) if isinstance(number, Symbolic) else number
 
 
-def is_known(number: Number) -> bool:
-    """Whether a number has no unknowns."""
-    return isinstance(number, int)
-
-
 TYPICAL_SIZE = 64
 """Value of unknown sizes when numbers are put in order."""
 
@@ -274,22 +267,17 @@ def floor_div(a: Number, b: Number) -> Number:
     """``a // b``; exact where ``b`` divides the terms of ``a``."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
-    if a == b:
-        return 1
-    if b == 1 or a == 0:
-        return a
-    whole, rest = _divided(a, b)
-    if rest == 0:
-        return whole
-    if isinstance(rest, int) and isinstance(b, int):
-        return whole + rest // b  # the whole part is a whole number
-    return whole + _nested("floor", rest, b)
+    return _quotient("floor", a, b)
 
 
 def ceil_div(a: Number, b: Number) -> Number:
     """``a / b``, rounded up."""
     if isinstance(a, int) and isinstance(b, int):
         return -(-a // b)
+    return _quotient("ceil", a, b)
+
+
+def _quotient(function: str, a: Number, b: Number) -> Number:
     if a == b:
         return 1
     if b == 1 or a == 0:
@@ -298,8 +286,8 @@ def ceil_div(a: Number, b: Number) -> Number:
     if rest == 0:
         return whole
     if isinstance(rest, int) and isinstance(b, int):
-        return whole - (-rest // b)
-    return whole + _nested("ceil", rest, b)
+        return whole + _FUNCTIONS[function](rest, b)  # the whole part is a whole number
+    return whole + _nested(function, rest, b)
 
 
 def _divided(a: Number, b: Number) -> tuple[Number, Number]:
@@ -363,13 +351,10 @@ def _extreme(function: str, a: Number, b: Number) -> Number:
         return max(a, b) if function == "max" else min(a, b)
     if a == b:
         return a
-    larger: Number | None = None
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((b, a), (a, b)):
         least = _least(one - other)
         if least is not None and least >= 0:
-            larger, smaller = one, other
-    if larger is not None:
-        return larger if function == "max" else smaller
+            return one if function == "max" else other
     a, b = sorted((a, b), key=str)
     return _applied(function, f"{function}({a}, {b})", a, b)
 
