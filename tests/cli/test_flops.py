@@ -225,7 +225,7 @@ def test_the_same_twice(process, layers, command):
 def test_prose_is_wrapped_once(call, words):
     about = (
         "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "
-        "arithmetic on indices and shapes is none."
+        "arithmetic on indices and shapes is not counted."
     )
     for columns, width in (("60", 60), ("200", 100)):
         text = call("flops", "--demo", *words, COLUMNS=columns).stdout

@@ -70,7 +70,7 @@ def test_variables_of_optimizers_do_not_count(trainable: Any) -> None:
         trainable=trainable,
     )
     assert names(result) == ["dense/w", "b"]
-    assert result.notes == ("6 variables of optimizers are left out, told by their names",)
+    assert result.notes == ("6 variables are left out: by their names, they belong to optimizers",)
 
 
 def test_handles_of_one_shared_variable_are_one() -> None:

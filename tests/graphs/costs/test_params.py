@@ -87,11 +87,11 @@ def test_rows_as_dictionaries() -> None:
 def test_text() -> None:
     assert str(params_report(MODEL)) == textwrap.dedent(
         """\
-        19 parameters (92 B): 15 trainable, 3 not trainable, 1 of which nobody says whether they train
+        19 parameters (92 B): 15 trainable, 3 not trainable, 1 not known to be trainable or not
         name              shape   type     params  trainable
         net/dense/kernel  (4, 3)  float32      12  yes
         net/dense/bias    (3)     float32       3  yes
         net/norm/mean     (3)     float64       3  no
-        count             ()      int64         1  n/a"""  # noqa: E501
+        count             ()      int64         1  n/a"""
     )
     assert str(params_report([])) == "0 parameters (0 B)"

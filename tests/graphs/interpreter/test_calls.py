@@ -106,7 +106,7 @@ def test_of_two_branches_the_costlier_one_counts(op):
         ("else_branch", 0),
     ]
     assert list(engine.notes) == [
-        "of a conditional whose condition is not known, the branch that costs most counts"
+        "where a condition is unknown, the most expensive branch is counted"
     ]
     assert analysis.outputs[2][0].shape == (8, 8)
 

@@ -471,7 +471,7 @@ def test_a_function_takes_shapes() -> None:
     assert shape_of(node(result, "a")) == [2, -1]
     with pytest.raises(UsageError, match=r"cannot be traced with .*Dimensions must be equal"):
         traced(product, [(2, 3), (4, 5)])
-    with pytest.raises(UsageError, match="is no shape"):
+    with pytest.raises(UsageError, match="is not a shape"):
         traced(product, ["2,3", "3,4"])
 
 

@@ -99,7 +99,7 @@ def test_ways_to_give_shapes(shapes):
         ({"convention": "mac"}, "convention='mac': use flops"),
         ({"input_shapes": {"y": (1,)}}, "there is no input 'y'; inputs: x"),
         ({"input_shapes": {"x": (1, 9)}}, r"x is \(None, 4\) in this graph, not \(1, 9\)"),
-        ({"input_shapes": {"x": 3}}, "x has 3, which is no shape"),
+        ({"input_shapes": {"x": 3}}, "x has 3, which is not a shape"),
         ({"input_shapes": {"x": (-3, 4)}}, "negative size"),
         ({"input_shapes": [(1, 4), (2, 4)]}, "has 2 shapes for 1 inputs"),
         ({"trip_counts": {"w": -1}}, "trip_counts: w is -1"),

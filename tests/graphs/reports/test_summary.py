@@ -117,7 +117,7 @@ def test_a_device():
     assert "least_micros" not in summary(two_layers()).to_rows()[0]
     without_sizes = summary(two_layers(), device=(1e12, 1e9))
     assert without_sizes.to_rows()[0]["least_micros"] == 0
-    assert "4 ops have unknown sizes" in without_sizes.device_notes[1]
+    assert "4 ops take no time here: sizes are unknown" in without_sizes.device_notes[1]
 
 
 def test_json_and_csv_hold_the_same_rows():

@@ -28,7 +28,7 @@ def test_the_headline_of_a_small_graph():
         == """\
 328 FLOPs, 144 MACs
 A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer arithmetic
-on indices and shapes is none.
+on indices and shapes is not counted.
 
 FLOPs by op type:
   MatMul  288  87.8 %

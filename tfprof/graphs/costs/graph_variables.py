@@ -1,4 +1,4 @@
-"""Which variables a plain graph has: those that it declares, or the constants they were frozen to.
+"""Variables of a plain graph: those that it declares, or the constants that they were frozen to.
 
 A frozen graph has no variables: its weights are constants among others. A constant is taken for a
 weight if it is of a float type, has at least one dimension and more than one element, and
@@ -44,11 +44,11 @@ _WEIGHT_OPS = frozenset({
 
 _AFFINE_OPS = frozenset({"Add", "AddV2", "Mul", "Sub"})
 _WEIGHT_TYPES = FLOAT_TYPES | QUANTIZED_TYPES | {6}
-"""Float types, and those that quantized weights have (6 is int8)."""
+"""Float types, and types of quantized weights (6 is int8)."""
 
 _LOOP_OPS = frozenset({"StatelessWhile", "While"})
 _CALLED_WITHOUT_FIRST = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
-"""Ops whose first input chooses what is called with the others."""
+"""Ops whose first input chooses the function that is called with the others."""
 
 Functions = Callable[[str], "Body | None"]
 
@@ -58,7 +58,7 @@ class GraphVariables(NamedTuple):
 
     Attributes:
         variables: The variables.
-        notes: How they were found, where that is not obvious.
+        notes: Remarks on how they were found.
     """
 
     variables: list[Variable]
@@ -75,11 +75,11 @@ def variables_of_graph(
     trainable_names: Collection[str] | None = None,
     functions: Functions = no_functions,
 ) -> GraphVariables:
-    """The variables that a graph declares, or if there are none the weights frozen into it.
+    """The variables that a graph declares; if there are none, the weights frozen into it.
 
     Args:
         body: The graph.
-        trainable_names: Names of the variables that train; None if nobody says.
+        trainable_names: Names of the variables that train; None if this is unknown.
         functions: Body of a function by name.
 
     Returns:
@@ -97,16 +97,18 @@ def variables_of_graph(
         if not is_known and belongs_to_optimizer(variable.name, owners):
             left_out += 1
         else:
-            said = None if trainable is None else is_known
-            kept.append(replace(variable, trainable=said))
+            trains = None if trainable is None else is_known
+            kept.append(replace(variable, trainable=trains))
     notes = []
     if left_out:
-        notes.append(f"{left_out} variables of optimizers are left out, told by their names")
+        notes.append(
+            f"{left_out} variables are left out: by their names, they belong to optimizers"
+        )
     return GraphVariables(kept, tuple(notes))
 
 
 def _declared(body: Body) -> Iterator[Variable]:
-    """Variables of the graph's nodes; handles of the same shared variable are one."""
+    """Variables of the graph's nodes, handles of one shared variable once."""
     seen = set()
     for node in map(body.nodes.__getitem__, body.nodes.of_types(VARIABLE_OPS)):
         attrs = node.kind.attrs
@@ -165,7 +167,7 @@ def _called(body: Body) -> Iterator[str]:
 
 
 def _callees(kind: Kind) -> Iterator[str]:
-    """Functions that a node calls with its inputs; the op type may be one, too."""
+    """Functions that a node calls with its inputs; the op type may name one, too."""
     yield kind.op
     for value in kind.attrs.values():
         is_list = isinstance(value, tuple) and not isinstance(value, FunctionRef)
@@ -179,7 +181,7 @@ _AS_OPERAND = 2
 
 
 class _Uses:
-    """What the nodes of bodies are used for, through form changes, loops and calls."""
+    """Uses of the nodes of bodies, followed through form changes, loops and calls."""
 
     def __init__(self, bodies: dict[str, Body]) -> None:
         self._bodies = bodies
@@ -240,7 +242,7 @@ class _Uses:
         return use
 
     def _is_invariant(self, kind: Kind, slot: int) -> bool:
-        """Whether the body of a loop hands an argument on as it is; others are its state."""
+        """Whether the body of a loop returns an argument as it is."""
         reference = kind.attrs.get("body")
         body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
         if body is None or slot >= len(body.results):

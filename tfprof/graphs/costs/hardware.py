@@ -1,4 +1,4 @@
-"""What devices can do at most: float operations and bytes per second, and who says so.
+"""Peak rates of devices in float operations and bytes per second, and their sources.
 
 Rates are those of dense matrices: figures "with sparsity" are twice as high. Sums of products run
 on matrix units where a device has them, everything else on its ordinary float32 or float64 units.
@@ -23,14 +23,14 @@ class Device:
     """A device's peak rates.
 
     Attributes:
-        name: What users call it.
-        about: Which one exactly.
+        name: The name that users type.
+        about: The exact model.
         rates: Operations per second by precision: ``fp64``, ``fp32``, ``tf32``, ``bf16``,
-            ``fp16``, ``fp8``, ``int8``. ``fp32`` and ``fp64`` are those of the units that are no
-            matrix units.
+            ``fp16``, ``fp8``, ``int8``. ``fp32`` and ``fp64`` are rates without matrix
+            units.
         bytes_per_second: To and from device memory; None if unknown.
-        source: Who publishes the figures.
-        any_rate: Rate of every precision, where a user gives just one.
+        source: Source of the figures.
+        any_rate: Rate of every precision, if a user gives just one.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Device:
     any_rate: float | None = None
 
     def rate(self, dtype: int, is_product: bool) -> float | None:
-        """Operations per second; None if nobody publishes it.
+        """Operations per second; None if no figure is published.
 
         Args:
             dtype: Element type as a ``DataType`` number.
@@ -58,7 +58,7 @@ DeviceLike: TypeAlias = "str | Device | Sequence[float]"
 """A name, a ``Device``, or (operations per second, bytes per second)."""
 
 _OF_PRODUCTS = {
-    1: ("tf32", "fp32", "bf16"),  # float32; TF32 is what TensorFlow uses unless it is told not to
+    1: ("tf32", "fp32", "bf16"),  # float32; TensorFlow uses TF32 unless it is disabled
     2: ("fp64",),
     8: ("tf32", "fp32", "bf16"),
     18: ("fp64",),
@@ -67,7 +67,7 @@ _OF_PRODUCTS = {
     **dict.fromkeys(range(24, 29), ("fp8", "bf16")),
     **dict.fromkeys((4, 6, 11, 12), ("int8",)),
 }
-"""Precisions that products of a ``DataType`` run in, the first that a device has."""
+"""Precisions for products by ``DataType``; the first one that a device has is used."""
 
 _OF_OTHERS = {2: ("fp64",), 18: ("fp64",)}
 

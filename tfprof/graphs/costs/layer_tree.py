@@ -1,4 +1,4 @@
-"""The layers or name scopes of a model as a tree of rows, with what each costs and holds."""
+"""Layers or name scopes of a model as a tree of rows with costs and parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import PartialShape
 
 NO_LAYER = "(weights outside all layers)"
-"""Row of the variables that no layer has."""
+"""Row of the variables that belong to no layer."""
 
 
 class Weights(NamedTuple):
@@ -23,7 +23,7 @@ class Weights(NamedTuple):
     Attributes:
         trainable: Those that training changes.
         non_trainable: Those that it does not change.
-        unknown: Those that may or may not train: the program does not say.
+        unknown: Those that the program does not mark as trainable or not.
         size_bytes: Bytes of all.
     """
 
@@ -69,10 +69,10 @@ class LayerRow:
         depth: Number of rows around it.
         parent: Place of the row around it, -1 for the first.
         shapes: Shapes of its output tensors; None if they are unknown.
-        own: What it costs, rows inside it left out.
-        total: What it costs with everything inside it.
-        own_weights: Its parameters, rows inside it left out.
-        weights: Its parameters with everything inside it.
+        own: Its cost without the rows inside it.
+        total: Its cost with the rows inside it.
+        own_weights: Its parameters without the rows inside it.
+        weights: Its parameters with the rows inside it.
         folded: Number of layers that this row stands for.
     """
 
@@ -106,12 +106,11 @@ def layer_rows(
 ) -> list[LayerRow]:
     """Rows of a model's layers, in the order of the model.
 
-    What functions inside a layer do counts for the layer; what is outside all of them, for the
-    model.
+    Functions that a layer calls count for the layer; ops outside all layers, for the model.
 
     Args:
         layer: The model.
-        sums: What scopes cost; those of layers are their paths.
+        sums: Costs of scopes; those of layers are their paths.
         variables: The parameters.
         batch: First dimension of the model's inputs.
     """
@@ -142,7 +141,7 @@ def scope_rows(
     """Rows of name scopes, in the order in which their ops first run; the whole comes first.
 
     Args:
-        sums: What scopes cost.
+        sums: Costs of scopes.
         variables: The parameters.
         users: The scope that uses a variable, by its name. The variable counts for the innermost
             scope of its own name that has costs, or for one inside that which uses it.
@@ -219,7 +218,7 @@ def _rows(
 
 
 def _shapes(sums: ScopeSums, scope: str) -> tuple[PartialShape, ...] | None:
-    """Distinct shapes of what leaves a scope."""
+    """Distinct shapes of the tensors that leave a scope."""
     tensors = sums.outputs.get(scope)
     return None if tensors is None else tuple(dict.fromkeys(tensor.shape for tensor in tensors))
 
@@ -229,7 +228,7 @@ def _completed(
     inferred: tuple[PartialShape, ...] | None,
     batch: Number | None,
 ) -> tuple[PartialShape, ...] | None:
-    """Shapes as Keras knows them, with the sizes that the analysis knows besides."""
+    """Shapes from Keras, completed with sizes from the analysis."""
     if shapes is None:
         return inferred
     completed = []
@@ -253,10 +252,9 @@ def folded(rows: Sequence[LayerRow], depth: int | None, top: int | None) -> list
 
     Args:
         rows: Rows in preorder.
-        depth: Leave out rows deeper than this; what they cost is then the own of the last row
-            above them that stays.
-        top: Of the rows inside each row keep so many, the most expensive ones; one more row stands
-            for the others, unless that would be for a single one.
+        depth: Leave out rows deeper than this; their cost becomes the own cost of the row above.
+        top: Of the rows inside each row, keep the ``top`` most expensive ones. One more row stands
+            for the others, if there are at least two.
     """
     children: list[list[int]] = [[] for _ in rows]
     for place, row in enumerate(rows):
@@ -303,6 +301,6 @@ def _rest(around: LayerRow, rest: Sequence[LayerRow]) -> LayerRow:
 
 
 def share(part: Number, whole: Number) -> float | None:
-    """Part of the whole, 0 to 1, with equal sizes for what is unknown; None of nothing."""
+    """Part of the whole, 0 to 1, with equal sizes for all unknowns; None if the whole is 0."""
     known = typical(whole)
     return typical(part) / known if known else None

@@ -1,4 +1,4 @@
-"""Parameters: how many there are, their types, and which of them train."""
+"""Parameters: their number, their types, and which of them train."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ParamRow(NamedTuple):
         shape: Its shape, None for what is unknown.
         dtype: Name of its element type; ``n/a`` if unknown.
         params: Number of its elements; None if unknown.
-        trainable: Whether training changes it; None if nobody says.
+        trainable: Whether training changes it; None if the program does not say.
         size_bytes: Bytes that it takes; None if unknown.
     """
 
@@ -83,7 +83,7 @@ class ParamsReport(ShownInNotebooks):
 
     @property
     def unknown(self) -> int:
-        """Parameters of variables that may or may not train: the program does not say."""
+        """Parameters of variables that the program does not mark as trainable or not."""
         return self._sum(None)
 
     def _sum(self, trainable: bool | None) -> int:
@@ -128,7 +128,7 @@ class ParamsReport(ShownInNotebooks):
             for count, what in (
                 (self.trainable, "trainable"),
                 (self.non_trainable, "not trainable"),
-                (self.unknown, "of which nobody says whether they train"),
+                (self.unknown, "not known to be trainable or not"),
             )
             if count
         ]
@@ -166,12 +166,7 @@ def _shape_text(shape: PartialShape) -> str:
 
 
 def params_report(variables: Iterable[Variable], notes: Iterable[str] = ()) -> ParamsReport:
-    """Count the parameters of variables; each of them counts, so each should come once.
-
-    Args:
-        variables: The variables.
-        notes: What is known about where they come from.
-    """
+    """Count the parameters of variables, each given once; ``notes`` say where they come from."""
     rows = tuple(map(_row, variables))
     own_notes = list(notes)
     without = sum(row.params is None for row in rows)

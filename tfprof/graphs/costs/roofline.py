@@ -1,4 +1,4 @@
-"""How fast a device could run each op at best, from its peak rates: the roofline model.
+"""Lower bounds of the time of ops on a device, from its peak rates: the roofline model.
 
 An op takes at least the time of its operations at the peak rate, and at least that of its bytes at
 the peak bandwidth. Its bytes are those of its inputs, weights included, and of its outputs: it is
@@ -21,7 +21,14 @@ from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.interpreter.tally import OpRow
 from tfprof.graphs.model.run_counts import scaled
 from tfprof.graphs.model.symbolic import Number, total
-from tfprof.graphs.model.tensors import DT_RESOURCE, DT_VARIANT, ELEMENT_BYTES, REF, Tensor
+from tfprof.graphs.model.tensors import (
+    DT_RESOURCE,
+    DT_VARIANT,
+    ELEMENT_BYTES,
+    REF,
+    Tensor,
+    known_dims,
+)
 from tfprof.text.units import human_count
 
 ASSUMPTION = (
@@ -35,7 +42,7 @@ _UPDATES_ALL = re.compile(r"ResourceApply|Assign(Add|Sub)VariableOp")
 
 
 class Bound(NamedTuple):
-    """What limits an op on a device.
+    """The limit of an op on a device.
 
     Attributes:
         picos: Picoseconds that one run takes at least; None if sizes or rates are unknown.
@@ -55,7 +62,7 @@ def bound_of(
     outputs: Iterable[Tensor],
     device: Device,
 ) -> Bound:
-    """What limits one run of an op, rounded down to picoseconds.
+    """The limit of one run of an op, rounded down to picoseconds.
 
     Where only one of the two limits is known, that one is a lower bound, too.
     """
@@ -73,7 +80,7 @@ def bound_of(
 
 
 def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
-    """The longer one of the parts that are known: matrix units and others work side by side."""
+    """The longer of the known parts: matrix units and other units work at the same time."""
     known = []
     for count, is_product in ((2 * cost.macs, True), (cost.other, False)):
         if count == 0:
@@ -85,7 +92,7 @@ def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
 
 
 def _dtype(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> int:
-    """Element type that an op computes in: that of its first input that is data, or output."""
+    """Element type of the computation: that of the first input that is data, else of the output."""
     for tensor in (*inputs, *outputs):
         if tensor.dtype == DT_RESOURCE and tensor.handle is not None and tensor.handle.dtype:
             return tensor.handle.dtype
@@ -99,7 +106,8 @@ def moved_bytes(op_type: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor
     sizes = []
     for tensor in inputs:
         if tensor.dtype == DT_RESOURCE and _UPDATES_ALL.match(op_type):
-            sizes.append(_doubled(_handle_bytes(tensor)))
+            size = _handle_bytes(tensor)
+            sizes.append(None if size is None else 2 * size)
         else:
             sizes.append(tensor_bytes(tensor))
     sizes += [tensor_bytes(tensor) for tensor in outputs]
@@ -117,16 +125,9 @@ def tensor_bytes(tensor: Tensor) -> Number | None:
 
 def _handle_bytes(tensor: Tensor) -> Number | None:
     handle = tensor.handle
-    if handle is None or handle.shape is None:
+    if handle is None:
         return None
-    known = [dim for dim in handle.shape if dim is not None]
-    if len(known) != len(handle.shape):
-        return None
-    return tensor_bytes(Tensor(tuple(known), handle.dtype))
-
-
-def _doubled(size: Number | None) -> Number | None:
-    return None if size is None else 2 * size
+    return tensor_bytes(Tensor(known_dims(handle.shape), handle.dtype))
 
 
 class RooflineRow(NamedTuple):
@@ -134,7 +135,7 @@ class RooflineRow(NamedTuple):
 
     Attributes:
         op: The op.
-        bound: What limits one run of it.
+        bound: The limit of one run of it.
     """
 
     op: OpRow
@@ -178,18 +179,16 @@ class Roofline:
 
     @property
     def micros(self) -> float | None:
-        """Microseconds that the ops take at least; None while numbers of runs are unknown."""
-        picos = self._picos("compute", "memory")
-        return None if picos is None else picos / 1e6
+        """Microseconds that the ops take at least; None if numbers of runs are unknown."""
+        return self._micros("compute", "memory")
 
     def micros_by(self, resource: str) -> float | None:
-        """The part of it that ``compute`` or ``memory`` limits."""
-        picos = self._picos(resource)
-        return None if picos is None else picos / 1e6
+        """Microseconds of the ops that ``compute`` or ``memory`` limits."""
+        return self._micros(resource)
 
-    def _picos(self, *resources: str) -> int | None:
+    def _micros(self, *resources: str) -> float | None:
         picos = total(row.picos or 0 for row in self.rows if row.bound.by in resources)
-        return picos if isinstance(picos, int) else None
+        return picos / 1e6 if isinstance(picos, int) else None
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The ops as dictionaries; ``micros`` and ``flops`` are those of all runs together."""

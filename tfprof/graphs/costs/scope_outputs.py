@@ -1,7 +1,7 @@
 """Which tensors leave a scope: the activations that one part of a model hands to the next.
 
-A tensor leaves the scope of its op if an op outside takes it, or if it is a result. Ops that hand
-on what they get, such as ``Identity`` and ``Reshape``, make no tensor of their own.
+A tensor leaves the scope of its op if an op outside uses it, or if it is a result. Ops that pass
+their input on, such as ``Identity`` and ``Reshape``, make no tensor of their own.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def leaving(
 ) -> Iterator[Leaving]:
     """Float tensors that leave their scope, in the order in which they are made.
 
-    Variables, constants and arguments are none: nothing computes them.
+    Variables, constants and arguments are left out, as no op computes them.
 
     Args:
         analysis: The body.
         scopes: Scope of each node, by place.
-        results: What the body returns; None for whatever nobody takes.
+        results: What the body returns; None for all outputs that no op uses.
     """
     nodes = analysis.body.nodes
     ops = nodes.ops
@@ -84,7 +84,7 @@ def leaving(
 
 
 def _meet(common: dict[Edge, str | None], source: Edge, own: str, other: str) -> None:
-    """Note that an op of a scope takes a tensor."""
+    """Note that an op of a scope uses a tensor."""
     before = common.get(source, own)
     if before is not None:
         common[source] = before if before == other else _common(before, other)

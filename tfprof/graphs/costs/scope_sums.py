@@ -22,16 +22,16 @@ MOST_SCOPES = 200_000
 """Functions whose scopes would make it more count as one scope each."""
 
 _UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
-"""Calls that nobody gave a name are no scopes."""
+"""Calls with a default name make no scope."""
 
 
 class Amounts(NamedTuple):
-    """What one run of the program costs somewhere.
+    """Costs of one run of the program, such as those of one scope.
 
     Attributes:
         macs: Multiply-adds.
         other: Float operations besides.
-        activation_bytes: Bytes of the tensors that forward ops hand to other scopes.
+        activation_bytes: Bytes of the tensors that forward ops pass to other scopes.
         picos: Picoseconds that a device needs at least.
         unsized: Tensors of unknown size that are not among those bytes.
         untimed: Ops of unknown time.
@@ -50,7 +50,7 @@ class Amounts(NamedTuple):
         return 2 * self.macs + self.other
 
     def times(self, runs: Times) -> Amounts:
-        """The amounts of so many runs; rounded, if those are a fraction."""
+        """The amounts of all runs; rounded, if these are a fraction."""
         if runs == 1:
             return self
         return self._replace(
@@ -78,10 +78,10 @@ def added(amounts: Iterable[Amounts]) -> Amounts:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSums:
-    """What a program costs by scope.
+    """Costs of a program by scope.
 
     Attributes:
-        own: What the ops of a scope cost, those of inner scopes left out; in order of appearance.
+        own: Costs of the ops of a scope without inner scopes; in order of appearance.
         outputs: Tensors that leave a scope, the last one that is made first.
     """
 
@@ -103,18 +103,18 @@ def scope_sums(
     *,
     with_tensors: bool = True,
 ) -> ScopeSums:
-    """Add up what a program costs by scope.
+    """Add up the costs of a program by scope.
 
     The scopes in a function stand below the scope of its call, unless they repeat it already.
-    What only initializes variables is left out.
+    Initializers of variables are left out.
 
     Args:
         root: The analysis of the program.
-        layer_of: Layers of the nodes of the graph, by name, if it has layers. What functions do
-            then counts for the layer that calls them: names inside do not say which layer it is,
-            because Keras 3 may call one layer ``dense_1`` there and another one outside.
-        results: Outputs that the caller gets; None for all that no op takes.
-        picos_of: How long nodes take.
+        layer_of: Layers of the nodes of the graph, by name, if it has layers. A function
+            then counts for the layer that calls it: names inside are ambiguous, because Keras 3
+            may call one layer ``dense_1`` there and another one outside.
+        results: Outputs that the caller gets; None for all that no op uses.
+        picos_of: The time that nodes take.
         with_tensors: Find the tensors that leave scopes.
     """
     finished: dict[_Key, ScopeSums] = {}
@@ -157,7 +157,7 @@ class _Walk:
         return ScopeSums(own, {scope: tuple(tensors) for scope, tensors in self.outputs.items()})
 
     def add_ops(self, picos_of: PicosOf | None) -> None:
-        """Add what ops cost, and functions that they call."""
+        """Add the costs of ops and of the functions that they call."""
         analysis = self.analysis
         for place in analysis.order:
             verdict = analysis.verdicts.get(place)
@@ -216,7 +216,7 @@ class _Walk:
 
 
 def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
-    """What each scope costs with those inside it, sorted by name; ``""`` is the whole.
+    """Costs of each scope with those inside it, sorted by name; ``""`` is the whole.
 
     Raises:
         MalformedProfileError: The names of the scopes would take far more room than the given ones.
@@ -236,12 +236,11 @@ def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
 
 
 def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
-    """The scope that a call makes: the name of its node, unless nobody gave it one."""
+    """The scope of a call: the name of its node without default names at its end."""
     return scope_of.get(name, _named_part(name))
 
 
 def _named_part(name: str) -> str:
-    """The name without the calls at its end that nobody gave one."""
     end = len(name)
     while (start := name.rfind("/", 0, end)) < end and _UNNAMED_CALL.fullmatch(
         name, start + 1, end
@@ -251,7 +250,7 @@ def _named_part(name: str) -> str:
 
 
 def below(scope: str, path: str) -> str:
-    """A scope in a function as seen from its call; the whole path may be written there, too."""
+    """Path of a function's scope from its call; the scope may be a whole path already."""
     if not path or f"{scope}/".startswith(f"{path}/"):
         return scope
     if not scope or path.startswith(f"{scope}/"):

@@ -1,4 +1,4 @@
-"""Which scope uses a variable: the names of variables do not tell it in programs of Keras 3."""
+"""Which scope uses a variable; in programs of Keras 3, names of variables do not show it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_USES = frozenset({
     "Assign", "AssignVariableOp", "IsVariableInitialized", "NoOp", "RestoreV2", "SaveV2",
     "VarIsInitializedOp",
 })  # fmt: skip
-"""Ops that take every variable, whoever uses it."""
+"""Ops that take variables without using them in a layer."""
 
 _COUNTER = re.compile(r"_\d+$")
 """Programs that are saved may hold a second handle of a variable, with a number in its name."""
@@ -28,12 +28,7 @@ Shapes = Mapping[str, PartialShape]
 
 
 def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str]:
-    """The scope of the first forward op that uses each variable; unused ones are left out.
-
-    Args:
-        root: The analysis of the program.
-        variables: The variables.
-    """
+    """The scope of the first forward op that uses each variable; unused ones are left out."""
     shapes = {variable.name: variable.shape for variable in variables}
     scopes: dict[str, str] = {}
     seen: set[tuple[int, str, Bindings]] = set()
@@ -107,7 +102,7 @@ def _uses(analysis: Analysis, held: Mapping[int, str]) -> Iterator[tuple[int, st
 
 
 def _arguments(node: Node, callee: Analysis, held: Mapping[int, str]) -> Bindings:
-    """What a function gets: the last inputs of the node; an ``If`` has its condition before."""
+    """Arguments of a function: the last inputs of its node, after the condition of an ``If``."""
     n_args = callee.body.n_args
     given = node.inputs[-n_args:] if n_args else ()
     return tuple(held.get(source) for source, _ in given)

@@ -5,6 +5,8 @@ In a ring every device adds up one k-th of the elements: k - 1 additions for eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tfprof.graphs.flops.element_types import additions, element_type
 from tfprof.graphs.flops.formulas import Cost, Family, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
@@ -15,16 +17,9 @@ FAMILY = Family.named("collective")
 _RING = "Patarasuk & Yuan, Bandwidth Optimal All-reduce Algorithms, 2009"
 
 
-def _ring(op: OpCall, k: Number) -> Cost:
-    n = op.n_in()
-    count = ceil_div(n * (k - 1), k)
-    if op.text("final_op", "Id") == "Div" or _reduction(op) == "mean":
-        count = count + ceil_div(n, k)
-    return operations(additions(count, element_type(op)), n=n, k=k)
-
-
-def _reduction(op: OpCall) -> str:
-    return (op.text("reduction") or op.text("reduce_op")).lower()
+def _group_size(op: OpCall) -> Number:
+    (k,) = op.numbers(1)
+    return k
 
 
 def _device_count(op: OpCall, name: str) -> int:
@@ -34,43 +29,28 @@ def _device_count(op: OpCall, name: str) -> int:
     return k
 
 
-@FAMILY.formula("CollectiveReduce", rule="n·(k - 1) / k", source=_RING)
-def _reduce(op: OpCall) -> Cost:
+_DEVICES: dict[str, Callable[[OpCall], Number]] = {
+    "CollectiveReduce": lambda op: _device_count(op, "group_size"),
+    "CollectiveReduceV2": _group_size,
+    "CollectiveReduceScatterV2": _group_size,
+    "CollectiveReduceV3": lambda op: op.shape_of_rank(2, 2)[1],
+    "CrossReplicaSum": lambda op: op.shape_of_rank(1, 2)[1],
+    "DTensorAllReduce": lambda op: op.shape_of_rank(1, 2)[1],
+    "DTensorReduceScatter": lambda op: op.shape_of_rank(1, 2)[1],
+    "NcclAllReduce": lambda op: _device_count(op, "num_devices"),
+}
+"""Number of devices in a group; where an input lists groups, these are its rows."""
+
+
+@FAMILY.formula(*_DEVICES, rule="n·(k - 1) / k", source=_RING)
+def _ring(op: OpCall) -> Cost:
     """k - 1 additions for each element of the device's share; one division more for a mean."""
-    return _ring(op, _device_count(op, "group_size"))
-
-
-@FAMILY.formula(
-    "CollectiveReduceV2", "CollectiveReduceScatterV2", rule="n·(k - 1) / k", source=_RING
-)
-def _reduce_v2(op: OpCall) -> Cost:
-    """k - 1 additions for each element of the device's share; one division more for a mean."""
-    (k,) = op.numbers(1)
-    return _ring(op, k)
-
-
-@FAMILY.formula("CollectiveReduceV3", rule="n·(k - 1) / k", source=_RING)
-def _reduce_v3(op: OpCall) -> Cost:
-    """k - 1 additions for each element of the device's share; groups are rows of devices."""
-    return _ring(op, op.shape_of_rank(2, 2)[1])
-
-
-@FAMILY.formula(
-    "CrossReplicaSum",
-    "DTensorAllReduce",
-    "DTensorReduceScatter",
-    rule="n·(k - 1) / k",
-    source=_RING,
-)
-def _cross_replica_sum(op: OpCall) -> Cost:
-    """k - 1 additions for each element of the device's share; groups are rows of devices."""
-    return _ring(op, op.shape_of_rank(1, 2)[1])
-
-
-@FAMILY.formula("NcclAllReduce", rule="n·(k - 1) / k", source=_RING)
-def _nccl_all_reduce(op: OpCall) -> Cost:
-    """k - 1 additions for each element of the device's share."""
-    return _ring(op, _device_count(op, "num_devices"))
+    n, k = op.n_in(), _DEVICES[op.type](op)
+    count = ceil_div(n * (k - 1), k)
+    reduction = (op.text("reduction") or op.text("reduce_op")).lower()
+    if op.text("final_op", "Id") == "Div" or reduction == "mean":
+        count = count + ceil_div(n, k)
+    return operations(additions(count, element_type(op)), n=n, k=k)
 
 
 @FAMILY.formula("NcclReduce", rule="n·(k - 1)")

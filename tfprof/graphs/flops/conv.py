@@ -32,11 +32,7 @@ _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning,
 
 
 def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
-    """How many products an element of the result is the sum of: taps × channels of its group.
-
-    Raises:
-        UnknownError: The filter has too few dimensions.
-    """
+    """How many products an element of the result is the sum of: taps × channels of its group."""
     if len(filter_dims) < 3:
         raise UnknownError(f"a filter of {len(filter_dims)} dimensions has no meaning")
     channels_first = op.text("filter_format", "HWIO") != "HWIO"
@@ -44,17 +40,13 @@ def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
 
 
 def taps_of_depthwise(filter_dims: Dims) -> Number:
-    """How many taps the window of a depthwise filter has.
-
-    Raises:
-        UnknownError: The filter has too few dimensions.
-    """
+    """How many taps the window of a depthwise filter has."""
     if len(filter_dims) != 4:
         raise UnknownError(f"a depthwise filter has 4 dimensions, not {len(filter_dims)}")
     return math.prod(filter_dims[:2])
 
 
-@FAMILY.formula("Conv", *CONV_2D, *CONV_3D, rule="2·n·k", source=_PAPER)
+@FAMILY.formula(*CONV_2D, *CONV_3D, "Conv", rule="2·n·k", source=_PAPER)
 def conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products: taps of the window × channels it sees."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
@@ -93,9 +85,7 @@ def filter_gradient(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *DEPTHWISE_INPUT_GRADIENTS,
-    rule="2·n·k",
-    source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput",
+    *DEPTHWISE_INPUT_GRADIENTS, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput"
 )
 def _depthwise_input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread over the k taps of its window."""
@@ -121,7 +111,7 @@ def _dilation(op: OpCall) -> Cost:
     return operations(float_work(2 * n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("Dilation2DBackpropInput", "Dilation2DBackpropFilter", rule="2·n·k + n")
+@FAMILY.formula("Dilation2DBackpropInput Dilation2DBackpropFilter", rule="2·n·k + n")
 def _dilation_gradient(op: OpCall) -> Cost:
     """The maximum of k sums is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(2), _dilation_taps(op)

@@ -1,4 +1,4 @@
-"""What the element type does to a count.
+"""Counts by element type.
 
 Arithmetic on integers, truth values and strings is no float work. A complex addition is 2 float
 operations, a multiplication 6 (4 products, 2 sums), a multiply-add 4 real ones.
@@ -33,30 +33,30 @@ def is_complex(dtype: int) -> bool:
 
 
 def steps(n: Number, m: Number) -> Number:
-    """Operations that combine n elements to m: none where there is nothing to combine."""
+    """Operations that reduce n elements to m."""
     left = n - m
     return max(left, 0) if isinstance(left, int) else left
 
 
 def additions(count: Number, dtype: int) -> Number:
-    """Float operations of so many additions, or comparisons, of elements."""
+    """Float operations of additions or comparisons of elements."""
     if dtype in _NO_FLOATS:
         return 0
     return 2 * count if is_complex(dtype) else count
 
 
 def multiplications(count: Number, dtype: int) -> Number:
-    """Float operations of so many multiplications of elements."""
+    """Float operations of multiplications of elements."""
     if dtype in _NO_FLOATS:
         return 0
     return 6 * count if is_complex(dtype) else count
 
 
 def real_multiply_adds(count: Number, dtype: int) -> Number:
-    """Real multiply-adds of so many multiply-adds of elements, whatever their type."""
+    """Real multiply-adds of multiply-adds of elements of any type."""
     return 4 * count if is_complex(dtype) else count
 
 
 def float_work(count: Number, dtype: int) -> Number:
-    """A count of float operations, or 0 if elements are no floats."""
+    """The count, or 0 if elements are not floats."""
     return 0 if dtype in _NO_FLOATS else count

@@ -1,8 +1,7 @@
-"""Ops that work on one element at a time: so many operations per element of the result.
+"""Ops on single elements: a fixed number of operations per element of the result.
 
-Gradients take the definitions of TensorFlow's kernels, in the terms that they get: the output
-``y`` or the input ``x``, and the gradient ``dy``. A choice between two values is no operation; the
-comparison that decides is one.
+Gradients follow the definitions of TensorFlow's kernels, with the output ``y`` or the input ``x``,
+and the gradient ``dy``. A choice between two values is no operation; its comparison is one.
 
 Of complex numbers, exp takes 5 (exp, cos, sin, two products), log 3 (hypot, log, atan2), sqrt 7
 (hypot, two sums, halves and roots), sin, sinh and cosh 6, cos 7, 1 / x 6, x / y 11; other
@@ -11,12 +10,13 @@ functions are composed of these: tan = sin / cos takes 6 + 7 + 11.
 
 from __future__ import annotations
 
+import math
+
 from tfprof.graphs.flops.element_types import additions, element_type, steps
 from tfprof.graphs.flops.formulas import Cost, Family, operations
-from tfprof.graphs.flops.per_element import PerElement, formula, per_element
+from tfprof.graphs.flops.per_element import Counted, PerElement, enter_counts, formula, per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import DT_VARIANT
+from tfprof.graphs.model.tensors import DT_VARIANT, known_dims
 
 FAMILY = Family.named("elementwise")
 
@@ -24,39 +24,26 @@ _DEFINITION = "definition of the function; C's math library functions count 1"
 _COMPLEX = "complex: definition of the function on the real and imaginary parts"
 
 
-def _function(name: str, complex_valued: int | None = None) -> PerElement:
-    return PerElement(1, f"{name}(x)", complex_valued)
-
-
+_COMPLEX_FUNCTIONS = {
+    "Cos": 7,
+    "Cosh": 6,
+    "Exp": 5,
+    "Expm1": 6,
+    "Log": 3,
+    "Log1p": 4,
+    "Sin": 6,
+    "Sinh": 6,
+    "Sqrt": 7,
+    "Tan": 24,
+    "Tanh": 23,
+}
+_FUNCTION_NAMES = """
+    Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Erfc Exp Expm1 Floor IsFinite IsInf IsNan
+    Lgamma Log Log1p Rint Round Sin Sinh Sqrt Tan Tanh
+"""
 _FUNCTIONS = {
-    "Acos": _function("acos"),
-    "Acosh": _function("acosh"),
-    "Asin": _function("asin"),
-    "Asinh": _function("asinh"),
-    "Atan": _function("atan"),
-    "Atanh": _function("atanh"),
-    "Ceil": _function("ceil"),
-    "Cos": _function("cos", 7),
-    "Cosh": _function("cosh", 6),
-    "Erf": _function("erf"),
-    "Erfc": _function("erfc"),
-    "Exp": _function("exp", 5),
-    "Expm1": _function("expm1", 6),
-    "Floor": _function("floor"),
-    "IsFinite": _function("isfinite"),
-    "IsInf": _function("isinf"),
-    "IsNan": _function("isnan"),
-    "Lgamma": _function("lgamma"),
-    "Log": _function("log", 3),
-    "Log1p": _function("log1p", 4),
-    "Rint": _function("rint"),
-    "Round": _function("round"),
-    "Sin": _function("sin", 6),
-    "Sinh": _function("sinh", 6),
-    "Sqrt": _function("sqrt", 7),
-    "Tan": _function("tan", 24),
-    "Tanh": _function("tanh", 23),
-    "_MklTanh": _function("tanh"),
+    name: PerElement(1, f"{name.lower()}(x)", _COMPLEX_FUNCTIONS.get(name))
+    for name in _FUNCTION_NAMES.split()
 }
 
 _ARITHMETIC = {
@@ -115,10 +102,6 @@ _ACTIVATIONS = {
     "Softsign": PerElement(3, "x / (1 + |x|)"),
     "_MklSwish": PerElement(5, "x / (1 + exp(-x)), the product by itself"),
     "_MklFusedMish": PerElement(5, "x·tanh(log(1 + exp(x)))"),
-    "_MklRelu": PerElement(1, "max(x, 0)"),
-    "_MklRelu6": PerElement(2, "min(max(x, 0), 6)"),
-    "_MklLeakyRelu": PerElement(2, "max(x, α·x)"),
-    "_MklElu": PerElement(3, "exp(x) - 1 where x < 0"),
 }
 
 _GRADIENTS = {
@@ -135,32 +118,26 @@ _GRADIENTS = {
     "SeluGrad": PerElement(3, "dy·scale, or dy·(y + scale·α) where y < 0"),
     "SoftplusGrad": PerElement(4, "dy / (1 + exp(-x))"),
     "SoftsignGrad": PerElement(4, "dy / (1 + |x|)²"),
-    "_MklReluGrad": PerElement(1, "dy where x > 0"),
-    "_MklRelu6Grad": PerElement(2, "dy where 0 < x < 6"),
-    "_MklLeakyReluGrad": PerElement(2, "dy, or α·dy where x ≤ 0"),
-    "_MklEluGrad": PerElement(3, "dy·(y + 1) where y < 0"),
-    "_MklTanhGrad": PerElement(3, "dy·(1 - y·y)"),
 }
 
 
 PER_ELEMENT = {**_FUNCTIONS, **_ARITHMETIC, **_ACTIVATIONS, **_GRADIENTS}
 """Operations per element by op type."""
 
-_RISC = {
-    **{name: PER_ELEMENT[name] for name in ("Abs", "Add", "Ceil", "Cos", "Div", "Exp", "Floor")},
-    **{name: PER_ELEMENT[name] for name in ("IsFinite", "Log", "Mul", "Neg", "Pow", "Sign", "Sub")},
-    "Max": PER_ELEMENT["Maximum"],
-    "Min": PER_ELEMENT["Minimum"],
-    "Rem": PER_ELEMENT["Mod"],
-}
-PER_ELEMENT.update({f"Risc{name}": entry for name, entry in _RISC.items()})
+_RISC = "Abs Add Ceil Cos Div Exp Floor IsFinite Log Mul Neg Pow Sign Sub"
+_ONEDNN = "Elu LeakyRelu Relu Relu6 Tanh EluGrad LeakyReluGrad ReluGrad Relu6Grad TanhGrad"
+PER_ELEMENT.update({f"Risc{name}": PER_ELEMENT[name] for name in _RISC.split()})
+for _op_type, _name in {"RiscMax": "Maximum", "RiscMin": "Minimum", "RiscRem": "Mod"}.items():
+    PER_ELEMENT[_op_type] = PER_ELEMENT[_name]
+for _name in _ONEDNN.split():
+    PER_ELEMENT[f"_Mkl{_name}"] = PER_ELEMENT[_name]._replace(complex_valued=None)
 
 for _op_type, _entry in PER_ELEMENT.items():
     _source = _DEFINITION if _entry.complex_valued is None else f"{_DEFINITION}; {_COMPLEX}"
     FAMILY.add((_op_type,), formula(FAMILY.name, _entry, _source))
 
 
-@FAMILY.formula("AddN", "AccumulateNV2", rule="(k - 1)·n")
+@FAMILY.formula("AddN AccumulateNV2", rule="(k - 1)·n")
 def _add_n(op: OpCall) -> Cost:
     """The sum of k tensors takes k - 1 additions for each element."""
     terms = len(op.inputs)
@@ -176,13 +153,10 @@ def _add_n(op: OpCall) -> Cost:
 def _add_lists(op: OpCall, terms: int) -> Cost:
     """Lists of tensors are added element by element."""
     handle = op.handle(0)
-    if handle.shape is None or handle.length is None:
-        raise UnknownError("the lists that are added are of unknown size")
-    n: Number = handle.length
-    for dim in handle.shape:
-        if dim is None:
-            raise UnknownError("the elements of the lists are of unknown size")
-        n = n * dim
+    dims = known_dims(handle.shape)
+    if dims is None or handle.length is None:
+        raise UnknownError("the sizes of the lists that are added are unknown")
+    n = handle.length * math.prod(dims)
     return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
 
 
@@ -191,20 +165,6 @@ def _bias_add_grad(op: OpCall) -> Cost:
     """Sums n gradients into c channels, one addition less for each than it has elements."""
     n, c = op.n_in(), op.n_out()
     return operations(additions(steps(n, c), element_type(op)), n=n, c=c)
-
-
-@FAMILY.formula("L2Loss", rule="2·n", source="TensorFlow API: tf.nn.l2_loss")
-def _l2_loss(op: OpCall) -> Cost:
-    """Half the sum of squares: n squares, n - 1 additions, one halving."""
-    n = op.n_in()
-    return operations(2 * n, n=n)
-
-
-@FAMILY.formula("InplaceAdd", "InplaceSub", rule="n")
-def _inplace(op: OpCall) -> Cost:
-    """One addition for each element that is added to the chosen rows."""
-    n = op.n_in(2)
-    return operations(additions(n, element_type(op)), n=n)
 
 
 @FAMILY.formula(
@@ -226,25 +186,23 @@ def _composition(op: OpCall) -> Cost:
     return operations(count * n, n=n)
 
 
-@FAMILY.formula("Range", rule="n")
-def _range(op: OpCall) -> Cost:
-    """One addition for each number; whole numbers are no float work."""
-    n = op.n_out()
-    return operations(additions(n, element_type(op)), n=n)
-
-
-@FAMILY.formula("LinSpace", rule="2·n")
-def _lin_space(op: OpCall) -> Cost:
-    """start + step·k for each number."""
-    n = op.n_out()
-    return operations(2 * n, n=n)
-
-
-FAMILY.declare_free("Select", "SelectV2", because="chooses between elements, computes nothing")
-FAMILY.declare_free("Complex", "Real", "Imag", because="moves parts of complex numbers")
+FAMILY.declare_free("Select SelectV2", because="chooses between elements, computes nothing")
+FAMILY.declare_free("Complex Real Imag", because="moves parts of complex numbers")
 FAMILY.declare_free("Conj", because="flips a sign bit; conjugation is free by convention")
 FAMILY.declare_free(
-    *("LogicalAnd", "LogicalOr", "LogicalNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
-    *("Invert", "LeftShift", "RightShift", "PopulationCount"),
+    """
+    LogicalAnd LogicalOr LogicalNot BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift
+    PopulationCount
+    """,
     because="logic on bits and truth values is no float work",
 )
+
+enter_counts(FAMILY, (
+    Counted("L2Loss", 2, source="TensorFlow API: tf.nn.l2_loss",
+            why="Half the sum of squares: n squares, n - 1 additions, one halving."),
+    Counted("InplaceAdd InplaceSub", 1, of_input=2, work=additions,
+            why="One addition for each element that is added to the chosen rows."),
+    Counted("Range", 1, of_input=None, work=additions,
+            why="One addition for each number; whole numbers are no float work."),
+    Counted("LinSpace", 2, of_input=None, why="start + step·k for each number."),
+))  # fmt: skip

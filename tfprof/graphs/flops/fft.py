@@ -1,4 +1,4 @@
-"""Fourier transforms and what audio ops make of them.
+"""Fourier transforms, and ops on audio.
 
 A complex transform of N points takes 5·N·log₂ N operations, the convention of the FFTW authors
 for any N; one of real numbers half of that. The count of one transform is rounded.
@@ -21,11 +21,7 @@ _SOURCE = "Frigo & Johnson, The Design and Implementation of FFTW3, 2005, §V"
 
 
 def _points(lengths: Dims) -> int:
-    """Points of a transform.
-
-    Raises:
-        UnknownError: A length is unknown.
-    """
+    """Points of a transform."""
     n = math.prod(lengths)
     if not isinstance(n, int):
         raise UnknownError("an FFT of unknown length")
@@ -54,8 +50,10 @@ def _transformed(op: OpCall, signal: Dims, axes: tuple[int, ...], factor: float)
 
 
 @FAMILY.formula(
-    *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "BatchFFT", "BatchFFT2D"),
-    *("BatchFFT3D", "BatchIFFT", "BatchIFFT2D", "BatchIFFT3D"),
+    """
+    FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D
+    BatchIFFT3D
+    """,
     rule="b·5·n·log₂ n",
     source=_SOURCE,
 )
@@ -64,7 +62,7 @@ def _complex(op: OpCall) -> Cost:
     return _transformed(op, op.shape(), tuple(range(-_rank(op), 0)), 5)
 
 
-@FAMILY.formula("RFFT", "RFFT2D", "RFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@FAMILY.formula("RFFT RFFT2D RFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
 def _real(op: OpCall) -> Cost:
     """Real input needs half of a complex transform of the n points."""
     rank = _rank(op)
@@ -72,7 +70,7 @@ def _real(op: OpCall) -> Cost:
     return _transformed(op, signal, tuple(range(-rank, 0)), 2.5)
 
 
-@FAMILY.formula("IRFFT", "IRFFT2D", "IRFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@FAMILY.formula("IRFFT IRFFT2D IRFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
 def _inverse_real(op: OpCall) -> Cost:
     """Real output needs half of a complex transform of the n points."""
     return _transformed(op, op.out(), tuple(range(-_rank(op), 0)), 2.5)
@@ -87,9 +85,7 @@ def _lengths(op: OpCall, index: int, rank: int) -> Dims:
 
 
 @FAMILY.formula(
-    *("FFTND", "IFFTND", "RFFTND", "IRFFTND"),
-    rule="b·5·n·log₂ n; real: b·2.5·n·log₂ n",
-    source=_SOURCE,
+    "FFTND IFFTND RFFTND IRFFTND", rule="b·5·n·log₂ n; real: b·2.5·n·log₂ n", source=_SOURCE
 )
 def _many_dimensions(op: OpCall) -> Cost:
     """5·n·log₂ n for each of b transforms of n points, half of it if input or output is real."""

@@ -1,14 +1,14 @@
-"""What a formula is, and how the formulas of a family of ops are written down.
+"""Formulas of float operations, and families of them.
 
 Counting convention, the same for every family: additions, subtractions, multiplications,
 divisions, comparisons, minimum and maximum, and each function of C's math library (sqrt, exp, log,
 tanh, erf …) are one float operation each. A multiply-add, one product that is added to a sum, is
-two float operations, and one MAC. What is composed of these costs what its parts cost.
+two float operations, and one MAC. Composed operations cost the sum of their parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ RAW_OPS = "TensorFlow API: tf.raw_ops."
 
 
 class Cost(NamedTuple):
-    """What an op computes in one run.
+    """The cost of one run of an op.
 
     Attributes:
         macs: Multiply-adds.
@@ -39,12 +39,12 @@ class Cost(NamedTuple):
 
 
 def multiply_adds(macs: Number, **numbers: Number) -> Cost:
-    """The cost of so many multiply-adds; ``numbers`` are what they were computed from."""
+    """The cost of multiply-adds; ``numbers`` went into the formula."""
     return Cost(macs, 0, tuple(numbers.items()))
 
 
 def operations(count: Number, **numbers: Number) -> Cost:
-    """The cost of so many float operations that are no multiply-adds."""
+    """The cost of float operations that are not multiply-adds."""
     return Cost(0, count, tuple(numbers.items()))
 
 
@@ -91,30 +91,32 @@ class Family:
         """Decorate the formula of some op types; its derivation is the docstring's first line.
 
         Args:
-            op_types: The op types.
+            op_types: The op types, separated by spaces.
             rule: The formula as text.
             source: Where the op or the count is defined; by default TensorFlow's documentation of
                 the first op type.
         """
 
+        names = " ".join(op_types).split()
+
         def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
             why = (cost.__doc__ or "").strip().partition("\n")[0]
             if not why:
-                raise ValueError(f"the formula of {op_types[0]} has no derivation")
-            self.add(op_types, Formula(self.name, rule, why, source or RAW_OPS + op_types[0], cost))
+                raise ValueError(f"the formula of {names[0]} has no derivation")
+            self.add(names, Formula(self.name, rule, why, source or RAW_OPS + names[0], cost))
             return cost
 
         return enter
 
-    def add(self, op_types: tuple[str, ...], formula: Formula) -> None:
-        """Enter a formula that is no function of its own: one of a table."""
+    def add(self, op_types: Iterable[str], formula: Formula) -> None:
+        """Enter a formula of a table."""
         for op_type in op_types:
             self._check(op_type)
             self.formulas[op_type] = formula
 
     def declare_free(self, *op_types: str, because: str) -> None:
-        """Say that op types have no float operations, and why."""
-        for op_type in op_types:
+        """Enter op types, separated by spaces, that have no float operations."""
+        for op_type in " ".join(op_types).split():
             self._check(op_type)
             self.free[op_type] = because
 

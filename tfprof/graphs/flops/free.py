@@ -1,4 +1,4 @@
-"""Ops without float operations, and why: they move, describe, store or transport tensors."""
+"""Ops without float operations, by reason: they move, describe, store or transport tensors."""
 
 from __future__ import annotations
 

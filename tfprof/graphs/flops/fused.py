@@ -1,6 +1,8 @@
-"""Convolutions and products with other ops fused to them: what the parts cost, added up."""
+"""Convolutions and products with other ops fused to them: the sum of the parts."""
 
 from __future__ import annotations
+
+import math
 
 from tfprof.graphs.flops.conv import conv, depthwise_conv, filter_gradient, products_per_output
 from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
@@ -10,6 +12,7 @@ from tfprof.graphs.flops.linear import mat_mul
 from tfprof.graphs.flops.per_element import per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, total
+from tfprof.graphs.model.tensors import known_dims
 from tfprof.graphs.shapes.conv import CONV_WITH_BIAS, FILTER_AND_BIAS_GRADIENTS
 from tfprof.graphs.shapes.fused import PADDED_CONV, PADDED_FUSED_CONV, resized
 from tfprof.graphs.shapes.onednn import with_onednn
@@ -50,11 +53,7 @@ _OWN = {
 
 
 def tail_operations(op: OpCall, name: str) -> int:
-    """Operations per element of an op that is fused behind a product.
-
-    Raises:
-        UnknownError: Nothing is known of such an op.
-    """
+    """Operations per element of an op that is fused behind a product."""
     bare = name.removeprefix("_Mkl").removeprefix("_")
     if bare in _OWN:
         return _OWN[bare]
@@ -109,9 +108,7 @@ def _conv_with_bias(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *FILTER_AND_BIAS_GRADIENTS,
-    rule="2·n·k + n - c",
-    source=RAW_OPS + "Conv2DBackpropFilter",
+    *FILTER_AND_BIAS_GRADIENTS, rule="2·n·k + n - c", source=RAW_OPS + "Conv2DBackpropFilter"
 )
 def _filter_gradient_with_bias(op: OpCall) -> Cost:
     """The gradient of the filter, and n gradients that are summed up for each of c channels."""
@@ -143,11 +140,10 @@ def _pad_conv(op: OpCall) -> Cost:
 def _resize_pad_conv(op: OpCall) -> Cost:
     """A convolution behind bilinear resizing: three blends a + (b - a)·t for each of r elements."""
     product = _conv_with_filter_at(op, 3)
-    r: Number = 1
-    for size in resized(op):
-        if size is None:
-            raise UnknownError("the size that the image is resized to is unknown")
-        r = r * size
+    dims = known_dims(resized(op))
+    if dims is None:
+        raise UnknownError("the size that the image is resized to is unknown")
+    r = math.prod(dims)
     return Cost(product.macs, 9 * r, (*product.numbers, ("r", r)))
 
 

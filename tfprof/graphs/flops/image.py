@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, floor_div, maximum
 from tfprof.graphs.model.tensors import Dims
@@ -18,41 +19,6 @@ FAMILY = Family.named("image")
 
 _TO_HSV = 17
 _TO_RGB = 26
-
-
-@FAMILY.formula("ResizeBilinear", "QuantizedResizeBilinear", rule="9·n")
-def _bilinear(op: OpCall) -> Cost:
-    """Three interpolations of 3 operations for each of n elements of the result."""
-    n = op.n_out()
-    return operations(9 * n, n=n)
-
-
-@FAMILY.formula("ResizeBicubic", rule="35·n")
-def _bicubic(op: OpCall) -> Cost:
-    """Four rows and their results: five sums of 4 weighted values for each of n elements."""
-    n = op.n_out()
-    return operations(35 * n, n=n)
-
-
-@FAMILY.formula("ResizeBilinearGrad", rule="12·n")
-def _bilinear_grad(op: OpCall) -> Cost:
-    """Each of n gradients is added to 4 pixels, times two weights for each."""
-    n = op.n_in()
-    return operations(12 * n, n=n)
-
-
-@FAMILY.formula("ResizeBicubicGrad", rule="48·n")
-def _bicubic_grad(op: OpCall) -> Cost:
-    """Each of n gradients is added to 16 pixels, times two weights for each."""
-    n = op.n_in()
-    return operations(48 * n, n=n)
-
-
-@FAMILY.formula("ResizeNearestNeighborGrad", rule="n")
-def _nearest_grad(op: OpCall) -> Cost:
-    """Each of n gradients is added to the pixel that it came from."""
-    n = op.n_in()
-    return operations(n, n=n)
 
 
 @FAMILY.formula("ResizeArea", rule="2·max(n, m) + m")
@@ -78,27 +44,6 @@ def _crop_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 4 pixels times two weights, or to the nearest one."""
     n = op.n_in()
     return operations(n if _is_nearest(op) else 12 * n, n=n)
-
-
-@FAMILY.formula("CropAndResizeGradBoxes", rule="20·n")
-def _crop_grad_boxes(op: OpCall) -> Cost:
-    """For each of n gradients the slopes in both directions, 5 each, times it, into 4 edges."""
-    n = op.n_in()
-    return operations(20 * n, n=n)
-
-
-@FAMILY.formula("AdjustContrastv2", rule="4·n")
-def _contrast(op: OpCall) -> Cost:
-    """The mean of each channel, n, and (x - mean)·factor + mean."""
-    n = op.n_in()
-    return operations(4 * n, n=n)
-
-
-@FAMILY.formula("AdjustContrast", rule="6·n")
-def _clipped_contrast(op: OpCall) -> Cost:
-    """The mean of each channel, n, (x - mean)·factor + mean, and two bounds."""
-    n = op.n_in()
-    return operations(6 * n, n=n)
 
 
 def _pixels(op: OpCall, per_pixel: int) -> Cost:
@@ -134,8 +79,7 @@ def _saturation(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "ImageProjectiveTransformV2",
-    "ImageProjectiveTransformV3",
+    "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
     rule="14·p + 9·n; nearest: 16·p",
     source=RAW_OPS + "ImageProjectiveTransformV3",
 )
@@ -192,9 +136,11 @@ def _span(op: OpCall, size: Number, size_out: Number) -> Number:
 
 
 @FAMILY.formula(
-    *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4"),
-    *("NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "CombinedNonMaxSuppression"),
-    "GenerateBoundingBoxProposals",
+    """
+    NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
+    NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps CombinedNonMaxSuppression
+    GenerateBoundingBoxProposals
+    """,
     rule="unknown",
     source=RAW_OPS + "NonMaxSuppressionV5",
 )
@@ -204,3 +150,24 @@ def _suppression(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free("ResizeNearestNeighbor", because="copies pixels")
+
+enter_counts(FAMILY, (
+    Counted("ResizeBilinear QuantizedResizeBilinear", 9, of_input=None,
+            why="Three interpolations of 3 operations for each of n elements of the result."),
+    Counted("ResizeBicubic", 35, of_input=None,
+            why="Four rows and their results: five sums of 4 weighted values for each of n "
+            "elements."),
+    Counted("ResizeBilinearGrad", 12,
+            why="Each of n gradients is added to 4 pixels, times two weights for each."),
+    Counted("ResizeBicubicGrad", 48,
+            why="Each of n gradients is added to 16 pixels, times two weights for each."),
+    Counted("ResizeNearestNeighborGrad", 1,
+            why="Each of n gradients is added to the pixel that it came from."),
+    Counted("CropAndResizeGradBoxes", 20,
+            why="For each of n gradients the slopes in both directions, 5 each, times it, into "
+            "4 edges."),
+    Counted("AdjustContrastv2", 4,
+            why="The mean of each channel, n, and (x - mean)·factor + mean."),
+    Counted("AdjustContrast", 6,
+            why="The mean of each channel, n, (x - mean)·factor + mean, and two bounds."),
+))  # fmt: skip

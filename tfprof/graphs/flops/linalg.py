@@ -28,11 +28,7 @@ def _matrix(op: OpCall, index: int = 0) -> tuple[Number, Number, Number]:
 
 
 def _square(op: OpCall, index: int = 0) -> tuple[Number, Number]:
-    """Matrices in a batch, and their rows.
-
-    Raises:
-        UnknownError: They are not square.
-    """
+    """Matrices in a batch, and their rows."""
     batch, rows, columns = _matrix(op, index)
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise UnknownError(f"matrices of {rows} x {columns} instead of square ones")
@@ -40,11 +36,7 @@ def _square(op: OpCall, index: int = 0) -> tuple[Number, Number]:
 
 
 def _cost(op: OpCall, macs: Number, other: Number, **numbers: Number) -> Cost:
-    """Cost of multiply-adds and other operations on elements of the op's type.
-
-    Raises:
-        UnknownError: The formula does not hold for matrices that small.
-    """
+    """Cost of multiply-adds and other operations on elements of the op's type."""
     if isinstance(macs, int) and macs < 0:
         raise UnknownError(f"no count for matrices of these sizes: {numbers}")
     dtype = element_type(op)
@@ -64,9 +56,7 @@ def _lu_macs(n: Number) -> Number:
 
 
 @FAMILY.formula(
-    *("Cholesky", "BatchCholesky"),
-    rule="b·(2·(n³ - n) / 6 + n·(n + 1) / 2)",
-    source=_BOOK + "§4.2.5",
+    "Cholesky BatchCholesky", rule="b·(2·(n³ - n) / 6 + n·(n + 1) / 2)", source=_BOOK + "§4.2.5"
 )
 def _cholesky(op: OpCall) -> Cost:
     """(n³ - n) / 6 multiply-adds, a division below the diagonal and a square root on it."""
@@ -75,7 +65,7 @@ def _cholesky(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("CholeskyGrad", "BatchCholeskyGrad"),
+    "CholeskyGrad BatchCholeskyGrad",
     rule="b·(2·(n³ - n) / 3 + n·(n + 1))",
     source="Murray, Differentiation of the Cholesky decomposition, 2016",
 )
@@ -92,7 +82,7 @@ def _lu(op: OpCall) -> Cost:
     return _cost(op, b * _lu_macs(n), 2 * b * _triangle(n), b=b, n=n)
 
 
-@FAMILY.formula(*("MatrixInverse", "BatchMatrixInverse"), rule="b·(2·n³)", source=_BOOK + "§3.4")
+@FAMILY.formula("MatrixInverse BatchMatrixInverse", rule="b·(2·n³)", source=_BOOK + "§3.4")
 def _inverse(op: OpCall) -> Cost:
     """LU and the solution for the n columns of the identity: n³ multiply-adds."""
     b, n = _square(op)
@@ -100,9 +90,7 @@ def _inverse(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("MatrixDeterminant", "BatchMatrixDeterminant"),
-    rule="b·(LU + n)",
-    source=_BOOK + "§3.2.10",
+    "MatrixDeterminant BatchMatrixDeterminant", rule="b·(LU + n)", source=_BOOK + "§3.2.10"
 )
 def _determinant(op: OpCall) -> Cost:
     """LU, then the product of the n pivots and the sign of the permutation."""
@@ -128,7 +116,7 @@ def _solved_batch(op: OpCall) -> Number:
 
 
 @FAMILY.formula(
-    *("MatrixSolve", "BatchMatrixSolve"),
+    "MatrixSolve BatchMatrixSolve",
     rule="b·(LU + k·(2·n·(n - 1) + n))",
     source=_BOOK + "§3.2.10, §3.1",
 )
@@ -141,7 +129,7 @@ def _solve(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("MatrixTriangularSolve", "BatchMatrixTriangularSolve"),
+    "MatrixTriangularSolve BatchMatrixTriangularSolve",
     rule="b·k·(n·(n - 1) + n)",
     source=_BOOK + "§3.1.1",
 )
@@ -203,7 +191,7 @@ def _qr(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("Svd", "BatchSvd"),
+    "Svd BatchSvd",
     rule="b·(4·m·n² - 4/3·n³; with U, V: 14·m·n² + 8·n³; full: 4·m²·n + 8·m·n² + 9·n³)",
     source=_BOOK + "§8.6.3, Figure 8.6.1",
 )
@@ -228,7 +216,7 @@ def _cubic(op: OpCall, thirds: int) -> Cost:
 
 
 @FAMILY.formula(
-    *("SelfAdjointEigV2", "BatchSelfAdjointEigV2", "SelfAdjointEig", "BatchSelfAdjointEig"),
+    "SelfAdjointEigV2 BatchSelfAdjointEigV2 SelfAdjointEig BatchSelfAdjointEig",
     rule="b·9·n³; without vectors b·4/3·n³",
     source=_BOOK + "§8.3.5",
 )
@@ -244,9 +232,7 @@ def _eigenvalues(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "MatrixSquareRoot",
-    rule="b·(28 + 1/3)·n³",
-    source="Higham, Functions of Matrices, 2008, §6.2",
+    "MatrixSquareRoot", rule="b·(28 + 1/3)·n³", source="Higham, Functions of Matrices, 2008, §6.2"
 )
 def _square_root(op: OpCall) -> Cost:
     """Schur form 25·n³, its triangular root n³ / 3, and the way back 3·n³."""
@@ -272,7 +258,7 @@ def _logarithm(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("MatrixSolveLs", "BatchMatrixSolveLs"),
+    "MatrixSolveLs BatchMatrixSolveLs",
     rule="fast: b·(m·n·(n + 1) + Cholesky + k·(2·m·n + 2·n²)); else b·(QR + k·(4·m·n - n²))",
     source=_BOOK + "§5.3.2, §5.3.3",
 )

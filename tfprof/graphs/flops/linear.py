@@ -1,4 +1,4 @@
-"""Matrix products and sums of products. A product counts whatever its elements are."""
+"""Matrix products and sums of products, which count for all element types."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ _PRODUCT = "Golub & Van Loan, Matrix Computations, 4th ed., §1.1.10"
 
 
 def depth(op: OpCall) -> Number:
-    """How many products each element of a matrix product is the sum of.
-
-    Raises:
-        UnknownError: Neither operand tells it, or they contradict each other.
-    """
+    """How many products each element of a matrix product is the sum of."""
     _, k, _ = product_sizes(op)
     if k is None:
         raise UnknownError("the shapes of both operands are unknown")
@@ -31,8 +27,8 @@ def depth(op: OpCall) -> Number:
 
 
 @FAMILY.formula(
-    "SparseMatMul",
     *with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
+    "SparseMatMul",
     rule="2·n·k",
     source=_PRODUCT,
 )
@@ -43,8 +39,8 @@ def mat_mul(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "XlaEinsum",
     *with_onednn("Einsum"),
+    "XlaEinsum",
     rule="2·p + s; p without 2 if nothing is summed",
     source="TensorFlow API: tf.einsum",
 )
@@ -73,6 +69,6 @@ def _kept(einsum: Einsum, operand: int) -> set[str]:
 
 
 def _lone_sums(einsum: Einsum, operand: int) -> Number:
-    """Additions that sum up the labels that nothing else has; a diagonal is taken for free."""
+    """Additions that sum up labels of this operand only; taking a diagonal is free."""
     kept = _kept(einsum, operand)
     return einsum.own_size(operand, set(einsum.operands[operand])) - einsum.own_size(operand, kept)

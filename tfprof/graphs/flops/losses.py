@@ -1,6 +1,6 @@
-"""Softmax, cross entropies, CTC, and what samples classes for losses.
+"""Softmax, cross entropies, CTC, and samplers of classes for losses.
 
-``n`` is the number of elements and ``m`` that of rows, each of which is one distribution.
+``n`` is the number of elements, ``m`` that of rows; each row is a distribution.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _elements_and_rows(op: OpCall, index: int = 0) -> tuple[Number, Number]:
     return math.prod(dims), math.prod(dims[:-1])
 
 
-@FAMILY.formula("Softmax", "_MklSoftmax", rule="5·n")
+@FAMILY.formula("Softmax _MklSoftmax", rule="5·n")
 def _softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division, once for each element."""
     n = op.n_in()
@@ -49,8 +49,7 @@ def _sparse_cross_entropy(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "CTCLoss",
-    "CTCLossV2",
+    "CTCLoss CTCLossV2",
     rule="8·t·b·c + 33·t·(2·l + b)",
     source="Graves et al., Connectionist Temporal Classification, 2006, §4",
 )
@@ -97,9 +96,11 @@ def _negative_sampling(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free(
-    *("AllCandidateSampler", "FixedUnigramCandidateSampler", "LearnedUnigramCandidateSampler"),
-    *("LogUniformCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"),
-    *("UniformCandidateSampler", "ComputeAccidentalHits", "Skipgram"),
+    """
+    AllCandidateSampler FixedUnigramCandidateSampler LearnedUnigramCandidateSampler
+    LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler UniformCandidateSampler
+    ComputeAccidentalHits Skipgram
+    """,
     because="picks classes by number; only their expected counts are floats",
 )
 FAMILY.declare_free("EditDistance", because="compares labels and counts in whole numbers")

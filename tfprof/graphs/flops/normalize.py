@@ -34,7 +34,7 @@ def _all_kernels(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @FAMILY.formula(
     *_all_kernels(_FORWARD),
-    *("_FusedBatchNormEx", "_MklFusedBatchNormEx", "_MklNativeFusedBatchNormEx"),
+    "_FusedBatchNormEx _MklFusedBatchNormEx _MklNativeFusedBatchNormEx",
     rule="training: 6·n + 5·c, and 6·c if averages move; inference: 3·n + 4·c",
     source=_PAPER,
 )
@@ -128,9 +128,7 @@ def _layer_norm(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "_MklFusedInstanceNorm",
-    rule="6·n + 4·m",
-    source="Ulyanov et al., Instance Normalization, 2016",
+    "_MklFusedInstanceNorm", rule="6·n + 4·m", source="Ulyanov et al., Instance Normalization, 2016"
 )
 def _instance_norm(op: OpCall) -> Cost:
     """For m images of one channel: mean n, differences n, variance 2·n, factor and offset 2·n."""

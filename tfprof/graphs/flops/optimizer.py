@@ -7,6 +7,7 @@ Numbers that are computed once for all elements, such as Adam's step size, are l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,9 +19,10 @@ from tfprof.graphs.flops.element_types import (
     multiplications,
 )
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import DT_RESOURCE, REF
+from tfprof.graphs.model.tensors import DT_RESOURCE, known_dims
 from tfprof.graphs.shapes.updates import DENSE_ONLY, RESOURCES_ONLY
 
 FAMILY = Family.named("optimizer")
@@ -114,14 +116,12 @@ _UPDATES = {
 
 
 def _elements(op: OpCall, gradient: int) -> Number:
-    """Elements of a gradient, which are those of the variable unless only some rows get one."""
+    """Elements of a gradient: those of the variable, unless only some rows have one."""
     if op.input(gradient).shape is None and "Sparse" not in op.type:
         handle = op.input(0).handle
-        if handle is not None and handle.shape is not None and None not in handle.shape:
-            n: Number = 1
-            for dim in handle.shape:
-                n = n * dim if dim is not None else n
-            return n
+        dims = None if handle is None else known_dims(handle.shape)
+        if dims is not None:
+            return math.prod(dims)
         return op.n_in(0) if op.input(0).dtype != DT_RESOURCE else op.n_in(gradient)
     return op.n_in(gradient)
 
@@ -170,22 +170,12 @@ for _name, _update in _UPDATES.items():
 
 
 @FAMILY.formula(
-    *("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"),
-    rule="n",
-    source=RAW_OPS + "AssignAddVariableOp",
-)
-def _assign_add(op: OpCall) -> Cost:
-    """One addition for each element of the value."""
-    n = op.n_in(1)
-    return operations(additions(n, element_type(op, 1)), n=n)
-
-
-@FAMILY.formula(
-    *("ScatterAdd", "ScatterSub", "ScatterMin", "ScatterMax", "ScatterNdAdd", "ScatterNdSub"),
-    *("ScatterNdMin", "ScatterNdMax", "ScatterNdNonAliasingAdd", "TensorScatterAdd"),
-    *("TensorScatterSub", "TensorScatterMin", "TensorScatterMax", "ResourceScatterAdd"),
-    *("ResourceScatterSub", "ResourceScatterMin", "ResourceScatterMax", "ResourceScatterNdAdd"),
-    *("ResourceScatterNdSub", "ResourceScatterNdMin", "ResourceScatterNdMax"),
+    """
+    ScatterAdd ScatterSub ScatterMin ScatterMax ScatterNdAdd ScatterNdSub ScatterNdMin ScatterNdMax
+    ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub TensorScatterMin TensorScatterMax
+    ResourceScatterAdd ResourceScatterSub ResourceScatterMin ResourceScatterMax ResourceScatterNdAdd
+    ResourceScatterNdSub ResourceScatterNdMin ResourceScatterNdMax
+    """,
     rule="n",
 )
 def _scatter_add(op: OpCall) -> Cost:
@@ -193,14 +183,14 @@ def _scatter_add(op: OpCall) -> Cost:
     return _scattered(op, additions)
 
 
-@FAMILY.formula(*("ScatterMul", "ScatterDiv", "ResourceScatterMul", "ResourceScatterDiv"), rule="n")
+@FAMILY.formula("ScatterMul ScatterDiv ResourceScatterMul ResourceScatterDiv", rule="n")
 def _scatter_mul(op: OpCall) -> Cost:
     """Each of the n elements that are scattered multiplies or divides one that is there."""
     return _scattered(op, multiplications)
 
 
 def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
-    """Updates of one scalar reach a row for each index, a size that only the variable tells."""
+    """A scalar update changes a row for each index; the variable gives the size of rows."""
     n = op.n_in(2)
     if op.shape(2) == () and "Nd" not in op.type:
         n = _scattered_scalar(op)
@@ -209,41 +199,17 @@ def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
 
 def _scattered_scalar(op: OpCall) -> Number:
     handle = op.input(0).handle
-    dims = handle.shape if handle is not None else op.shape(0)
-    if not dims or None in dims:
+    dims = known_dims(handle.shape) if handle is not None else op.shape(0)
+    if not dims:
         raise UnknownError("the shape of the variable is unknown")
-    n = op.n_in(1)
-    for dim in dims[1:]:
-        n = n * dim if dim is not None else n
-    return n
+    return op.n_in(1) * math.prod(dims[1:])
 
 
-@FAMILY.formula("ScatterNd", rule="n")
-def _scatter_nd(op: OpCall) -> Cost:
-    """Each of the n updates is added to a place that starts out as 0."""
-    n = op.n_in(1)
-    return operations(additions(n, element_type(op, 1)), n=n)
-
-
-@FAMILY.formula(*("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), rule="n")
-def _accumulate(op: OpCall) -> Cost:
-    """One addition for each element of the gradient."""
-    n = op.n_in(2)
-    return operations(additions(n, op.input(2).dtype % REF), n=n)
-
-
-@FAMILY.formula(*("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient"), rule="n")
+@FAMILY.formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
     n = op.n_out()
     return operations(float_work(n, op.outputs[0].dtype), n=n)
-
-
-@FAMILY.formula("SparseAccumulatorApplyGradient", rule="nnz")
-def _accumulate_sparse(op: OpCall) -> Cost:
-    """One addition for each element of the rows that have a gradient."""
-    nnz = op.n_in(3)
-    return operations(additions(nnz, op.input(3).dtype % REF), nnz=nnz)
 
 
 @FAMILY.formula("SparseAccumulatorTakeGradient", rule="nnz")
@@ -254,9 +220,23 @@ def _average_sparse(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free(
-    *("ConditionalAccumulator", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated"),
-    *("ResourceAccumulatorNumAccumulated", "AccumulatorSetGlobalStep"),
-    *("ResourceAccumulatorSetGlobalStep", "SparseConditionalAccumulator"),
+    """
+    ConditionalAccumulator ResourceConditionalAccumulator AccumulatorNumAccumulated
+    ResourceAccumulatorNumAccumulated AccumulatorSetGlobalStep ResourceAccumulatorSetGlobalStep
+    SparseConditionalAccumulator
+    """,
     because="makes, counts or numbers an accumulator of gradients",
 )
-FAMILY.declare_free("CountUpTo", "ResourceCountUpTo", because="counts in whole numbers")
+FAMILY.declare_free("CountUpTo ResourceCountUpTo", because="counts in whole numbers")
+
+enter_counts(FAMILY, (
+    Counted("AssignAdd AssignSub AssignAddVariableOp AssignSubVariableOp", 1, of_input=1,
+            work=additions, source=RAW_OPS + "AssignAddVariableOp",
+            why="One addition for each element of the value."),
+    Counted("ScatterNd", 1, of_input=1, work=additions,
+            why="Each of the n updates is added to a place that starts out as 0."),
+    Counted("AccumulatorApplyGradient ResourceAccumulatorApplyGradient", 1, of_input=2,
+            work=additions, why="One addition for each element of the gradient."),
+    Counted("SparseAccumulatorApplyGradient", 1, of_input=3, work=additions, letter="nnz",
+            why="One addition for each element of the rows that have a gradient."),
+))  # fmt: skip

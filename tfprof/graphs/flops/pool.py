@@ -6,6 +6,7 @@ import math
 
 from tfprof.graphs.flops.element_types import element_type, float_work
 from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.onednn import with_onednn
@@ -25,8 +26,7 @@ def _average(op: OpCall) -> Cost:
 
 @FAMILY.formula(
     *with_onednn("MaxPool", "MaxPool3D"),
-    "MaxPoolV2",
-    "MaxPoolWithArgmax",
+    "MaxPoolV2 MaxPoolWithArgmax",
     rule="n·k",
     source=_REGISTERED,
 )
@@ -50,18 +50,11 @@ def _maximum_gradient(op: OpCall) -> Cost:
     return operations(float_work(n * k + n, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", rule="n·k")
+@FAMILY.formula("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad", rule="n·k")
 def _maximum_second_gradient(op: OpCall) -> Cost:
     """The largest of k taps is looked up again for each of n results; its gradient is taken."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
     return operations(float_work(n * k, element_type(op)), n=n, k=k)
-
-
-@FAMILY.formula("MaxPoolGradWithArgmax", rule="n")
-def _maximum_gradient_by_place(op: OpCall) -> Cost:
-    """Each of n gradients is added at the place that is given."""
-    n = op.n_in(1)
-    return operations(float_work(n, element_type(op, 1)), n=n)
 
 
 FAMILY.declare_free(
@@ -70,10 +63,7 @@ FAMILY.declare_free(
 
 
 @FAMILY.formula(
-    "FractionalAvgPool",
-    "FractionalMaxPool",
-    rule="t",
-    source="Graham, Fractional Max-Pooling, 2014",
+    "FractionalAvgPool FractionalMaxPool", rule="t", source="Graham, Fractional Max-Pooling, 2014"
 )
 def _fractional(op: OpCall) -> Cost:
     """One operation for each of t taps in all windows, which share a border if they overlap."""
@@ -104,3 +94,9 @@ def _fractional_taps(op: OpCall, image: tuple[Number, ...], result: tuple[Number
     if op.flag("overlapping"):
         height, width = height + result[1] - 1, width + result[2] - 1
     return batch * height * width * channels
+
+
+enter_counts(FAMILY, (
+    Counted("MaxPoolGradWithArgmax", 1, of_input=1, work=float_work,
+            why="Each of n gradients is added at the place that is given."),
+))  # fmt: skip

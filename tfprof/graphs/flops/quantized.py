@@ -8,11 +8,11 @@ coded as 0 are part of the product and not counted on their own.
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from tfprof.graphs.flops.conv import products_per_output, taps_of_depthwise
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
+from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
 from tfprof.graphs.flops.linear import depth
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import uniform_convolution
@@ -28,29 +28,25 @@ _QUANTIZE = 5
 _DEQUANTIZE = 2
 
 _PER_ELEMENT = {
-    "QuantizeV2": (_QUANTIZE, "clamp(round(x·scale + shift))"),
-    "_MklQuantizeV2": (_QUANTIZE, "clamp(round(x·scale + shift))"),
-    "Requantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
-    "RequantizePerChannel": (_QUANTIZE, "clamp(round(x·scale + shift))"),
-    "UniformQuantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
-    "UniformRequantize": (_QUANTIZE, "clamp(round(x·scale + shift))"),
+    """
+    QuantizeV2 _MklQuantizeV2 Requantize RequantizePerChannel UniformQuantize UniformRequantize
+    """: (_QUANTIZE, "clamp(round(x·scale + shift))"),
     "QuantizeDownAndShrinkRange": (7, "min and max, then clamp(round(x·scale + shift))"),
-    "RequantizationRange": (2, "min and max"),
-    "RequantizationRangePerChannel": (2, "min and max"),
-    "Dequantize": (_DEQUANTIZE, "x·scale + shift"),
-    "_MklDequantize": (_DEQUANTIZE, "x·scale + shift"),
-    "UniformDequantize": (_DEQUANTIZE, "x·scale + shift"),
-    "FakeQuantWithMinMaxArgs": (7, "clamp(round(x·scale + shift)), then back"),
-    "FakeQuantWithMinMaxVars": (7, "clamp(round(x·scale + shift)), then back"),
-    "FakeQuantWithMinMaxVarsPerChannel": (7, "clamp(round(x·scale + shift)), then back"),
-    "FakeQuantWithMinMaxArgsGradient": (2, "two comparisons choose dy or 0"),
+    "RequantizationRange RequantizationRangePerChannel": (2, "min and max"),
+    "Dequantize _MklDequantize UniformDequantize": (_DEQUANTIZE, "x·scale + shift"),
+    "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel": (
+        7,
+        "clamp(round(x·scale + shift)), then back",
+    ),
     "FakeQuantWithMinMaxVarsGradient": (3, "two comparisons choose the sum that dy goes to"),
     "FakeQuantWithMinMaxVarsPerChannelGradient": (3, "two comparisons choose a sum for dy"),
-    "QuantizeAndDequantize": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
-    "QuantizeAndDequantizeV2": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
-    "QuantizeAndDequantizeV3": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
-    "QuantizeAndDequantizeV4": (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
-    "QuantizeAndDequantizeV4Grad": (2, "two comparisons choose dy or 0"),
+    """
+    QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4
+    """: (5, "round(clamp(x)·scale) / scale; or min and max, unclamped"),
+    "FakeQuantWithMinMaxArgsGradient QuantizeAndDequantizeV4Grad": (
+        2,
+        "two comparisons choose dy or 0",
+    ),
     "QuantizedRelu": (1, "max(x, zero)"),
     "QuantizedRelu6": (2, "min(max(x, zero), six)"),
     "QuantizedReluX": (2, "min(max(x, zero), limit)"),
@@ -66,31 +62,13 @@ _PER_RESULT = {
 }
 """Operations for each element of the result, and what is computed."""
 
-
-def _per_input(op: OpCall, count: int) -> Cost:
-    n = op.n_in(0)
-    return operations(count * n, n=n)
-
-
-def _per_result(op: OpCall, count: int) -> Cost:
-    n = op.n_out(0)
-    return operations(count * n, n=n)
-
-
-def _enter_tables() -> None:
-    for table, cost in ((_PER_ELEMENT, _per_input), (_PER_RESULT, _per_result)):
-        for op_type, (count, expression) in table.items():
-            formula = Formula(
-                FAMILY.name,
-                "n" if count == 1 else f"{count}·n",
-                f"{expression} for each element",
-                RAW_OPS + op_type.removeprefix("_Mkl"),
-                partial(cost, count=count),
-            )
-            FAMILY.add((op_type,), formula)
-
-
-_enter_tables()
+for _table, _of_input in ((_PER_ELEMENT, 0), (_PER_RESULT, None)):
+    for _op_types, (_count, _expression) in _table.items():
+        _why = f"{_expression} for each element"
+        enter_counts(FAMILY, (
+            Counted(_name, _count, _why, RAW_OPS + _name.removeprefix("_Mkl"), _of_input)
+            for _name in _op_types.split()
+        ))  # fmt: skip
 
 _TAILS = {
     "Bias": 1,
@@ -113,7 +91,7 @@ _TAILS = {
 
 
 def _tails_of_name(op_type: str) -> tuple[str, ...]:
-    """What the name of a quantized product says is fused: ``WithBiasSumAndRelu`` and the like."""
+    """Ops that are fused to a quantized product by its name, such as ``WithBiasSumAndRelu``."""
     _, _, tails = op_type.replace("Conv2D", "MatMul").partition("MatMul")
     names = tails.removeprefix("WithBias").removeprefix("PerChannel").split("And")
     bias = ("Bias",) if tails.startswith("WithBias") else ()
@@ -221,7 +199,7 @@ def _hybrid_conv(op: OpCall) -> Cost:
 
 FAMILY.declare_free("QuantizedReshape", because="moves elements, computes nothing")
 FAMILY.declare_free(
-    "QuantizedConcat",
     *with_onednn("QuantizedConcatV2"),
+    "QuantizedConcat",
     because="moves elements; values that have the same range are not rescaled",
 )

@@ -31,7 +31,7 @@ class _Sizes(NamedTuple):
 
 
 def _lstm_forward(op: OpCall, forget_bias: bool, clip: float) -> int:
-    """Operations per unit: bias 4, gates 13, cell 3, its tanh 1, output 1, and what is optional."""
+    """Operations per unit: bias 4, gates 13, cell 3, its tanh 1, output 1, and optional ones."""
     cell_clip = op.attr("cell_clip", clip)
     clipped = isinstance(cell_clip, (int, float)) and cell_clip > 0
     return 22 + forget_bias + 2 * clipped + 6 * op.flag("use_peephole")
@@ -80,8 +80,7 @@ def _lstm_cell_grad(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "BlockLSTM",
-    "BlockLSTMV2",
+    "BlockLSTM BlockLSTMV2",
     rule="t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
 )
 def _block_lstm(op: OpCall) -> Cost:
@@ -94,8 +93,7 @@ def _block_lstm(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "BlockLSTMGrad",
-    "BlockLSTMGradV2",
+    "BlockLSTMGrad BlockLSTMGradV2",
     rule="t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes",
 )
 def _block_lstm_grad(op: OpCall) -> Cost:
@@ -204,7 +202,7 @@ def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
 
 
 @FAMILY.formula(
-    *("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"),
+    "CudnnRNN CudnnRNNV2 CudnnRNNV3",
     rule="t·b·directions·(2·gates·u·(i + (layers - 1)·directions·r + layers·r) + ops·layers·u)",
     source="cuDNN API: cudnnRNNMode_t (equations of the cells)",
 )
@@ -218,7 +216,7 @@ def _cudnn_forward(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3"),
+    "CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3",
     rule="2 · products of the forward pass + ops·t·b·directions·layers·u",
     source="cuDNN API: cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8",
 )

@@ -16,6 +16,7 @@ from tfprof.graphs.flops.element_types import (
     steps,
 )
 from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import REF
@@ -40,7 +41,7 @@ def _sum(op: OpCall) -> Cost:
     return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("TileGrad", "MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
+@FAMILY.formula("TileGrad MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
 def _overlapped(op: OpCall) -> Cost:
     """Gradients of the n - m elements that are copies are added to those of the m originals."""
     n, m = op.n_in(), op.n_out()
@@ -54,7 +55,7 @@ def _prod(op: OpCall) -> Cost:
     return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
 
 
-@FAMILY.formula("Max", "Min", "ArgMax", "ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
+@FAMILY.formula("Max Min ArgMax ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
 def _extreme(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
@@ -105,29 +106,6 @@ def _cumulative_logsumexp(op: OpCall) -> Cost:
     return operations(6 * steps(n, m), n=n, m=m)
 
 
-@FAMILY.formula(
-    *("SegmentSum", "SegmentSumV2", "UnsortedSegmentSum", "SegmentMin", "SegmentMinV2"),
-    *("SegmentMax", "SegmentMaxV2", "UnsortedSegmentMin", "UnsortedSegmentMax"),
-    rule="n",
-    source=RAW_OPS + "UnsortedSegmentSum",
-)
-def _segment_sum(op: OpCall) -> Cost:
-    """Each of the n elements is combined with its segment, which starts out neutral."""
-    n = op.n_in()
-    return operations(additions(n, element_type(op)), n=n)
-
-
-@FAMILY.formula(
-    *("SegmentProd", "SegmentProdV2", "UnsortedSegmentProd"),
-    rule="n",
-    source=RAW_OPS + "UnsortedSegmentProd",
-)
-def _segment_prod(op: OpCall) -> Cost:
-    """Each of the n elements is multiplied with its segment, which starts out as 1."""
-    n = op.n_in()
-    return operations(multiplications(n, element_type(op)), n=n)
-
-
 @FAMILY.formula("SegmentMean", rule="n + m")
 def _segment_mean(op: OpCall) -> Cost:
     """n additions, and one division for each of the m elements of the means."""
@@ -136,7 +114,7 @@ def _segment_mean(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    *("TopK", "TopKV2", "TopKUnique", "TopKWithUnique", "ApproxTopK"),
+    "TopK TopKV2 TopKUnique TopKWithUnique ApproxTopK",
     rule="n·⌈log₂ k⌉",
     source=_SELECTION + "§5.2.3 (heaps)",
 )
@@ -149,42 +127,14 @@ def _top_k(op: OpCall) -> Cost:
     return operations(additions(count, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("NthElement", rule="2·n", source=_SELECTION + "§5.3.3")
-def _nth_element(op: OpCall) -> Cost:
-    """Hoare's selection halves the candidates at each step: n + n/2 + n/4 … comparisons."""
-    n = op.n_in()
-    return operations(additions(2 * n, element_type(op)), n=n)
-
-
-@FAMILY.formula("KthOrderStatistic", rule="32·n")
-def _kth_order_statistic(op: OpCall) -> Cost:
-    """A binary search on the 32 bits of the result compares all n elements for each bit."""
-    n = op.n_in()
-    return operations(32 * n, n=n)
-
-
-@FAMILY.formula("InTopK", "InTopKV2", rule="n", source=RAW_OPS + "InTopKV2")
-def _in_top_k(op: OpCall) -> Cost:
-    """Each of the n predictions is compared with that of the target class."""
-    n = op.n_in()
-    return operations(n, n=n)
-
-
-@FAMILY.formula("IsotonicRegression", rule="4·n", source="pool adjacent violators algorithm")
-def _isotonic_regression(op: OpCall) -> Cost:
-    """Each of n elements is merged at most once: two sums, a division and a comparison."""
-    n = op.n_in()
-    return operations(4 * n, n=n)
-
-
-@FAMILY.formula("Bincount", "DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
+@FAMILY.formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
     n = op.n_in()
     return operations(_bin_additions(op, n), n=n)
 
 
-@FAMILY.formula("SparseBincount", "RaggedBincount", rule="nnz")
+@FAMILY.formula("SparseBincount RaggedBincount", rule="nnz")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)
@@ -198,13 +148,6 @@ def _bin_additions(op: OpCall, count: Number) -> Number:
     return additions(count, op.input(-1).dtype % REF)
 
 
-@FAMILY.formula("HistogramFixedWidth", rule="4·n", source="tf.histogram_fixed_width")
-def _histogram(op: OpCall) -> Cost:
-    """For the bin of each of n values: max(x, low), - low, / width, min(…, last)."""
-    n = op.n_in()
-    return operations(additions(4 * n, element_type(op)), n=n)
-
-
 @FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
 def _bucketize(op: OpCall) -> Cost:
     """A binary search among b boundaries for each of n elements."""
@@ -216,7 +159,7 @@ def _bucketize(op: OpCall) -> Cost:
     return operations(additions(n * b.bit_length(), element_type(op)), n=n, b=b)
 
 
-@FAMILY.formula("LowerBound", "UpperBound", rule="n·⌈log₂ (b + 1)⌉")
+@FAMILY.formula("LowerBound UpperBound", rule="n·⌈log₂ (b + 1)⌉")
 def _bound(op: OpCall) -> Cost:
     """A binary search among the b sorted elements of its row for each of n values."""
     n = op.n_in(1)
@@ -225,5 +168,28 @@ def _bound(op: OpCall) -> Cost:
     return operations(additions(count, element_type(op)), n=n, b=b)
 
 
-FAMILY.declare_free("All", "Any", because="logic on truth values is no float work")
+FAMILY.declare_free("All Any", because="logic on truth values is no float work")
 FAMILY.declare_free("MakeUnique", because="sets low bits of the elements")
+
+enter_counts(FAMILY, (
+    Counted("SegmentSum SegmentSumV2 UnsortedSegmentSum SegmentMin SegmentMinV2 SegmentMax "
+            "SegmentMaxV2 UnsortedSegmentMin UnsortedSegmentMax", 1, work=additions,
+            source=RAW_OPS + "UnsortedSegmentSum",
+            why="Each of the n elements is combined with its segment, which starts out neutral."),
+    Counted("SegmentProd SegmentProdV2 UnsortedSegmentProd", 1, work=multiplications,
+            source=RAW_OPS + "UnsortedSegmentProd",
+            why="Each of the n elements is multiplied with its segment, which starts out as 1."),
+    Counted("NthElement", 2, work=additions, source=_SELECTION + "§5.3.3",
+            why="Hoare's selection halves the candidates at each step: n + n/2 + n/4 … "
+            "comparisons."),
+    Counted("KthOrderStatistic", 32,
+            why="A binary search on the 32 bits of the result compares all n elements for each "
+            "bit."),
+    Counted("InTopK InTopKV2", 1, source=RAW_OPS + "InTopKV2",
+            why="Each of the n predictions is compared with that of the target class."),
+    Counted("IsotonicRegression", 4, source="pool adjacent violators algorithm",
+            why="Each of n elements is merged at most once: two sums, a division and a "
+            "comparison."),
+    Counted("HistogramFixedWidth", 4, work=additions, source="tf.histogram_fixed_width",
+            why="For the bin of each of n values: max(x, low), - low, / width, min(…, last)."),
+))  # fmt: skip

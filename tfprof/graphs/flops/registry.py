@@ -1,4 +1,4 @@
-"""All formulas together, those of other packages and of the running program included.
+"""All formulas, also those of other packages and of the running program.
 
 A package adds formulas through entry points of the group ``tfprof.flops``: the name is that of the
 op type, the object a function from ``OpCall`` to a number of float operations or a ``Cost``. A
@@ -92,7 +92,7 @@ def register_flops(*op_types: str) -> Callable[[FormulaT], FormulaT]:
         op_types: Op types, such as ``MyOp``. A formula of tfprof's for the same is replaced.
 
     Raises:
-        UsageError: No op type is given, or one is no text.
+        UsageError: No op type is given, or one is not text.
 
     Example:
         >>> import tfprof
@@ -115,7 +115,7 @@ def register_flops(*op_types: str) -> Callable[[FormulaT], FormulaT]:
 
 
 def unregister_flops(*op_types: str) -> None:
-    """Forget formulas that ``register_flops`` has taken up."""
+    """Remove formulas that ``register_flops`` has added."""
     for op_type in op_types:
         _REGISTERED.pop(op_type, None)
 
@@ -145,7 +145,7 @@ def user_formula(op_type: str, function: UserFormula) -> Formula:
 
 
 def all_formulas() -> tuple[Mapping[str, Formula], Mapping[str, str]]:
-    """Formula by op type, and why op types are free.
+    """Formula by op type, and reason by free op type.
 
     Raises:
         UsageError: A formula of another package cannot be loaded.

@@ -14,6 +14,7 @@ from tfprof.graphs.flops.element_types import (
     steps,
 )
 from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 
@@ -27,43 +28,20 @@ def _sparse_times_dense(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
 
 
-@FAMILY.formula("SparseTensorDenseAdd", rule="nnz")
-def _sparse_plus_dense(op: OpCall) -> Cost:
-    """Each of nnz stored values is added to an element of the dense tensor."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseDenseCwiseAdd", rule="nnz")
-def _cwise_add(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with an element of the dense tensor."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseDenseCwiseMul", "SparseDenseCwiseDiv", rule="nnz")
-def _cwise_mul(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with an element of the dense tensor."""
-    nnz = op.n_in(1)
-    return operations(multiplications(nnz, element_type(op, 1)), nnz=nnz)
-
-
-@FAMILY.formula(
-    *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
-    rule="nnz",
-)
-def _reduce(op: OpCall) -> Cost:
-    """Each of nnz stored values is combined with its result, which starts out neutral."""
-    return _per_value(op, 1)
-
-
-@FAMILY.formula("SparseSoftmax", rule="5·nnz")
-def _softmax(op: OpCall) -> Cost:
-    """Maximum, subtraction, exp, sum and division for each of nnz stored values."""
-    return _per_value(op, 5)
-
-
-def _per_value(op: OpCall, count: int) -> Cost:
-    nnz = op.n_in(1)
-    return operations(additions(count * nnz, element_type(op, 1)), nnz=nnz)
+enter_counts(FAMILY, (
+    Counted("SparseTensorDenseAdd", 1, of_input=1, work=additions, letter="nnz",
+            why="Each of nnz stored values is added to an element of the dense tensor."),
+    Counted("SparseDenseCwiseAdd", 1, of_input=1, work=additions, letter="nnz",
+            why="Each of nnz stored values is combined with an element of the dense tensor."),
+    Counted("SparseDenseCwiseMul SparseDenseCwiseDiv", 1, of_input=1, work=multiplications,
+            why="Each of nnz stored values is combined with an element of the dense tensor.",
+            letter="nnz"),
+    Counted("SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse", 1,
+            why="Each of nnz stored values is combined with its result, which starts out neutral.",
+            of_input=1, work=additions, letter="nnz"),
+    Counted("SparseSoftmax", 5, of_input=1, work=additions, letter="nnz",
+            why="Maximum, subtraction, exp, sum and division for each of nnz stored values."),
+))  # fmt: skip
 
 
 @FAMILY.formula("SparseAdd", rule="a + b")
@@ -73,14 +51,14 @@ def _add(op: OpCall) -> Cost:
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseSparseMaximum", "SparseSparseMinimum", rule="a + b")
+@FAMILY.formula("SparseSparseMaximum SparseSparseMinimum", rule="a + b")
 def _extreme(op: OpCall) -> Cost:
     """Each of a + b stored values is compared with the value, or 0, at the same place."""
     a, b = op.n_in(1), op.n_in(4)
     return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad", rule="n - m")
+@FAMILY.formula("SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad", rule="n - m")
 def _fill_grad(op: OpCall) -> Cost:
     """Gradients of the n - m filled rows are added up to that of the default value."""
     n, m = op.n_in(1), op.n_in(0)
@@ -95,7 +73,7 @@ def _nnz(op: OpCall, index: int = 0) -> Number:
     return length
 
 
-@FAMILY.formula(*("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul"), rule="2·nnz·k")
+@FAMILY.formula("SparseMatrixMatMul _MklNativeSparseMatrixMatMul", rule="2·nnz·k")
 def _matrix_mat_mul(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns of b."""
     dims = op.shape(1)
@@ -133,26 +111,29 @@ def _matrix_softmax_grad(op: OpCall) -> Cost:
     return operations(float_work(4 * nnz, op.handle(0).dtype), nnz=nnz)
 
 
-@FAMILY.formula(*("SparseMatrixSparseMatMul", "SparseMatrixSparseCholesky"), rule="unknown")
+@FAMILY.formula("SparseMatrixSparseMatMul SparseMatrixSparseCholesky", rule="unknown")
 def _pattern(op: OpCall) -> Cost:
     """The products depend on where both matrices have values."""
     raise UnknownError("the number of products depends on where the sparse matrices have values")
 
 
 FAMILY.declare_free(
-    *("SparseToDense", "SparseReorder", "SparseReshape", "SparseConcat", "SparseSplit"),
-    *("SparseSlice", "SparseSliceGrad", "SparseFillEmptyRows", "SparseAddGrad"),
-    *("SparseMatrixTranspose", "SparseMatrixZeros", "DenseToCSRSparseMatrix"),
-    *("SparseTensorToCSRSparseMatrix", "CSRSparseMatrixToDense", "CSRSparseMatrixToSparseTensor"),
-    *("CSRSparseMatrixComponents", "RaggedTensorToVariantGradient"),
+    """
+    SparseToDense SparseReorder SparseReshape SparseConcat SparseSplit SparseSlice SparseSliceGrad
+    SparseFillEmptyRows SparseAddGrad SparseMatrixTranspose SparseMatrixZeros DenseToCSRSparseMatrix
+    SparseTensorToCSRSparseMatrix CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor
+    CSRSparseMatrixComponents RaggedTensorToVariantGradient
+    """,
     because="moves stored values, computes nothing",
 )
 FAMILY.declare_free(
-    *("SparseCross", "SparseCrossV2", "SparseCrossHashed"), because="joins and hashes features"
+    "SparseCross SparseCrossV2 SparseCrossHashed", because="joins and hashes features"
 )
 FAMILY.declare_free(
-    *("SparseMatrixNNZ", "SparseMatrixOrderingAMD", "SparseCountSparseOutput"),
-    *("SparseToSparseSetOperation", "DenseToSparseSetOperation", "DenseToDenseSetOperation"),
-    *("SetSize", "DenseCountSparseOutput", "RaggedCountSparseOutput"),
+    """
+    SparseMatrixNNZ SparseMatrixOrderingAMD SparseCountSparseOutput SparseToSparseSetOperation
+    DenseToSparseSetOperation DenseToDenseSetOperation SetSize DenseCountSparseOutput
+    RaggedCountSparseOutput
+    """,
     because="counts and compares in whole numbers",
 )

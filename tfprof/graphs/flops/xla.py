@@ -1,4 +1,4 @@
-"""XLA's ops. A function that an op applies is taken to be one operation, such as an addition."""
+"""XLA's ops. A function that an op applies counts as one operation, such as an addition."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tfprof.graphs.flops.element_types import (
     real_multiply_adds,
 )
 from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import xla_convolution
@@ -23,7 +24,7 @@ FAMILY = Family.named("xla")
 _SEMANTICS = "XLA: Operation Semantics, "
 
 
-@FAMILY.formula("XlaDot", "XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
+@FAMILY.formula("XlaDot XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
 def _dot(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products, over all contracted dimensions."""
     lhs, rhs = op.shape(0), op.shape(1)
@@ -35,7 +36,7 @@ def _dot(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("XlaConv", "XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
+@FAMILY.formula("XlaConv XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
 def _conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times; taps in the padding count, those in holes do not."""
     p = xla_convolution(op).products
@@ -50,7 +51,7 @@ def _reduce(op: OpCall) -> Cost:
 
 
 @FAMILY.formula(
-    "XlaVariadicReduce", "XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce"
+    "XlaVariadicReduce XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce"
 )
 def _variadic_reduce(op: OpCall) -> Cost:
     """One operation for each of t tensors that are reduced together, from n to m elements."""
@@ -74,15 +75,8 @@ def _select_and_scatter(op: OpCall) -> Cost:
     return operations(additions(n * k, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("XlaScatter", rule="n", source=_SEMANTICS + "Scatter")
-def _scatter(op: OpCall) -> Cost:
-    """Each of n updates is combined with the element that is there."""
-    n = op.n_in(2)
-    return operations(additions(n, element_type(op, 2)), n=n)
-
-
 @FAMILY.formula(
-    *("XlaSort", "XlaKeyValueSort", "XlaVariadicSort"),
+    "XlaSort XlaKeyValueSort XlaVariadicSort",
     rule="n·⌈log₂ k⌉",
     source="Knuth, The Art of Computer Programming, vol. 3, 2nd ed., §5.2.4",
 )
@@ -95,21 +89,7 @@ def _sort(op: OpCall) -> Cost:
     return operations(additions(n * passes, element_type(op)), n=n, k=k)
 
 
-@FAMILY.formula("XlaReducePrecision", rule="n", source=_SEMANTICS + "ReducePrecision")
-def _round(op: OpCall) -> Cost:
-    """Each of n elements is rounded."""
-    n = op.n_in()
-    return operations(float_work(n, element_type(op)), n=n)
-
-
-@FAMILY.formula("XlaDequantize", rule="2·n", source="TensorFlow: XlaDequantize, x·scale + shift")
-def _dequantize(op: OpCall) -> Cost:
-    """Each of n elements is scaled and shifted."""
-    n = op.n_out()
-    return operations(2 * n, n=n)
-
-
-@FAMILY.formula("XlaAllReduce", "XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
+@FAMILY.formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
 def _all_reduce(op: OpCall) -> Cost:
     """Devices share the additions of a group, so that each takes about one for an element."""
     n = op.n_in()
@@ -134,3 +114,12 @@ def _eigenvalues(op: OpCall) -> Cost:
 
 
 FAMILY.declare_free("XlaRngBitGenerator", because="random bits are no float work")
+
+enter_counts(FAMILY, (
+    Counted("XlaScatter", 1, of_input=2, work=additions, source=_SEMANTICS + "Scatter",
+            why="Each of n updates is combined with the element that is there."),
+    Counted("XlaReducePrecision", 1, work=float_work, source=_SEMANTICS + "ReducePrecision",
+            why="Each of n elements is rounded."),
+    Counted("XlaDequantize", 2, of_input=None, source="TensorFlow: XlaDequantize, x·scale + shift",
+            why="Each of n elements is scaled and shifted."),
+))  # fmt: skip

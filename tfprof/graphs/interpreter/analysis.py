@@ -1,12 +1,13 @@
-"""What is known of a body once it has been walked: shapes, costs, and what it calls."""
+"""What a walk has found out about a body: shapes, costs, and calls."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -19,11 +20,11 @@ from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import UNKNOWN, Tensor
 
 _FEW = 100
-"""Number of nodes below which it does not pay to find out which share an outcome."""
+"""Below this number of nodes it does not pay to count those that share an outcome."""
 
 
 class Status(Enum):
-    """What became of an op."""
+    """Whether an op was counted."""
 
     COUNTED = "counted"
     FREE = "free"
@@ -60,7 +61,7 @@ class Call(NamedTuple):
 
     Attributes:
         analysis: The function with the arguments of this call.
-        times: How often one run of the node runs it; a fraction if only some of them do.
+        times: How often one run of the node runs it; a fraction if not every run does.
         role: Which of the node's functions it is: ``body``, ``cond``, ``then_branch`` …;
             empty for a plain call.
     """
@@ -76,11 +77,11 @@ class Outcome:
 
     Attributes:
         op: Op type.
-        outputs: What comes out.
+        outputs: Its outputs.
         ids: Numbers of these tensors.
-        first: The first of them.
+        first: The first of these numbers.
         verdict: What it costs.
-        calls: What it calls; None if it is no call.
+        calls: The functions that it runs; None if it is not a call.
     """
 
     op: str
@@ -91,7 +92,7 @@ class Outcome:
     calls: tuple[Call, ...] | None = None
 
     def id_of(self, slot: int) -> int:
-        """Number of an output; 0 for one that the node does not have."""
+        """Number of an output; 0 if the node does not have it."""
         return self.ids[slot] if slot < len(self.ids) else 0
 
 
@@ -125,15 +126,17 @@ class Outcomes(Sequence["Outcome | None"]):
         return np.frombuffer(self.numbers, np.int64)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Analysis:
-    """A body with what flows through it.
+    """A body with the tensors that flow through it.
+
+    The cached properties need a walk that is finished.
 
     Attributes:
         body: The body.
         order: Places of the nodes that run, producers first.
-        outcomes: What was found of each node, by place; None for nodes that do not run.
-        times: How often one run of the body runs a node, where that is not once.
+        outcomes: The outcome of each node, by place; None for nodes that do not run.
+        times: How often one run of the body runs a node, if not once.
         results: What the body returns.
     """
 
@@ -142,58 +145,46 @@ class Analysis:
     outcomes: Outcomes
     times: dict[int, Number] = field(default_factory=dict)
     results: tuple[Tensor, ...] = ()
-    _outputs: dict[int, tuple[Tensor, ...]] | None = None
-    _verdicts: dict[int, Verdict] | None = None
-    _calls: dict[int, tuple[Call, ...]] | None = None
-    _cost: tuple[Number, Number] | None = None
 
-    @property
+    @cached_property
     def outputs(self) -> dict[int, tuple[Tensor, ...]]:
-        """What comes out of each node that runs, by place. Of a walk that is finished."""
-        if self._outputs is None:
-            self._outputs = {
-                place: outcome.outputs
-                for place in self.order
-                if (outcome := self.outcomes[place]) is not None
-            }
-        return self._outputs
+        """Outputs of each node that runs, by place."""
+        return {place: outcome.outputs for place, outcome in self._outcomes()}
 
-    @property
+    @cached_property
     def verdicts(self) -> dict[int, Verdict]:
-        """What each of them costs. Of a walk that is finished."""
-        if self._verdicts is None:
-            self._verdicts = {
-                place: outcome.verdict
-                for place in self.order
-                if (outcome := self.outcomes[place]) is not None
-            }
-        return self._verdicts
+        """The verdict on each node that runs, by place."""
+        return {place: outcome.verdict for place, outcome in self._outcomes()}
 
-    @property
+    def _outcomes(self) -> Iterator[tuple[int, Outcome]]:
+        for place in self.order:
+            outcome = self.outcomes[place]
+            if outcome is not None:
+                yield place, outcome
+
+    @cached_property
     def calls(self) -> dict[int, tuple[Call, ...]]:
-        """What nodes call, by place. Of a walk that is finished."""
-        if self._calls is None:
-            numbers, distinct = self.outcomes.column(), self.outcomes.distinct
-            is_call = np.array([*(each.calls is not None for each in distinct), False])
-            places = np.flatnonzero(is_call[numbers])
-            if not isinstance(self.order, range) and len(places):
-                order = np.array(self.order, np.int64)
-                places = order[is_call[numbers[order]]]
-            self._calls = {
-                place: distinct[number].calls or ()
-                for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)
-            }
-        return self._calls
+        """The functions that nodes run, by place."""
+        numbers, distinct = self.outcomes.column(), self.outcomes.distinct
+        is_call = np.array([*(each.calls is not None for each in distinct), False])
+        places = np.flatnonzero(is_call[numbers])
+        if not isinstance(self.order, range) and len(places):
+            order = np.array(self.order, np.int64)
+            places = order[is_call[numbers[order]]]
+        return {
+            place: distinct[number].calls or ()
+            for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)
+        }
 
     def tensor(self, edge: tuple[int, int]) -> Tensor:
-        """What comes out of an output of a node, as far as the walk has come."""
+        """An output of a node; unknown if the walk has not come to the node yet."""
         outcome = self.outcomes[edge[0]] if edge[0] >= 0 else None
         if outcome is None or edge[1] >= len(outcome.outputs):
             return UNKNOWN
         return outcome.outputs[edge[1]]
 
     def inputs(self, place: int) -> tuple[Tensor, ...]:
-        """What flows into a node."""
+        """Inputs of a node."""
         return tuple(map(self.tensor, self.body.nodes[place].inputs))
 
     @property
@@ -203,7 +194,7 @@ class Analysis:
 
     @property
     def other(self) -> Number:
-        """Float operations besides."""
+        """Float operations that are not multiply-adds."""
         return self.cost[1]
 
     @property
@@ -211,13 +202,9 @@ class Analysis:
         """Float operations of one run, functions included."""
         return 2 * self.macs + self.other
 
-    @property
+    @cached_property
     def cost(self) -> tuple[Number, Number]:
-        """Multiply-adds and other operations of one run. Of a walk that is finished."""
-        return self.add_up() if self._cost is None else self._cost
-
-    def add_up(self) -> tuple[Number, Number]:
-        """Work out the cost, those of all functions that are called being known."""
+        """Multiply-adds and other operations of one run."""
         counted: Iterable[tuple[Outcome | None, Number, int]]
         if self.times or len(self.outcomes) < _FEW:
             counted = [(each, self.times.get(n, 1), 1) for n, each in enumerate(self.outcomes)]
@@ -235,5 +222,4 @@ class Analysis:
             for call in outcome.calls or ():
                 macs.append(scaled(call.analysis.macs * often, call.times) * count)
                 other.append(scaled(call.analysis.other * often, call.times) * count)
-        self._cost = total(macs), total(other)
-        return self._cost
+        return total(macs), total(other)

@@ -22,11 +22,11 @@ Asking = Generator[Request, Analysis, None]
 
 
 class Caller:
-    """A node that runs functions, while it is worked out.
+    """A node that runs functions, while it is analysed.
 
     Attributes:
         node: The node.
-        inputs: What flows into it.
+        inputs: Its inputs.
         shapes: Shapes of its outputs, which the graph may complete.
         outputs: Its outputs.
     """
@@ -70,14 +70,8 @@ class Caller:
             raise UnknownError(f"the function {reference.name} {why}")
         return body
 
-    def analysed(
-        self, body: Body, args: tuple[Tensor, ...]
-    ) -> Generator[Request, Analysis, Analysis]:
-        """The analysis of a function with arguments."""
-        return (yield Request(body, args))
-
     def add(self, analysis: Analysis, times: Times = 1, role: str = "") -> None:
-        """Write down that the node runs a function."""
+        """Add a function that the node runs."""
         self.calls.append(Call(analysis, times, role))
 
     def answer(self, results: Sequence[Tensor]) -> None:
@@ -93,7 +87,7 @@ def _call(attr: str, skipped_first: int = 0, skipped_last: int = 0) -> Callable[
     def handler(caller: Caller) -> Asking:
         last = len(caller.inputs) - skipped_last
         body = caller.function(attr)
-        analysis = yield from caller.analysed(body, caller.inputs[skipped_first:last])
+        analysis = yield Request(body, caller.inputs[skipped_first:last])
         caller.add(analysis)
         caller.answer(analysis.results)
 
@@ -103,7 +97,7 @@ def _call(attr: str, skipped_first: int = 0, skipped_last: int = 0) -> Callable[
 def _legacy_call(caller: Caller) -> Asking:
     """An op whose type is the name of a function."""
     body = caller.named(FunctionRef(caller.node.kind.op))
-    analysis = yield from caller.analysed(body, caller.inputs)
+    analysis = yield Request(body, caller.inputs)
     caller.add(analysis)
     caller.answer(analysis.results)
 
@@ -135,11 +129,11 @@ def _case(caller: Caller) -> Asking:
 def _branches(
     caller: Caller, branches: Sequence[Body], roles: Sequence[str], chosen: int | None
 ) -> Asking:
-    """One of several functions: the chosen one, each as often as it ran, or the costliest."""
+    """Each branch as often as it ran, or the chosen one, or the most expensive one."""
     args = caller.inputs[1:]
     analyses = []
     for body in branches:
-        analyses.append((yield from caller.analysed(body, args)))
+        analyses.append((yield Request(body, args)))
     times = _weights(caller, analyses, roles, chosen)
     for analysis, often, role in zip(analyses, times, roles, strict=True):
         caller.add(analysis, often, role)
@@ -155,7 +149,7 @@ def _branches(
 def _weights(
     caller: Caller, analyses: Sequence[Analysis], roles: Sequence[str], chosen: int | None
 ) -> list[Times]:
-    """How often each branch counts: its share of the runs, or 1 for the chosen or costliest one."""
+    """How often each branch counts: its share of the runs; or 1 for one of them, 0 for others."""
     if caller.body is caller.engine.program.body:
         observed = caller.engine.settings.branch_runs.get(caller.node.name, {})
         runs = [observed.get(role, 0) for role in roles]
@@ -166,20 +160,21 @@ def _weights(
     if chosen is None:
         chosen = costliest([analysis.flops for analysis in analyses])
         if any(analysis.flops != analyses[chosen].flops for analysis in analyses):
-            caller.engine.note(
-                "of a conditional whose condition is not known, the branch that costs most counts"
-            )
+            caller.engine.note(COSTLIEST)
     return [int(place == chosen) for place in range(len(analyses))]
 
 
+COSTLIEST = "where a condition is unknown, the most expensive branch is counted"
+
+
 def costliest(costs: Sequence[Number]) -> int:
-    """Which cost is the largest; unknown sizes are taken to be all the same."""
+    """Place of the largest cost, with equal sizes for all unknowns."""
     sizes = [typical(cost) for cost in costs]
     return max(range(len(sizes)), key=lambda place: (sizes[place], -place))
 
 
 def join(tensors: Sequence[Tensor]) -> tuple[Tensor, PartialShape]:
-    """What is true of all tensors, and their shape as far as they agree."""
+    """What several tensors have in common; and their shape, None where they differ."""
     first = tensors[0]
     shape: PartialShape = first.shape
     for tensor in tensors[1:]:
@@ -207,7 +202,7 @@ def _map_defun(caller: Caller) -> Asking:
         for tensor in mapped
     )
     body = caller.function("f")
-    analysis = yield from caller.analysed(body, elements + caller.inputs[n_mapped:])
+    analysis = yield Request(body, elements + caller.inputs[n_mapped:])
     caller.add(analysis, count)
     caller.answer([
         Tensor(None if result.shape is None else (count, *result.shape), result.dtype)
@@ -236,7 +231,7 @@ def _for(caller: Caller) -> Asking:
 
 
 Handler = Callable[[Caller], Asking]
-"""Works out what the functions of a node come to."""
+"""Analyses the functions that a node runs."""
 
 CALLS: dict[str, Handler] = {
     **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), _call("f")),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Status
-from tfprof.graphs.interpreter.calls import costliest, join
+from tfprof.graphs.interpreter.calls import COSTLIEST, costliest, join
 from tfprof.graphs.interpreter.dataflow import BACK_EDGES, MERGE
 from tfprof.graphs.interpreter.frames import ENTER, EXIT, POP, SWITCH, Frames, Loop, Side
 from tfprof.graphs.interpreter.loop_variables import (
@@ -16,8 +16,8 @@ from tfprof.graphs.interpreter.loop_variables import (
     is_internal,
     variable,
 )
-from tfprof.graphs.interpreter.trip_counts import Counter, trip_count
-from tfprof.graphs.interpreter.while_loops import given_trips, judged_trips
+from tfprof.graphs.interpreter.trip_counts import Counter
+from tfprof.graphs.interpreter.while_loops import trips_of
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.run_counts import scaled
 from tfprof.graphs.model.symbolic import Number, Symbolic, total
@@ -52,7 +52,7 @@ class ControlFlow:
         self._notes: list[str] = []
 
     def outputs(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        """What comes out of a control-flow op; None if the rules of plain ops will do."""
+        """Outputs of a control-flow op; None if the rules of plain ops apply."""
         op = self._body.nodes[place].kind.op
         if op in MERGE:
             loop = self._frames.loop_at.get(place)
@@ -67,7 +67,7 @@ class ControlFlow:
         return self._stacked(place, inputs)
 
     def _stacked(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        """What goes over a stack, which is found by the op that made it."""
+        """Values that pass through a stack, which is known by the op that made it."""
         stack = self._source(place)
         for _ in range(len(self._frames.loops)):  # a loop around is one Enter
             if stack >= 0 and self._body.nodes[stack].kind.op in ENTER:
@@ -83,7 +83,7 @@ class ControlFlow:
         return None
 
     def _entered(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """A loop variable: what enters, at any iteration."""
+        """A loop variable at any iteration."""
         node = self._body.nodes[place]
         entering = [
             tensor
@@ -109,7 +109,7 @@ class ControlFlow:
         return tensor, _WHICH
 
     def _left(self, place: int, inputs: tuple[Tensor, ...]) -> Tensor:
-        """What leaves a loop: the variable after the last iteration, if that is known by now."""
+        """A variable after the last iteration, if that is known already."""
         known = self._after.get(self._source(self._source(place)))
         if known is not None:
             return known
@@ -125,7 +125,7 @@ class ControlFlow:
         return inputs[0][0] if inputs else -1
 
     def learn(self, analysis: Analysis) -> bool:
-        """Take up trip counts that a walk has shown; whether another walk would show more."""
+        """Take over trip counts from a walk; returns whether another walk may find more."""
         before = self._known
         self._notes.clear()
         for number, loop in enumerate(self._frames.loops):
@@ -143,7 +143,7 @@ class ControlFlow:
         return self._known != before
 
     def _compare(self, merge: int, after: Tensor) -> None:
-        """Take up the sizes of a loop variable that an iteration changes."""
+        """Take over the sizes of a loop variable that an iteration changes."""
         shape = self._variables[merge].during.shape
         if shape is None or after.shape is None or shape == after.shape:
             return
@@ -157,20 +157,15 @@ class ControlFlow:
         self, analysis: Analysis, loop: Loop, counters: Mapping[str, Counter]
     ) -> Number:
         name = loop.name or "while"
-        given = given_trips(self._engine, name)
-        if given is None:
-            given = given_trips(self._engine, name.rpartition("/")[0] or name)
-        if given is not None:
-            return given
-        values = analysis.tensor((loop.condition, 0)).values
-        inferred = trip_count(values[0], counters) if values else None
-        trips, note = judged_trips(self._engine, inferred, self._body.name, name)
+        condition = analysis.tensor((loop.condition, 0))
+        outer = name.rpartition("/")[0] or name
+        trips, note = trips_of(self._engine, self._body.name, (name, outer), condition, counters)
         if note:
             self._notes.append(note)
         return trips
 
     def count(self, analysis: Analysis) -> None:
-        """Write down how often nodes run."""
+        """Enter how often nodes run."""
         for note in self._notes:
             self._engine.note(note)
         trips = {id(loop): self._trips[n] for n, loop in enumerate(self._frames.loops)}
@@ -185,7 +180,7 @@ class ControlFlow:
         self._choose_sides(analysis)
 
     def _choose_sides(self, analysis: Analysis) -> None:
-        """Of each conditional, only the side counts that costs most, inner ones first."""
+        """Count one side of each conditional, inner conditionals first."""
         switches = self._frames.switches
         on_side: dict[Side, list[int]] = {}
         for place, sides in self._frames.sides.items():
@@ -200,10 +195,7 @@ class ControlFlow:
             if chosen is None:
                 chosen = costliest(costs)
                 if costs[0] != costs[1]:
-                    self._engine.note(
-                        "of a conditional whose condition is not known, the branch that costs "
-                        "most counts"
-                    )
+                    self._engine.note(COSTLIEST)
             for place in places[1 - chosen]:
                 analysis.times[place] = 0
 

@@ -1,4 +1,4 @@
-"""In which order the nodes of a body compute, and which of them compute at all."""
+"""Which nodes of a body run, and in which order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MERGE = frozenset({"Merge", "RefMerge"})
 
 
 def roots_of_function(body: Body) -> list[int]:
-    """Nodes that a function runs in any case: its results, and what does more than compute."""
+    """Nodes that a function always runs: its results, and ops with side effects."""
     roots = [place for place, _ in body.results]
     roots += body.control_results
     if not body.control_results:  # graphs of early releases do not say what else runs
@@ -29,7 +29,7 @@ def roots_of_function(body: Body) -> list[int]:
 
 
 def needed(body: Body, roots: Iterable[int]) -> bytearray:
-    """Which nodes run so that the roots can: 1 at their places."""
+    """The nodes that the roots need: 1 at their places."""
     nodes = body.nodes
     offsets, sources = nodes.offsets.tolist(), nodes.sources.tolist()
     wanted = bytearray(len(nodes))
@@ -45,8 +45,8 @@ def needed(body: Body, roots: Iterable[int]) -> bytearray:
 def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> Sequence[int]:
     """Places of the nodes, producers first.
 
-    Edges that lead back in a loop do not count. In a cycle that is none of TensorFlow's, which no
-    graph should have, nodes follow in the order of the body.
+    Edges that lead back in a loop do not count. If a broken graph has any other cycle, its nodes
+    follow in the order of the body.
 
     Args:
         body: The body.
@@ -86,7 +86,7 @@ def data_flow_order(body: Body, wanted: Sequence[int] | None = None) -> Sequence
 
 
 def _forward_edges(nodes: NodeTable) -> tuple[Int64Array, Int64Array]:
-    """Node and producer of each input, without those that are not there or lead back in a loop."""
+    """Node and producer of each input; missing producers and edges back in a loop are left out."""
     owners = np.repeat(np.arange(len(nodes)), np.diff(nodes.offsets))
     counts = nodes.sources >= 0
     starts_iteration = np.zeros(len(nodes), np.bool_)

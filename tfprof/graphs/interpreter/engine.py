@@ -52,7 +52,7 @@ Walk = Generator[Request, Analysis, Analysis]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is known besides the program.
+    """What the user and recorded runs add to the program.
 
     Attributes:
         batch: First dimension of inputs where it is unknown; None leaves it a symbol.
@@ -75,7 +75,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is the same in every walk through a body."""
+    """What every walk through a body needs."""
 
     order: Sequence[int]
     frames: Frames | None
@@ -98,10 +98,6 @@ class _Pass:
 
 class Engine:
     """One analysis of a program.
-
-    Args:
-        program: The program.
-        settings: What is known besides.
 
     Attributes:
         sizes: Completes shapes, and knows the unknowns that came up.
@@ -147,7 +143,7 @@ class Engine:
         return self.sizes.batch_is_free
 
     def function(self, name: str) -> Body | None:
-        """Body of a function that is not being walked already: one that calls itself has none."""
+        """Body of a function; None while it is being walked, as when it calls itself."""
         return None if name in self._walking else self.program.function(name)
 
     def note(self, text: str) -> None:
@@ -167,10 +163,10 @@ class Engine:
         return plan
 
     def _unlike(self, body: Body) -> set[int]:
-        """Nodes about which more is known than their kind and inputs.
+        """Nodes whose kind and inputs do not determine their outcome.
 
-        Inputs of the program, conditionals that were seen to run, arguments. Functions may not
-        be called while they are walked.
+        These are inputs of the program, conditionals that runs have shown, and in functions
+        arguments and calls, as a function may not call itself.
         """
         if body is not self.program.body:
             calls = [place for place, op in enumerate(body.nodes.ops) if self._handler(op)]
@@ -199,7 +195,7 @@ class Engine:
         analysis.results = tuple(map(analysis.tensor, body.results))
         self._walking.discard(body.name)
         if body is not self.program.body:
-            analysis.add_up()
+            _ = analysis.cost  # now, while the costs of all functions that it calls are known
             self._analyses[body.name, args] = analysis
         return analysis
 
@@ -236,13 +232,7 @@ class Engine:
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
     ) -> Generator[Request, Analysis, int]:
-        """Work out a node; returns the number of the outcome.
-
-        Args:
-            run: The pass.
-            place: Place of the node.
-            key: Key of nodes like it; None if there are none.
-        """
+        """Work out a node; returns the number of its outcome. Nodes with the same key share it."""
         body = run.analysis.body
         if place < body.n_args:
             return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)
@@ -299,14 +289,14 @@ class Engine:
         return len(self._outcomes) - 1
 
     def _handler(self, op: str) -> Handler | None:
-        """What works out ops of a type that run functions; None for all others."""
+        """The handler of an op type that runs functions; None for other op types."""
         if op not in self._handlers:
             is_function = op not in CALLS and self.program.function(op) is not None
             self._handlers[op] = CALLS["LegacyCall"] if is_function else CALLS.get(op)
         return self._handlers[op]
 
     def _infer(self, kind: Kind, inputs: tuple[Tensor, ...]) -> Inferred:
-        """Ask the rules."""
+        """Outputs by the rules."""
         op = OpCall(kind.op, inputs, (), kind.attrs, kind.output_types)
         shapes, values, handles = infer(op, len(kind.output_types))
         outputs = tuple([

@@ -3,7 +3,7 @@
 ``Enter`` leads into a loop, ``Merge`` joins what enters with what ``NextIteration`` brings back,
 ``LoopCond`` holds the condition, ``Switch`` leads on into the body or, through ``Exit``, out of
 the loop. A conditional has ``Switch`` and ``Merge`` only. The gradient of a loop is another loop,
-which pops from stacks what this one has pushed. (Yu et al., Dynamic control flow in
+which pops what this one has pushed on stacks. (Yu et al., Dynamic control flow in
 large-scale machine learning, EuroSys 2018, sections 3 and 4.)
 """
 
@@ -32,7 +32,7 @@ class Loop:
 
     Attributes:
         name: Name of its frame.
-        parent: The loop around it; None if there is none.
+        parent: The loop around it, if any.
         merges: Place of each ``Merge`` that starts an iteration, and of its ``NextIteration``.
         condition: Place of the ``LoopCond``; -1 if there is none.
         in_condition: Places of the nodes that compute the condition.
@@ -70,12 +70,7 @@ class Frames:
 
 
 def find_frames(body: Body, order: Sequence[int]) -> Frames | None:
-    """Loops and conditionals of a body; None if it has none.
-
-    Args:
-        body: The body.
-        order: Its nodes in data-flow order.
-    """
+    """Loops and conditionals of a body whose nodes are in data-flow order; None if it has none."""
     special = body.nodes.of_types(CONTROL_FLOW)
     if not special or set(special).isdisjoint(order):
         return None
@@ -171,7 +166,7 @@ def _sides(
 
 
 def _predicate(body: Body, place: int) -> tuple[int, int] | None:
-    """What a ``Switch`` of a conditional asks; None for every other node."""
+    """The predicate of a ``Switch`` of a conditional; None for every other node."""
     node = body.nodes[place]
     if node.kind.op not in SWITCH or len(node.inputs) < 2:
         return None

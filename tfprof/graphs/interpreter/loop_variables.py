@@ -1,4 +1,4 @@
-"""What is known of a loop's variables at any iteration, and after the last one."""
+"""Variables of a loop: at any iteration, and after the last one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Variable(NamedTuple):
 
     Attributes:
         before: What enters the loop.
-        during: What is true of it at every iteration.
-        counter: Name that stands for its value at some iteration; empty if nothing does.
-        length: Name that stands for the length of the list that it is; empty if it is none.
+        during: What holds at every iteration.
+        counter: Name that stands for its value at some iteration; empty if there is none.
+        length: Name that stands for its length if it is a list; empty otherwise.
     """
 
     before: Tensor
@@ -26,13 +26,7 @@ class Variable(NamedTuple):
 
 
 def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable:
-    """A loop variable, from what enters the loop.
-
-    Args:
-        before: What enters.
-        label: A name that is unique in the analysis.
-        unchanged: The loop passes it on as it is.
-    """
+    """A loop variable from its value before the loop; the label is unique in the analysis."""
     if unchanged:
         return Variable(before, before)
     counter = length = ""
@@ -63,7 +57,7 @@ def counters_of(variable: Variable, after: Tensor) -> dict[str, Counter]:
 
 
 def without_fixed(variable: Variable, counters: dict[str, Counter]) -> Variable:
-    """The variable with the values of those counters filled in that no iteration changes."""
+    """The variable with its start value, if no iteration changes it."""
     during, counter, length = variable.during, variable.counter, variable.length
     if counter in counters and counters[counter].step == 0:
         start = counters[counter].start
@@ -84,21 +78,14 @@ def _start(variable: Variable) -> Number:
 
 
 def is_internal(number: Number) -> bool:
-    """Whether a number depends on where in a loop one is, or on an unknown start."""
+    """Whether a number depends on the iteration, or on an unknown start."""
     return any(name.endswith((".value", ".length", ".start")) for name in symbols_of(number))
 
 
 def after_loop(
     variable: Variable, after: Tensor, counters: dict[str, Counter], trips: Number | None
 ) -> Tensor:
-    """What comes out of a loop.
-
-    Args:
-        variable: The variable.
-        after: What is true of it after every iteration.
-        counters: All counters of the loop.
-        trips: How often it runs; None if unknown.
-    """
+    """A variable after a loop, from its value after an iteration; ``trips`` is None if unknown."""
     if variable.during is variable.before:
         return variable.before
     values = None

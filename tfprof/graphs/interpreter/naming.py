@@ -44,7 +44,7 @@ class Names:
 
 
 def function_label(name: str) -> str:
-    """A function's name without what tracing adds: ``__inference_step_123`` → ``step``."""
+    """A function's name without the additions of tracing: ``__inference_step_123`` → ``step``."""
     kind = _KIND_OF_TRACE.search(name)
     number = None if kind is None else _TRACE_NUMBER.search(name, kind.end() + 1)
     return name if kind is None or number is None else name[kind.end() : number.start()]

@@ -39,17 +39,11 @@ _INITIALIZER_SCOPE = re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)")
 
 
 _BY_OPTIMIZER, _BY_OTHERS = 1, 2
-"""By whom a node's outputs are used."""
+"""Who uses the outputs of a node."""
 
 
 def phase_of(name: str, op_type: str, around: Phase) -> Phase:
-    """The part of a step that a node belongs to.
-
-    Args:
-        name: Its name, scopes included.
-        op_type: Its type.
-        around: Where the function is called that it is in.
-    """
+    """The part of a step that a node belongs to; ``around`` is the part that calls its function."""
     by_type = _phase_of_type(op_type)
     if by_type is Phase.OPTIMIZER:
         return by_type
@@ -89,9 +83,9 @@ def phase_of_function(name: str, around: Phase) -> Phase:
 def node_phases(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[int, Phase]:
     """The part of a step that each node of a body belongs to.
 
-    Names and types do not show everything: sums of gradients, which are in no scope, are backward;
-    and what is used for nothing but to change variables by gradients is the optimizer, whatever
-    the user has called it.
+    Names and types do not show everything. Sums of gradients are backward, though they are in no
+    scope. Ops whose results only serve to change variables by gradients are the optimizer, whatever
+    their names.
 
     Args:
         nodes: The nodes.
@@ -125,7 +119,7 @@ def node_phases(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[i
 
 
 def _phases_alone(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[int, Phase]:
-    """The part that each node belongs to, as its own name, type and callee show it."""
+    """The part that each node belongs to by its own name, type and callee."""
     names, ops = nodes.names[:], nodes.ops
     phases = {place: phase_of(names[place], ops[place], around) for place in order}
     if around is Phase.FORWARD:
@@ -146,7 +140,7 @@ def _calls_backward(kind: Kind) -> bool:
 def _spread_updates(
     nodes: NodeTable, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
 ) -> None:
-    """Count for the optimizer what only its assignments, or what counts for it, use."""
+    """Assign to the optimizer all ops whose results only the optimizer uses."""
     starts, sources = nodes.data_sources()
     used = bytearray(len(nodes))
     for place in reversed(order):

@@ -1,4 +1,4 @@
-"""Shapes from the rules and the graph together, and names for sizes that neither knows."""
+"""Shapes from the rules and the graph, and names for sizes that both leave unknown."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ from tfprof.graphs.model.tensors import UNKNOWN, Dims, PartialShape, Tensor
 
 
 class Inferred(NamedTuple):
-    """What rules say of a kind of op with certain inputs."""
+    """Outputs by the rules, for a kind of op with certain inputs."""
 
     shapes: Sequence[PartialShape]
     outputs: Sequence[Tensor]
 
 
 class Sizes:
-    """Completes what rules say.
-
-    Args:
-        batch: First dimension of inputs where it is unknown; None leaves it a symbol.
-        input_shapes: Shape of inputs by the name of their node.
+    """Completes the shapes that rules give, with ``batch`` and ``input_shapes`` of the settings.
 
     Attributes:
         names: The unknowns that came up.
@@ -40,11 +36,11 @@ class Sizes:
     def completed(
         self, body: Body, node: Node, inferred: Inferred
     ) -> tuple[tuple[Tensor, ...], bool]:
-        """Outputs with the shapes that the graph says; whether sizes of them got names."""
+        """Outputs completed with the graph's shapes; and whether some sizes got names."""
         shapes, outputs = inferred
         completed = []
         is_named = False
-        unknown = len(node.declared) - len(outputs)  # an op type that we do not know has some
+        unknown = len(node.declared) - len(outputs)  # of an op type without rules
         if unknown > 0:
             outputs = (*outputs, *[UNKNOWN] * unknown)
             shapes = (*shapes, *[None] * unknown)
@@ -71,7 +67,7 @@ class Sizes:
         ])  # fmt: skip
 
     def argument(self, body: Body, place: int, args: tuple[Tensor, ...]) -> Tensor:
-        """An argument of a function, with what the function says about it."""
+        """An argument of a function, completed with its declared shape and handle."""
         node = body.nodes[place]
         given = args[place] if place < len(args) else UNKNOWN
         shape = given.shape
@@ -82,7 +78,7 @@ class Sizes:
         return Tensor(shape, dtype, given.values, handle)
 
     def given(self, node: Node, name: str, inferred: Inferred) -> tuple[Tensor, ...]:
-        """What an input of the program brings: unknown sizes are the caller's, or get names."""
+        """Outputs of an input of the program; unknown sizes are the user's, or get names."""
         outputs = []
         for slot, output in enumerate(inferred.outputs):
             shape = inferred.shapes[slot]

@@ -1,11 +1,11 @@
-"""Adds up what an analysis has found: by op, by type, by part of the step."""
+"""Sums of an analysis: by op, by type, by part of the step."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tfprof.graphs.flops.formulas import Cost
 from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict
@@ -107,10 +107,10 @@ class Coverage:
 
 
 def op_rows(root: Analysis) -> Iterator[OpRow]:
-    """Every op of the program and of the functions that it runs.
+    """Every op of the program and of its functions.
 
-    A function that is called with the same arguments in several places is listed once, with all
-    its runs; one that is called in several parts of the step, once for each.
+    A function that is called several times with the same arguments is listed once for each part of
+    the step that calls it, with all its runs.
     """
     for visit in visits(root):
         analysis, phases, times = visit.analysis, visit.phases, visit.times
@@ -140,6 +140,7 @@ class Visit(NamedTuple):
 
 
 _Key = tuple[int, Phase]
+KeyT = TypeVar("KeyT")
 
 
 def visits(root: Analysis) -> list[Visit]:
@@ -171,7 +172,7 @@ def visits(root: Analysis) -> list[Visit]:
 
 
 def _calls(visit: Visit) -> Iterator[tuple[Analysis, Phase, Times]]:
-    """What a body calls, in which part of the step, and how often one run of it does."""
+    """Functions that a body runs, in which part of the step, and how often per run of it."""
     analysis = visit.analysis
     for place, calls in analysis.calls.items():
         for call in calls:
@@ -207,23 +208,23 @@ def _most_common(reasons: Counter[str]) -> str:
 
 
 def by_type(rows: list[OpRow]) -> dict[str, Cost]:
-    """Cost of each op type, those without any left out; in order of their names."""
-    macs: dict[str, list[Number]] = defaultdict(list)
-    other: dict[str, list[Number]] = defaultdict(list)
-    for row in rows:
-        if row.verdict.status is Status.COUNTED:
-            macs[row.op_type].append(row.macs)
-            other[row.op_type].append(row.other)
-    costs = {name: Cost(total(macs[name]), total(other[name])) for name in sorted(macs)}
-    return {name: cost for name, cost in costs.items() if cost.flops != 0}
+    """Cost of each op type that has any, sorted by name."""
+    costs = _costs_by(rows, lambda row: row.op_type)
+    return {name: costs[name] for name in sorted(costs) if costs[name].flops != 0}
 
 
 def by_phase(rows: list[OpRow]) -> dict[Phase, Cost]:
     """Cost of each part of the step."""
-    macs: dict[Phase, list[Number]] = {phase: [] for phase in Phase}
-    other: dict[Phase, list[Number]] = {phase: [] for phase in Phase}
+    costs = _costs_by(rows, lambda row: row.phase)
+    return {phase: costs.get(phase, Cost()) for phase in Phase}
+
+
+def _costs_by(rows: list[OpRow], key_of: Callable[[OpRow], KeyT]) -> dict[KeyT, Cost]:
+    counted: dict[KeyT, list[OpRow]] = defaultdict(list)
     for row in rows:
         if row.verdict.status is Status.COUNTED:
-            macs[row.phase].append(row.macs)
-            other[row.phase].append(row.other)
-    return {phase: Cost(total(macs[phase]), total(other[phase])) for phase in Phase}
+            counted[key_of(row)].append(row)
+    return {
+        key: Cost(total(row.macs for row in part), total(row.other for row in part))
+        for key, part in counted.items()
+    }

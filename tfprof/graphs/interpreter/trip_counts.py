@@ -30,7 +30,7 @@ class TripCount(NamedTuple):
 
     Attributes:
         trips: The number.
-        is_bound: There is a condition besides that may end the loop earlier.
+        is_bound: Another condition may end the loop earlier.
     """
 
     trips: Number
@@ -38,11 +38,9 @@ class TripCount(NamedTuple):
 
 
 def trip_count(condition: Element, counters: Mapping[str, Counter]) -> TripCount | None:
-    """How often a loop runs; None if its condition does not tell.
+    """How often a loop runs; None if that does not follow from its condition.
 
-    Args:
-        condition: What must hold for another iteration, in terms of the counters' names.
-        counters: The counters.
+    ``condition`` must hold for another iteration; it uses the names of the counters.
     """
     if condition is False:
         return TripCount(0)
@@ -86,12 +84,7 @@ def _trips(condition: Comparison, counters: Mapping[str, Counter]) -> Number | N
 
 
 def step_of(name: str, value: Element) -> Number | None:
-    """What an iteration adds to a counter; None if that is not always the same.
-
-    Args:
-        name: The counter's name.
-        value: Its value after an iteration.
-    """
+    """Change of a counter by an iteration, after which it has a value; None if it varies."""
     if not isinstance(value, (int, Symbolic)) or isinstance(value, bool):
         return None
     step = value - Symbolic.named(name, is_size=False)

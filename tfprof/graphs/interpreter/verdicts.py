@@ -1,4 +1,4 @@
-"""Whether an op can be counted, and what it costs."""
+"""Whether an op can be counted, and its cost."""
 
 from __future__ import annotations
 
@@ -15,20 +15,14 @@ NO_FORMULA = "there is no formula for this op type; add one with tfprof.register
 _GIVEN = Formula(
     "given",
     "as registered",
-    "Told by an op log, or by a formula that the program has registered with TensorFlow.",
+    "Given by an op log, or by a formula that the program has registered with TensorFlow.",
     "OpLogProto, ops.RegisterStatistics",
     lambda op: Cost(0, op.integer(GIVEN_FLOPS)),
 )
 
 
 def judged(op: OpCall, formulas: Mapping[str, Formula], free: Mapping[str, str]) -> Verdict:
-    """The verdict on an op.
-
-    Args:
-        op: The op, with its outputs.
-        formulas: Formula by op type.
-        free: Why an op type has no float operations.
-    """
+    """The verdict on an op, from formulas and reasons for being free by op type."""
     formula = _GIVEN if GIVEN_FLOPS in op.attrs else formulas.get(op.type)
     if formula is not None:
         return _counted(op, formula)

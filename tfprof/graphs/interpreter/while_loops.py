@@ -1,8 +1,8 @@
-"""``While``: how often it runs, what comes out, and what an iteration costs."""
+"""``While`` and ``For``: trip counts, results, and costs of iterations."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Request
@@ -18,7 +18,7 @@ from tfprof.graphs.interpreter.naming import function_label
 from tfprof.graphs.interpreter.trip_counts import Counter, TripCount, trip_count
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.symbolic import Number, Symbolic, symbols_of
-from tfprof.graphs.model.tensors import DT_INT32, Comparison, Tensor
+from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Comparison, Tensor
 from tfprof.graphs.shapes.arguments import common_shape
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST_UNROLLED = 64
 """Loops whose iterations cost different amounts are walked iteration by iteration up to this."""
 
 _MOST_ROUNDS = 4
-"""Shapes that still change after so many rounds are unknown."""
+"""Shapes that still change after this number of rounds are unknown."""
 
 
 def run_while(caller: Caller) -> Asking:
@@ -45,11 +45,16 @@ def run_while(caller: Caller) -> Asking:
     variables, run = yield from _settled(caller, body, variables)
     counters = _counters(variables, run)
     settled = [without_fixed(var, counters) for var in variables]
-    if settled != variables:  # what never changes is known at every iteration
+    if settled != variables:  # a value that never changes is known at every iteration
         variables, run = yield from _settled(caller, body, settled)
         counters = _counters(variables, run)
-    asked = yield from caller.analysed(condition, tuple(v.during for v in variables))
-    trips = _trips(caller, asked, counters)
+    asked = yield Request(condition, tuple(v.during for v in variables))
+    condition_value = asked.results[0] if asked.results else UNKNOWN
+    trips, note = trips_of(
+        caller.engine, caller.body.name, (caller.node.name,), condition_value, counters
+    )
+    if note:
+        caller.engine.note(note)
     outputs = [
         after_loop(var, after, counters, trips)
         for var, after in zip(variables, run.results, strict=False)
@@ -71,11 +76,11 @@ def run_for(caller: Caller) -> Asking:
         counter = Symbolic.named("i", is_size=False)
         gap = (counter, limit[0]) if step[0] > 0 else (limit[0], counter)
         inferred = trip_count(Comparison("<", *gap), {"i": Counter(start[0], step[0])})  # type: ignore[arg-type]
-    trips, note = judged_trips(caller.engine, inferred, caller.body.name, caller.node.name)
+    trips, note = _judged_trips(caller.engine, inferred, caller.body.name, caller.node.name)
     if note:
         caller.engine.note(note)
     args = tuple(tensor._replace(values=None) for tensor in caller.inputs[3:])
-    run = yield from caller.analysed(body, (Tensor((), DT_INT32), *args))
+    run = yield Request(body, (Tensor((), DT_INT32), *args))
     caller.add(run, trips, "body")
     caller.answer([result._replace(values=None) for result in run.results])
 
@@ -105,9 +110,9 @@ def _is_passed_on(body: Body, place: int) -> bool:
 def _settled(
     caller: Caller, body: Body, variables: list[Variable]
 ) -> Generator[Request, Analysis, tuple[list[Variable], Analysis]]:
-    """Variables whose shapes are those of every iteration, and an iteration with them."""
+    """Variables with shapes that hold at every iteration, and the analysis of an iteration."""
     for last in [False] * _MOST_ROUNDS + [True]:
-        run = yield from caller.analysed(body, tuple(v.during for v in variables))
+        run = yield Request(body, tuple(v.during for v in variables))
         changed = False
         for place, (var, after) in enumerate(zip(variables, run.results, strict=False)):
             during = _common(caller, place, var.during, after, give_up=last)
@@ -130,7 +135,7 @@ def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_u
             shape = caller.engine.sizes.named(caller.body, caller.node, place, joined)
     handle, later = during.handle, after.handle
     if handle is not None and later is not None:
-        element = later.shape  # the first items tell what the list holds
+        element = later.shape  # the first items show what the list holds
         if handle.shape is not None and None not in handle.shape:
             element = common_shape([handle.shape, later.shape])
         handle = handle._replace(shape=element)
@@ -140,24 +145,33 @@ def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_u
     return Tensor(shape, during.dtype or after.dtype, values, handle)
 
 
-def _trips(caller: Caller, asked: Analysis, counters: dict[str, Counter]) -> Number:
-    """How often the loop runs: as the caller says, as its condition says, or an unknown."""
-    name = caller.node.name
-    given = given_trips(caller.engine, name)
-    if given is not None:
-        return given
-    values = asked.results[0].values if asked.results else None
-    inferred = trip_count(values[0], counters) if values else None
-    trips, note = judged_trips(caller.engine, inferred, caller.body.name, name)
-    if note:
-        caller.engine.note(note)
-    return trips
+def trips_of(
+    engine: Engine,
+    body: str,
+    names: Sequence[str],
+    condition: Tensor,
+    counters: Mapping[str, Counter],
+) -> tuple[Number, str]:
+    """How often a loop runs: as the user says, by its condition, or unknown; and a note.
+
+    Args:
+        engine: The analysis.
+        body: Name of the function that the loop is in.
+        names: Names of the loop; the first one is shown.
+        condition: The condition at some iteration.
+        counters: Counters of the loop.
+    """
+    for name in names:
+        given = _given_trips(engine, name)
+        if given is not None:
+            return given, ""
+    inferred = trip_count(condition.values[0], counters) if condition.values else None
+    return _judged_trips(engine, inferred, body, names[0])
 
 
-def judged_trips(
+def _judged_trips(
     engine: Engine, inferred: TripCount | None, body: str, name: str
 ) -> tuple[Number, str]:
-    """How often a loop runs, an unknown if nothing tells; and what the reader should know."""
     if inferred is None or is_internal(inferred.trips):
         label = f"{function_label(body)}/{name}" if body else name
         trips = engine.sizes.names.of(f"trips({label})", ("trips", body, name))
@@ -169,8 +183,8 @@ def judged_trips(
     return inferred.trips, ""
 
 
-def given_trips(engine: Engine, name: str) -> int | None:
-    """How often a loop runs according to the caller; its name or an ending of it will do."""
+def _given_trips(engine: Engine, name: str) -> int | None:
+    """How often a loop runs according to the user, by its name or the last parts of its name."""
     given = engine.settings.trip_counts
     parts = name.split("/")
     for first in range(len(parts)):
@@ -181,7 +195,7 @@ def given_trips(engine: Engine, name: str) -> int | None:
 
 
 def _depends(analysis: Analysis, counters: dict[str, Counter]) -> bool:
-    """Whether an iteration costs more or less than others."""
+    """Whether the cost of an iteration depends on a counter."""
     return any(name in counters for name in symbols_of(analysis.flops))
 
 
@@ -196,14 +210,14 @@ def _iterations(
     """Walk each iteration with the counters' values, as they cost different amounts."""
     if not isinstance(trips, int) or trips > MOST_UNROLLED:
         unnamed = tuple(v.during._replace(values=None) for v in variables)
-        caller.add((yield from caller.analysed(body, unnamed)), trips, "body")
-        caller.add((yield from caller.analysed(condition, unnamed)), trips + 1, "cond")
+        caller.add((yield Request(body, unnamed)), trips, "body")
+        caller.add((yield Request(condition, unnamed)), trips + 1, "cond")
         return
     for trip in range(trips + 1):
         args = tuple(_at(var, counters, trip) for var in variables)
         if trip < trips:
-            caller.add((yield from caller.analysed(body, args)), 1, "body")
-        caller.add((yield from caller.analysed(condition, args)), 1, "cond")
+            caller.add((yield Request(body, args)), 1, "body")
+        caller.add((yield Request(condition, args)), 1, "cond")
 
 
 def _at(var: Variable, counters: dict[str, Counter], trip: int) -> Tensor:

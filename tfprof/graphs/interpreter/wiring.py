@@ -1,7 +1,7 @@
-"""The nodes of a body as numbers, so that a walk need not look at each of them.
+"""The nodes of a body as numbers, so that a walk need not make each of them.
 
-Nodes of the same kind with the same declared shapes have the same *sort*. Sort and
-inputs together determine what comes out.
+Nodes of the same kind with the same declared shapes have the same *sort*. Sort and inputs together
+determine the outputs.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ _LIST_BITS = 31
 """Bits for the number of a list of shapes in a sort; the others are for the kind."""
 
 UNKNOWN_ID, NO_INPUT, UNLIKE = 0, 1, 2
-"""Numbers that stand for no known tensor: an unknown tensor, an input that the node does not have,
-and an input that no key may contain."""
+"""Reserved numbers: an unknown tensor, a missing input, and an input that no key may contain."""
 
 N_RESERVED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What a walk needs of the nodes.
+    """The columns that a walk needs of the nodes.
 
     Numbers of tensors stand in one list: first those of the first outputs of all nodes, by place,
     then ``UNKNOWN_ID``, ``NO_INPUT`` and ``UNLIKE``, then those of other outputs that are read.
@@ -52,12 +51,9 @@ class Wiring:
 
 
 def wiring_of(nodes: NodeTable, order: Sequence[int], unlike: Collection[int]) -> Wiring:
-    """Put the nodes of a body into numbers.
+    """The wiring of a body for a walk in some order.
 
-    Args:
-        nodes: The nodes.
-        order: Their places, in the order of the walk.
-        unlike: Places of nodes about which more is known than their sort and inputs tell.
+    ``unlike`` are places of nodes whose sort and inputs do not determine their outcome.
     """
     n = len(nodes)
     is_data = nodes.ports >= 0

@@ -1,7 +1,7 @@
 """Bodies of TensorFlow functions, variables and layers, as plain data.
 
-Functions are found by name in TensorFlow's eager context, where each stays as long as the program
-can call it; so the bodies of all functions that ran can be had, whoever made them.
+Functions are found by name in TensorFlow's eager context, which keeps each as long as the program
+can call it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _OUTPUT = re.compile(r"(?P<node>[^:]+):(?P<output>[^:]+):(?P<index>\d+)")
 
 @dataclass(slots=True)
 class FunctionBody:
-    """What a function consists of.
+    """Nodes, results and call stacks of a function.
 
     Attributes:
         name: The function's name in TensorFlow's context.
         nodes: Arguments first, as ``_Arg``; inputs are written as in a GraphDef.
         n_args: Number of arguments.
         results: Tensor ``node:slot`` of each result, by the result's name, in order.
-        stacks: Where in the program its nodes were made, outermost frame first.
+        stacks: Call stack of the creation of each node, outermost frame first.
     """
 
     name: str
@@ -50,7 +50,7 @@ class VariableFacts:
 
 @dataclass(frozen=True, slots=True)
 class LayerTree:
-    """A Keras layer and those inside it, in the order in which the model holds them."""
+    """A Keras layer and the layers inside it, in the order of the model."""
 
     name: str
     children: list[LayerTree] = field(default_factory=list)
@@ -128,7 +128,7 @@ class _Slots:
         self._first_slot: dict[tuple[str, str], int] = {}
 
     def add(self, node: pb.NodeDef) -> None:
-        """Note the outputs of a node."""
+        """Add the outputs of a node."""
         op_def = self._op_def(node.op)
         slot = 0
         for output in op_def.output_arg if op_def is not None else ():
@@ -141,7 +141,7 @@ class _Slots:
                 slot += 1
 
     def flat(self, tensor: str) -> str:
-        """The same tensor as a graph writes it; control inputs stay as they are."""
+        """The tensor as in a graph; control inputs stay as they are."""
         match = _OUTPUT.fullmatch(tensor)
         if match is None:
             return tensor
@@ -150,7 +150,7 @@ class _Slots:
 
 
 def _stacks(eager: Any, name: str) -> dict[str, tuple[Frame, ...]]:
-    """Call stacks of a function's nodes as TensorFlow keeps them, mostly without its own frames."""
+    """Call stacks of a function's nodes without tfprof's frames."""
     info = eager.get_graph_debug_info(name)
     frames = {key: _frame(info.files, frame) for key, frame in info.frames_by_id.items()}
     stacks = {
@@ -173,15 +173,15 @@ def _frame(files: Sequence[str], frame: Any) -> Frame:
 
 
 def check_targets(targets: Sequence[Any]) -> None:
-    """See that each target is something that runs.
+    """Check that each target is a model, layer, module or function of TensorFlow's.
 
     Raises:
-        UsageError: It is neither a model, a layer, a module nor a function of TensorFlow's.
+        UsageError: One is not.
     """
     for target in targets:
         if not (hasattr(target, "variables") or hasattr(target, "get_concrete_function")):
             raise UsageError(
-                f"trace: {target!r} is no Keras model, tf.Module, tf.function or concrete "
+                f"trace: {target!r} is not a Keras model, tf.Module, tf.function or concrete "
                 "function; pass those, or nothing"
             )
 
@@ -199,7 +199,7 @@ def variables_of(targets: Sequence[Any]) -> list[VariableFacts]:
 
 
 def _holders(targets: Sequence[Any]) -> Iterator[Any]:
-    """What has variables: a ``tf.function`` has none, but each of its traces does."""
+    """Objects with variables: for a ``tf.function`` its concrete functions."""
     for target in targets:
         if hasattr(target, "variables"):
             yield target

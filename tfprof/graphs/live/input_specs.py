@@ -1,4 +1,4 @@
-"""What a user says about the inputs of a model or function, as ``tf.TensorSpec``."""
+"""Shapes that a user gives for the inputs of a model or function, as ``tf.TensorSpec``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from tfprof.graphs.live.running_tensorflow import tensorflow_module
 
 
 def is_shape(value: Any) -> bool:
-    """Whether it is one shape or one TensorSpec, and not several of them."""
+    """Whether a value is one shape or TensorSpec, rather than several."""
     if isinstance(value, (list, tuple)):
         return all(dim is None or hasattr(dim, "__index__") for dim in value)
     return hasattr(value, "as_list") or (hasattr(value, "shape") and hasattr(value, "dtype"))
 
 
 def spec_of(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A TensorSpec out of a shape, or out of one whose type and name count more.
+    """A TensorSpec from a shape or TensorSpec, whose own type and name are preferred.
 
     Raises:
-        UsageError: It is no shape.
+        UsageError: It is not a shape.
     """
     tensorflow = tensorflow_module()
     if not is_shape(shape):
         raise UsageError(
-            f"input_shapes: {shape!r} is no shape; give a tuple such as (None, 224, 224, 3), or "
+            f"input_shapes: {shape!r} is not a shape; give a tuple such as (None, 224, 224, 3), or "
             "a tf.TensorSpec"
         )
     if hasattr(shape, "dtype"):
@@ -47,12 +47,12 @@ def map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
 
 
 def with_batch(spec: Any, batch: int | None, *, strict: bool) -> Any:
-    """The spec with a first dimension that was unknown bound to the batch size.
+    """The spec with the batch size as its first dimension, if that was unknown.
 
     Args:
         spec: A TensorSpec; other kinds of specs stay as they are.
         batch: Batch size, None to leave it.
-        strict: The first dimension is the batch size for sure.
+        strict: The first dimension is certainly the batch size.
 
     Raises:
         UsageError: A strict first dimension is another number.

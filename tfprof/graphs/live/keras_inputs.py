@@ -1,4 +1,4 @@
-"""With which inputs a Keras model is called: what Keras remembers, and what the user says."""
+"""Inputs with which a Keras model is called, from Keras and from the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.graphs.live.running_tensorflow import tensorflow_module
 
 
 class Call:
-    """With what a model is called: specs of the positional and of the keyword arguments."""
+    """Specs of the positional and keyword arguments of a call."""
 
     def __init__(self, args: Iterable[Any], kwargs: Mapping[str, Any] | None = None) -> None:
         self.args = list(args)
@@ -31,7 +31,7 @@ class Call:
         return specs
 
     def replaced(self, specs: Iterable[Any]) -> Call:
-        """The call with other things in place of the specs, in the order of ``flat``."""
+        """The call with other values in place of the specs, in the order of ``flat``."""
         nest = tensorflow_module().nest
         args, kwargs = nest.pack_sequence_as((self.args, self.kwargs), list(specs))
         return Call(args, kwargs)
@@ -41,7 +41,7 @@ def call_of(model: Any, input_shapes: Any) -> Call:
     """The call of a model as Keras knows it, with the shapes that the user gives.
 
     Raises:
-        UsageError: Nobody knows the shapes, or they do not go with the model's inputs.
+        UsageError: The shapes are unknown, or do not fit the model's inputs.
     """
     structured = _structured_call(model)
     if input_shapes is None:
@@ -58,7 +58,7 @@ def call_of(model: Any, input_shapes: Any) -> Call:
 
 
 def _with_shapes(model: Any, known: Call, input_shapes: Any) -> Call:
-    """The known call with other shapes, by the inputs' names or in their order."""
+    """The known call with other shapes, by name or in order."""
     specs = known.flat()
     names = [getattr(spec, "name", None) or "" for spec in specs]
     shapes = [input_shapes] if is_shape(input_shapes) else input_shapes
@@ -84,7 +84,7 @@ def _with_shapes(model: Any, known: Call, input_shapes: Any) -> Call:
 
 
 def _given_call(model: Any, input_shapes: Any) -> Call:
-    """A call of a model that knows nothing: shapes for its first argument, or for several."""
+    """The call of a model without known inputs: shapes for its first argument, or for several."""
     parameters = inspect.signature(model.call).parameters
     if isinstance(input_shapes, Mapping):
         specs = {
@@ -116,10 +116,10 @@ def _structured_call(model: Any) -> Call | None:
 
 
 def _remembered_call(model: Any) -> Call | None:
-    """The inputs with which another model was built or called.
+    """The inputs with which a model was built or called.
 
-    Keras 3 remembers shapes, not types, and of several arguments only the first if the model's
-    class has no ``build`` that takes them all.
+    Keras 3 keeps shapes, but no types; and only the shape of the first argument, unless the
+    class of the model has a ``build`` that takes all.
     """
     if not hasattr(model, "_build_shapes_dict"):  # tf_keras
         spec = model._get_save_spec(dynamic_batch=True, inputs_only=False)
@@ -137,7 +137,7 @@ def _remembered_call(model: Any) -> Call | None:
 
 
 def _plain(structure: Any, function: Callable[[Any], Any]) -> Any:
-    """Lists and dicts without Keras' wrappers around them."""
+    """Plain lists and dicts for those of Keras."""
     if isinstance(structure, Mapping):
         return {key: _plain(structure[key], function) for key in structure}
     if isinstance(structure, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The layers of a Keras model, and which of them is at work while the model is called."""
+"""The layers of a Keras model, and which of them is being called."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATE_OF_TF_KERAS = "tf_keras.src.engine.base_layer_utils"
 
 
 def keras_3_state(name: str) -> Any | None:
-    """An attribute of Keras 3's state of this thread; None if there is none."""
+    """An attribute of Keras 3's state of this thread; None if it is not set."""
     module = sys.modules.get(_STATE_OF_KERAS_3)
     return None if module is None else module.get_global_attribute(name)
 
@@ -54,7 +54,7 @@ class Layers:
             waiting += [(child, place) for child in reversed(list(children))]
 
     def current(self) -> str | None:
-        """Path of the innermost layer that is being called in this thread; None outside."""
+        """Path of the innermost layer that is being called in this thread, if any."""
         for scope in reversed(keras_3_state("name_scope_stack") or ()):
             path = self._path_of.get(id(scope.caller))
             if path is not None:
@@ -118,7 +118,7 @@ def _graph_outputs(layer: Any) -> list[Any]:
 
 
 def _output_shapes(layer: Any) -> tuple[PartialShape, ...] | None:
-    """Shapes of a layer's outputs where it was called first; None if Keras does not say."""
+    """Shapes of the outputs of a layer's first call; None if Keras does not keep them."""
     nodes = getattr(layer, "_inbound_nodes", None)
     outputs = getattr(nodes[0], "outputs", None) if nodes else getattr(layer, "outputs", None)
     if outputs is None:

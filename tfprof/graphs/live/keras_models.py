@@ -1,8 +1,8 @@
 """Graphs of Keras models: of Keras 3 on TensorFlow, and of tf_keras.
 
-A model is called once, for inference, with placeholders in a graph of our own. Whatever the call
-leaves in the model's objects is put back afterwards: flags, losses, tensors that a layer keeps, and
-if the model was not built before, its variables.
+A model is called once, for inference, with placeholders in a graph of our own. Changes of the
+model's objects are undone afterwards: flags, losses, tensors that a layer keeps, and the variables
+of a model that was not built before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LIBRARIES = ("keras", "tf_keras")
 
 
 def is_model(target: Any) -> bool:
-    """Whether it is a model or layer of Keras 3 or tf_keras."""
+    """Whether a target is a model or layer of Keras 3 or tf_keras."""
     return _library_of(target) is not None
 
 
@@ -49,17 +49,19 @@ def traced_model(model: Any, input_shapes: Any = None, batch: int | None = None)
         batch: Batch size; None to leave it unknown where the model does.
 
     Raises:
-        UsageError: The model's inputs are not known, do not go with the batch size, or the model
+        UsageError: The model's inputs are unknown, do not fit the batch size, or the model
             cannot be called with them; or Keras does not run on TensorFlow.
     """
     library = _library_of(model)
     _check_backend(library)
     if _is_in_v1_graph(model):
         return _graph_of_outputs(model)
+    from tensorflow.python.framework import func_graph
+
     call = call_of(model, input_shapes).map(lambda spec: with_batch(spec, batch, strict=True))
     with apart_from_graphs(), _unchanged(Layers(model).all), _unchanged_counters():
         if not model.built:
-            _call_in(_scratch_graph(), model, call)
+            _call_in(func_graph.FuncGraph("model"), model, call)  # makes the variables
         return _traced(model, call)
 
 
@@ -74,7 +76,7 @@ def _check_backend(library: Any) -> None:
 
 
 def _traced(model: Any, call: Call) -> TracedGraph:
-    """Call the model in a graph that notes which layer makes each node."""
+    """Call the model in a graph that records which layer makes each node."""
     from tensorflow.python.framework import func_graph
 
     layers = Layers(model)
@@ -96,12 +98,6 @@ def _traced(model: Any, call: Call) -> TracedGraph:
     )
 
 
-def _scratch_graph() -> Any:
-    from tensorflow.python.framework import func_graph
-
-    return func_graph.FuncGraph("model")
-
-
 def _call_in(graph: Any, model: Any, call: Call) -> None:
     """Call the model in a ``FuncGraph``, with placeholders for its inputs."""
     from tensorflow.python.framework import func_graph
@@ -121,7 +117,7 @@ def _call_in(graph: Any, model: Any, call: Call) -> None:
 
 
 def _run(model: Any, call: Call, options: Mapping[str, Any]) -> list[Any]:
-    """Results as a flat list of tensors; what is no tensor does not come out of a graph."""
+    """Results as a flat list of tensors; other values are left out."""
     tensorflow = tensorflow_module()
     results = model(*call.args, **call.kwargs, **options)
     flat = tensorflow.nest.flatten(results, expand_composites=True)
@@ -160,7 +156,7 @@ def _with_names(specs: Sequence[Any]) -> list[Any]:
 
 
 def _is_in_v1_graph(model: Any) -> bool:
-    """Whether the model's layers have put their ops into a graph, as without eager execution."""
+    """Whether the model's ops are in a graph already, as without eager execution."""
     outputs = getattr(model, "outputs", None)
     return hasattr(outputs[0], "graph") if outputs else not runs_eagerly()
 
@@ -188,12 +184,12 @@ def _graph_of_outputs(model: Any) -> TracedGraph:
 
 @contextlib.contextmanager
 def _unchanged(objects: Sequence[Any]) -> Iterator[None]:
-    """Put back the attributes of objects, and what is in their lists, sets and dicts."""
+    """Restore the attributes of objects, and the contents of their lists, sets and dicts."""
     saved: list[tuple[Any, Any]] = []
     seen: set[int] = set()
     trackers = [each._tracker for each in objects if hasattr(each, "_tracker")]  # of Keras 3
     waiting = [vars(each) for each in [*objects, *trackers]]
-    for container in waiting:  # grows by what is found
+    for container in waiting:  # grows on the way
         if id(container) in seen:
             continue
         seen.add(id(container))
@@ -216,20 +212,20 @@ def _unchanged(objects: Sequence[Any]) -> Iterator[None]:
 
 
 def _is_random(value: Any) -> bool:
-    """Whether it is an initializer or source of seeds of tf_keras; these know if they were used."""
+    """Whether it is an initializer or random generator of tf_keras, which change when used."""
     return type(value).__name__ == "RandomGenerator" or "_random_generator" in getattr(
         value, "__dict__", ()
     )
 
 
 def _kind(value: Any) -> Any:
-    """Which kind of container a value is, those that Keras wraps included; None for none."""
+    """List, set or dict, if a value is one of them; Keras wraps some."""
     return next((kind for kind in (list, set, dict) if issubclass(type(value), kind)), None)
 
 
 @contextlib.contextmanager
 def _unchanged_counters() -> Iterator[None]:
-    """Put back what numbers the names of new layers, and the seeds of new variables."""
+    """Restore the counters in names of new layers, and the seeds of new variables."""
     from tensorflow.python.eager import context
 
     counts = keras_3_state("object_name_uids")
@@ -254,5 +250,5 @@ def _unchanged_counters() -> Iterator[None]:
 
 
 def _legacy_seeds() -> Any | None:
-    """Where tf_keras draws the seeds of initializers from."""
+    """The generator of tf_keras for seeds of initializers."""
     return getattr(sys.modules.get("tf_keras.src.backend"), "_SEED_GENERATOR", None)

@@ -1,7 +1,6 @@
-"""A live TensorFlow graph as columns, call stacks included; later calls give only what is new.
+"""Live TensorFlow graphs: the graph behind an object, its variables, call stacks of its ops.
 
-Everything here goes through the objects that the user handed in. TensorFlow is never imported:
-whoever has a live graph has it already.
+TensorFlow is never imported here: whoever has a live graph has imported it already.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from tfprof.graphs.model.op_log_columns import OpLogColumns
 
 
 def live_graph(source: Any) -> Any | None:
-    """The ``tf.Graph`` behind an object, or None if it is no live graph.
+    """The ``tf.Graph`` behind an object, or None if it has none.
 
     Raises:
-        UsageError: A ``tf.function`` that is not concrete has no one graph.
+        UsageError: It is a ``tf.function``, which may have several graphs.
     """
-    if hasattr(source, "as_graph_def") and hasattr(source, "get_operations"):
+    if is_graph(source):
         return source
     if hasattr(source, "get_concrete_function"):
         raise UsageError(
@@ -29,13 +28,16 @@ def live_graph(source: Any) -> Any | None:
             "function.get_concrete_function(...) with the signature to profile"
         )
     inner = getattr(source, "graph", None)
-    if hasattr(inner, "as_graph_def") and hasattr(inner, "get_operations"):
-        return inner
-    return None
+    return inner if is_graph(inner) else None
+
+
+def is_graph(source: Any) -> bool:
+    """Whether an object is a ``tf.Graph``."""
+    return hasattr(source, "as_graph_def") and hasattr(source, "get_operations")
 
 
 def default_graph() -> Any | None:
-    """TensorFlow's default graph, if TensorFlow is in use and not executing eagerly."""
+    """TensorFlow's default graph, if TensorFlow is imported and does not execute eagerly."""
     tensorflow = sys.modules.get("tensorflow")
     executing_eagerly = getattr(tensorflow, "executing_eagerly", None)
     if tensorflow is None or executing_eagerly is None or executing_eagerly():
@@ -49,10 +51,9 @@ def trainable_variables(graph: Any) -> list[str]:
 
 
 def call_stacks(operations: Sequence[Any]) -> OpLogColumns:
-    """Where in the user's program each op was made.
+    """Call stack of the creation of each op.
 
-    Many stacks are equal, and each is read once: a traceback hashes fast, but reading its
-    frames costs some 50 µs.
+    Equal stacks are read once: a traceback hashes fast, but reading its frames takes some 50 µs.
     """
     columns = OpLogColumns()
     known: dict[Any, int] = {}

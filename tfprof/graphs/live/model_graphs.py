@@ -1,6 +1,6 @@
-"""Whatever live thing a user hands in, as a graph that can be read without TensorFlow.
+"""Live models, functions and graphs as graphs that can be read without TensorFlow.
 
-Nothing of the user's changes: what has to be traced is traced into a graph of our own.
+The user's objects stay as they are: tracing goes into a graph of our own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from tfprof.errors import UsageError
 from tfprof.graphs.live.input_specs import is_shape, map_shapes, spec_of, text_of, with_batch
 from tfprof.graphs.live.keras_models import is_model, traced_model
-from tfprof.graphs.live.live_graph import trainable_variables
+from tfprof.graphs.live.live_graph import is_graph, trainable_variables
 from tfprof.graphs.live.running_tensorflow import tensorflow_module
 from tfprof.graphs.live.traced_graph import (
     NamedVariable,
@@ -26,7 +26,7 @@ from tfprof.graphs.model.variable_names import belongs_to_optimizer
 
 
 def traced(target: Any, input_shapes: Any = None, batch: int | None = None) -> TracedGraph | None:
-    """The graph of a live object; None if the target is no such thing.
+    """The graph of a live object; None for any other target.
 
     Args:
         target: A model or layer of Keras 3 or tf_keras, a ``tf.function``, a concrete function or
@@ -39,8 +39,7 @@ def traced(target: Any, input_shapes: Any = None, batch: int | None = None) -> T
             keep their shapes.
 
     Raises:
-        UsageError: The target has no one graph, or cannot be traced with these inputs; the
-            message says what to pass.
+        UsageError: The target has several graphs, or cannot be traced with these inputs.
     """
     if is_model(target):
         return traced_model(target, input_shapes, batch)
@@ -48,14 +47,8 @@ def traced(target: Any, input_shapes: Any = None, batch: int | None = None) -> T
         return None
     if hasattr(target, "get_concrete_function") and hasattr(target, "python_function"):
         return _function(target, input_shapes, batch)
-    graph = target if _is_graph(target) else getattr(target, "graph", None)
-    if not _is_graph(graph):
-        return None
-    return _as_it_is(graph)
-
-
-def _is_graph(target: Any) -> bool:
-    return hasattr(target, "as_graph_def") and hasattr(target, "get_operations")
+    graph = target if is_graph(target) else getattr(target, "graph", None)
+    return _as_it_is(graph) if is_graph(graph) else None
 
 
 def _as_it_is(graph: Any) -> TracedGraph:
@@ -64,7 +57,7 @@ def _as_it_is(graph: Any) -> TracedGraph:
 
 
 def _collected(graph: Any) -> list[NamedVariable] | None:
-    """Variables of a model of TensorFlow 1; None where its collections do not say."""
+    """Variables of a model of TensorFlow 1; None if its graph has no collection of them."""
     variables = graph.get_collection("variables")
     if not variables:
         return None
@@ -78,7 +71,7 @@ def _collected(graph: Any) -> list[NamedVariable] | None:
 
 
 def _function(function: Any, input_shapes: Any, batch: int | None) -> TracedGraph:
-    """The one graph of a ``tf.function``: traced already, or by its signature or these shapes."""
+    """The graph of a ``tf.function``: an existing one, or traced by its signature or shapes."""
     signature = getattr(function, "input_signature", None)
     if input_shapes is None:
         known = _known(function, signature, batch)
@@ -94,7 +87,7 @@ def _function(function: Any, input_shapes: Any, batch: int | None) -> TracedGrap
 
 
 def _known(function: Any, signature: Any, batch: int | None) -> Any | None:
-    """The concrete function that calls have made, if it is the one to take."""
+    """The concrete function of earlier calls, if it is the one to use."""
     concretes = _concrete_functions(function)
     if signature is not None:
         is_open = batch is not None and _bound(signature, batch) != _bound(signature, None)
@@ -111,7 +104,7 @@ def _known(function: Any, signature: Any, batch: int | None) -> Any | None:
 
 
 def _concrete_functions(function: Any) -> list[Any]:
-    """What calls have traced; asking a function that was not called yet would trace it."""
+    """Concrete functions of earlier calls; listing those of a function never called traces it."""
     restored = getattr(function, "concrete_functions", None)  # of a loaded SavedModel
     if restored is not None:
         return list(restored)
@@ -129,7 +122,7 @@ def _bound(signature: Any, batch: int | None) -> list[Any]:
 def _given(
     function: Any, signature: Any, input_shapes: Any, batch: int | None
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments out of the user's shapes."""
+    """Arguments from the user's shapes."""
     dtypes = dict(_dtypes(function, signature))
 
     def spec(key: int | str, shapes: Any) -> Any:
@@ -146,7 +139,7 @@ def _given(
 
 
 def _dtypes(function: Any, signature: Any) -> Iterator[tuple[int | str, Any]]:
-    """Type of each argument, by place and by name, as far as a signature or earlier call says."""
+    """Known type of each argument by place and name, from a signature or an earlier call."""
     specs = list(signature or ())
     if not specs:
         concretes = _concrete_functions(function)
@@ -159,9 +152,9 @@ def _dtypes(function: Any, signature: Any) -> Iterator[tuple[int | str, Any]]:
 
 
 def _fresh(function: Any, args: list[Any], kwargs: dict[str, Any]) -> TracedGraph:
-    """Trace the Python function anew; the user's function does not get to know.
+    """Trace the Python function anew; the user's ``tf.function`` stays as it is.
 
-    A function that makes variables at its first call makes them now, as it would then.
+    A function that makes variables at its first call makes them now.
     """
     tensorflow = tensorflow_module()
     own = tensorflow.function(

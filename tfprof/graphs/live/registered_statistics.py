@@ -27,12 +27,7 @@ def user_registered_flops(graph: Any, operations: Sequence[Any]) -> dict[str, in
 
 
 def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
-    """Write the counts into nodes of a live graph, as an attribute that analysis looks for.
-
-    Args:
-        graph: The graph.
-        nodes: NodeDefs of TensorFlow's, which change.
-    """
+    """Write the counts into TensorFlow's NodeDefs of a live graph, for the analysis."""
     framework, op_types = _user_formulas()
     for node in nodes:
         if node.op in op_types:
@@ -40,11 +35,7 @@ def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
 
 
 def mark_functions(functions: Iterable[Any]) -> None:
-    """Write the counts into the nodes of function bodies; what has no static shape stays open.
-
-    Args:
-        functions: FunctionDefs of TensorFlow's, which change.
-    """
+    """Write the counts into TensorFlow's FunctionDefs; nodes without static shapes get none."""
     framework, op_types = _user_formulas()
     if not op_types:
         return

@@ -1,4 +1,4 @@
-"""TensorFlow itself, for those parts that look at a running program."""
+"""The TensorFlow module, for running programs."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def tensorflow_module() -> Any:
 
 
 def is_ours(file: str) -> bool:
-    """Whether a source file is part of tfprof; what runs there is not the user's doing."""
+    """Whether a source file is part of tfprof rather than of the user's program."""
     return file.startswith(_OWN_FOLDER)

@@ -19,15 +19,15 @@ _PASSING_ATTRS = (
     "backward_function_name",
     "forward_function_name",
 )
-"""Names with counters or random parts, of things that TensorFlow looks up in the process."""
+"""Attributes with names of the running process, which have counters or random parts."""
 
 
 def unused(name: str, taken: Iterable[str]) -> str:
     """The name, or with ``_1``, ``_2``… if it is taken.
 
     Args:
-        name: What it should be called.
-        taken: Names that are; anything that answers ``in`` fast.
+        name: The name.
+        taken: Names in use, in a container with a fast ``in``.
     """
     number, free = 0, name
     while free in taken:
@@ -37,17 +37,17 @@ def unused(name: str, taken: Iterable[str]) -> str:
 
 
 def keep_called_functions(definition: Any) -> None:
-    """Leave out functions that nobody calls, and give the others names without counters.
+    """Drop functions that are never called, and give the others names without counters.
 
     Args:
-        definition: A GraphDef of TensorFlow's, which changes.
+        definition: A GraphDef of TensorFlow's; it changes.
     """
     functions = definition.library.function
     library = {function.signature.name: function for function in functions}
     new_names: dict[str, str] = {}
     taken: set[str] = set()
     waiting = [(node.op, node.attr) for node in definition.node]
-    for op, attrs in waiting:  # grows by the nodes of each function that is found
+    for op, attrs in waiting:  # grows by the nodes of each function that is called
         for name in [op, *(reference.name for reference in _references(attrs))]:
             if name not in library or name in new_names:
                 continue
@@ -104,11 +104,11 @@ def _drop(attrs: Any) -> None:
 
 
 def name_captures(definition: Any, captured: set[str], layer_of: dict[str, str]) -> None:
-    """Give what is captured a name without the number that differs from trace to trace.
+    """Give captured tensors names without the number that differs from trace to trace.
 
     Args:
         definition: A GraphDef of TensorFlow's; its names change.
-        captured: Names of the nodes that stand for something outside the graph.
+        captured: Names of the nodes for tensors outside the graph.
         layer_of: A value for each node by its name; these names change, too.
     """
     taken = {node.name for node in definition.node}

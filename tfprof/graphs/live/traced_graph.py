@@ -1,8 +1,7 @@
-"""A live graph as a GraphDef that stands alone: captured variables, functions and all.
+"""A live graph as a complete GraphDef with captured variables and functions.
 
-A graph that TensorFlow 2 traces refers to variables outside it through placeholders without
-shapes. Here each becomes the ``VarHandleOp`` that TensorFlow itself writes when it
-saves a program; it keeps its name.
+A graph of TensorFlow 2 refers to variables outside it through placeholders without shapes. Here
+each becomes the ``VarHandleOp`` that TensorFlow writes when it saves a program; it keeps its name.
 """
 
 from __future__ import annotations
@@ -42,20 +41,19 @@ class TracedLayer:
 
 @dataclass(frozen=True, slots=True)
 class TracedGraph:
-    """A graph, and what only the live program tells about it.
+    """A graph, with facts that only the live program has.
 
     Attributes:
         graph: A serialized GraphDef with function library and the shapes that TensorFlow knows.
-        variables: Variables of the model, or all that a function uses. None if only the nodes of
-            the graph tell which there are.
+        variables: Variables of the model, or all that a function uses. None if they have to be
+            found in the graph.
         fetches: Names of the nodes that make the results; empty if all ops of the graph count.
-        inputs: Name of the placeholder for each input by the name that a user knows.
+        inputs: Name of the placeholder of each input, by the name for users.
         layers: Layers of a model: one tree, the model at its root.
         layer_of: Path of the innermost layer that made a node, by node name. Scopes in node names
-            do not tell: Keras 3 opens the scope of a layer twice, so its ops end up in
+            are ambiguous: Keras 3 opens the scope of a layer twice, so its ops end up in
             ``dense_1``, which may also be the name of another layer.
-        is_own: It was traced for this call, so the shapes that the user gave are in it; other
-            graphs keep those that they had.
+        is_own: It was traced for this call, with the shapes that the user gave.
     """
 
     graph: bytes
@@ -68,7 +66,7 @@ class TracedGraph:
 
 
 class NamedVariable(NamedTuple):
-    """A variable, and what to call it."""
+    """A variable with a unique name."""
 
     name: str
     variable: Any
@@ -83,15 +81,13 @@ def traced_graph(
     at_default: str = "",
     **facts: Any,
 ) -> TracedGraph:
-    """Write a live graph down.
-
-    Everything is changed in the message that TensorFlow makes for us, which is encoded once.
+    """Convert a live graph. All changes are made in one message, which is encoded once.
 
     Args:
         graph: A ``tf.Graph``; it stays as it is.
-        variables: The variables that count as parameters; None if nothing but the graph tells.
-        is_own: The graph was traced just now. Its functions, which have numbers in their names
-            that differ each time, get names that do not, and those that nobody calls are left out.
+        variables: The parameters; None if they have to be found in the graph.
+        is_own: The graph was traced for this call. Counters in the names of its functions are
+            removed, and functions that are never called are left out.
         at_default: Name of a placeholder that takes its default.
         facts: The other attributes of the result.
     """
@@ -128,7 +124,7 @@ def _too_large(error: ValueError) -> UsageError:
 
 
 def named(variables: Iterable[Any], trainable: Iterable[Any] | None = None) -> list[NamedVariable]:
-    """Variables, each once, with names that differ.
+    """Variables, each once, with unique names.
 
     Args:
         variables: Variables of TensorFlow or Keras; the latter are called by their path.
@@ -152,7 +148,7 @@ def used_variables(graph: Any) -> list[NamedVariable]:
     """The variables that a traced function uses, in the order of their first use.
 
     Raises:
-        UsageError: Some of them are gone.
+        UsageError: Some of them were deleted.
     """
     places = {id(outer): place for place, (outer, _) in enumerate(getattr(graph, "captures", ()))}
     try:
@@ -174,7 +170,7 @@ def _facts(each: NamedVariable) -> Variable:
 
 
 def _dims(shape: Any) -> PartialShape:
-    """A live shape; None for an unknown rank."""
+    """Dimensions of a live shape; None for an unknown rank."""
     return None if getattr(shape, "rank", 0) is None else tuple(shape)
 
 
@@ -186,7 +182,7 @@ def _dtype(variable: Any) -> int:
 
 
 def _handle(variable: Any) -> Any | None:
-    """The resource of a variable; None for one that has a copy on each of several devices."""
+    """The resource of a variable; None if it has copies on several devices."""
     try:
         return getattr(getattr(variable, "_value", variable), "handle", None)
     except ValueError:
@@ -194,7 +190,7 @@ def _handle(variable: Any) -> Any | None:
 
 
 def _declare_handles(definition: Any, graph: Any, variables: Iterable[NamedVariable]) -> None:
-    """Turn placeholders of captured variables into nodes that say what they refer to."""
+    """Turn placeholders of captured variables into nodes that declare the variables."""
     by_handle: dict[int, NamedVariable] = {}
     for each in variables:
         by_handle.setdefault(id(_handle(each.variable)), each)
@@ -228,7 +224,7 @@ def _take_default(definition: Any, name: str) -> None:
 
 
 def _results(graph: Any) -> list[str]:
-    """Nodes that a traced function runs for: its results and what has effects, in their order."""
+    """Nodes of the results and side effects of a traced function, in their order."""
     wanted = {tensor.op.name for tensor in getattr(graph, "outputs", None) or ()}
     wanted.update(operation.name for operation in getattr(graph, "control_outputs", None) or ())
     if not wanted:

@@ -1,4 +1,4 @@
-"""What tracing of models and functions has in common."""
+"""Helpers for tracing models and functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 300
 
 @contextlib.contextmanager
 def apart_from_graphs() -> Iterator[None]:
-    """Trace here, and no graph that is the default outside gets to know."""
+    """Trace without adding ops to the default graph outside."""
     from tensorflow.python.eager import context
 
     # Not init_scope: gradient tapes would not record in it.
@@ -21,14 +21,14 @@ def apart_from_graphs() -> Iterator[None]:
 
 
 def runs_eagerly() -> bool:
-    """Whether TensorFlow executes eagerly where the program has no graph as its default."""
+    """Whether TensorFlow executes eagerly outside of graphs."""
     from tensorflow.python.eager import context
 
     return bool(context.default_execution_mode == context.EAGER_MODE)
 
 
 def main_line(error: Exception) -> str:
-    """The line that matters of what Keras and AutoGraph write around an error."""
+    """The main line of an error message of Keras or AutoGraph."""
     lines = [line.strip() for line in _COLOR.sub("", str(error)).splitlines()]
     lines = [line for line in lines if line]
     ends = [place for place, line in enumerate(lines) if "rguments received by" in line]

@@ -1,4 +1,4 @@
-"""The nodes of a serialized GraphDef as columns: what op tables and programs are made of."""
+"""The nodes of a serialized GraphDef as columns, from which op tables and programs are made."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def _no_narrow_rows() -> Int32Array:
 
 @dataclass(frozen=True, slots=True)
 class AttrPlaces:
-    """Types of the nodes of a serialized GraphDef, and where their attributes stand in it.
+    """Types of the nodes of a serialized GraphDef, and positions of their attributes in it.
 
     Attributes:
-        data: What all places are in: the graph, or its texts alone if it was written in an odd way.
+        data: The bytes that positions refer to: the graph, or only its texts if its encoding is
+            unusual.
         op_types: The different op types.
         op_numbers: Place of each node's type in them, shape (n,).
         names: The different names of attributes.
@@ -72,12 +73,12 @@ class InputTexts:
 
 @dataclass(slots=True)
 class GraphColumns:
-    """What a reader takes out of a graph; columns have one entry per node, in the graph's order.
+    """The columns of a graph, one entry per node, in the graph's order.
 
     Attributes:
         names: Node names.
         inputs: Their inputs.
-        places: Their op types, and where their attributes stand.
+        places: Their op types, and positions of their attributes.
         shape_ids: Id of the attribute ``shape`` in ``shapes``, -1 if the node has none.
         output_shapes_ids: Id of the list ``_output_shapes``, -1 if the node has none.
         attrs_ids: Id in ``attrs`` of the attributes that FLOP formulas read.

@@ -1,4 +1,4 @@
-"""The nodes of a graph or function as columns; a ``Node`` is made of them when one is asked for."""
+"""The nodes of a graph or function as columns, from which a ``Node`` is made on demand."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from tfprof.graphs.model.tensors import PartialShape
 
 
 class Kind:
-    """What nodes of the same type and attributes have in common; each exists once.
+    """Type and attributes that several nodes share; each combination exists once.
 
     Attributes:
         op: Op type.
         attrs: Attributes as plain values: numbers, text, tuples; a ``PartialShape`` for a shape,
             a ``Tensor`` for a tensor, a ``FunctionRef`` for a function.
         output_types: Element type of every output, as ``DataType`` numbers, 0 where unknown.
-        stateful: Such a node does more than compute its outputs, so it runs even if nobody wants
-            those.
+        stateful: Such a node has side effects, so it runs even if its outputs are unused.
     """
 
     __slots__ = ("attrs", "op", "output_types", "stateful")
@@ -50,7 +49,7 @@ class Node(NamedTuple):
         inputs: Place of the producer in the body, and which of its outputs; -1 for a producer
             that the body does not have.
         controls: Places of the nodes that must run before it.
-        declared: Shapes of the outputs as far as the graph says them (``_output_shapes``).
+        declared: Shapes of the outputs in the graph (``_output_shapes``).
     """
 
     name: str
@@ -61,7 +60,7 @@ class Node(NamedTuple):
 
 
 class Kinds(Protocol):
-    """The kinds of a program, which are decoded when they are asked for.
+    """The kinds of a program, decoded on demand.
 
     Attributes:
         op_types: Op type of each.
@@ -73,12 +72,7 @@ class Kinds(Protocol):
 
 
 class RowNames(Sequence[str]):
-    """Names of nodes, looked up when they are asked for.
-
-    Args:
-        names: All names.
-        ids: Place of each node's name in them.
-    """
+    """Names of nodes, looked up on demand: ``ids`` are their places in ``names``."""
 
     def __init__(self, names: Sequence[str], ids: Int64Array) -> None:
         self._names = names
@@ -110,7 +104,7 @@ class NodeTable(Sequence[Node]):
         shape_lists: The different lists of declared output shapes; the first one is empty.
         shape_list_ids: Place of each node's list, shape (n,).
         offsets: Start of each node's inputs in the next two columns, shape (n + 1,).
-        sources: Place of the producer of each input, -1 for one that is not there.
+        sources: Place of the producer of each input, -1 if it is missing.
         ports: Which of its outputs; -1 for a control input.
     """
 

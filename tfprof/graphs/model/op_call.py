@@ -1,4 +1,4 @@
-"""One op with what is known of the tensors that flow through it, as formulas see it."""
+"""One op with its inputs, outputs and attributes, as rules and formulas see it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from tfprof.graphs.model.tensors import UNKNOWN, Dims, Element, Handle, Tensor
 
 
 class UnknownError(Exception):
-    """Something that a formula needs is not known; the text says what."""
+    """Something that a rule or formula needs is unknown or contradicts itself; the text says what.
+
+    Rules, formulas and the functions that they share raise it; whoever asks them catches it.
+    """
 
 
 class OpCall:
     """An op.
 
+    Methods that return shapes, elements or handles raise ``UnknownError`` if these are not known.
+
     Attributes:
         type: Op type.
-        inputs: What flows in; control inputs are left out.
-        outputs: What comes out; empty while its shapes are being worked out.
+        inputs: Its inputs without control inputs.
+        outputs: Its outputs; empty while their shapes are being worked out.
         attrs: Attributes as plain values. A graph may leave out those that have their default.
         output_types: Element type of each output, as ``DataType`` numbers.
     """
@@ -46,40 +51,32 @@ class OpCall:
         return self.inputs[index] if -len(self.inputs) <= index < len(self.inputs) else UNKNOWN
 
     def shape(self, index: int = 0) -> Dims:
-        """Dimensions of an input.
-
-        Raises:
-            UnknownError: Its rank is unknown, or there is no such input.
-        """
+        """Dimensions of an input."""
         shape = self.input(index).shape
         if shape is None:
             raise UnknownError(f"the shape of input {index} is unknown")
         return shape
 
     def shape_of_rank(self, index: int, rank: int) -> Dims:
-        """Dimensions of an input of a given rank.
-
-        Raises:
-            UnknownError: It is unknown, or another one.
-        """
+        """Dimensions of an input of a given rank."""
         shape = self.shape(index)
         if len(shape) != rank:
             raise UnknownError(f"input {index} has {len(shape)} dimensions instead of {rank}")
         return shape
 
     def out(self, index: int = 0) -> Dims:
-        """Dimensions of an output; errors as in ``shape``."""
+        """Dimensions of an output."""
         shape = self.outputs[index].shape if index < len(self.outputs) else None
         if shape is None:
             raise UnknownError(f"the shape of output {index} is unknown")
         return shape
 
     def n_in(self, index: int = 0) -> Number:
-        """Number of elements of an input; errors as in ``shape``."""
+        """Number of elements of an input."""
         return math.prod(self.shape(index))
 
     def n_out(self, index: int = 0) -> Number:
-        """Number of elements of an output; errors as in ``shape``."""
+        """Number of elements of an output."""
         return math.prod(self.out(index))
 
     def attr(self, name: str, default: Any = None) -> Any:
@@ -106,22 +103,14 @@ class OpCall:
         return value if isinstance(value, tuple) else default
 
     def elements(self, index: int) -> tuple[Element, ...]:
-        """Elements of an input, None for unknown ones.
-
-        Raises:
-            UnknownError: Nothing is known of them.
-        """
+        """Elements of an input, None for unknown ones."""
         values = self.input(index).values
         if values is None:
             raise UnknownError(f"the values of input {index} are unknown")
         return values
 
     def numbers(self, index: int) -> Dims:
-        """Elements of an input that are whole numbers.
-
-        Raises:
-            UnknownError: Not all of them are known.
-        """
+        """Elements of an input that are whole numbers."""
         numbers: list[Number] = []
         for value in self.elements(index):
             if value is None or isinstance(value, (float, bool, tuple)):
@@ -130,11 +119,7 @@ class OpCall:
         return tuple(numbers)
 
     def known_ints(self, index: int) -> tuple[int, ...]:
-        """Elements of an input that must not depend on an unknown, such as axes.
-
-        Raises:
-            UnknownError: Not all of them are known.
-        """
+        """Elements of an input that must not depend on an unknown, such as axes."""
         numbers = self.numbers(index)
         known = tuple(number for number in numbers if isinstance(number, int))
         if len(known) != len(numbers):
@@ -142,11 +127,7 @@ class OpCall:
         return known
 
     def handle(self, index: int) -> Handle:
-        """What an input that is a resource or variant refers to.
-
-        Raises:
-            UnknownError: It is not known.
-        """
+        """What an input that is a resource or variant refers to."""
         handle = self.input(index).handle
         if handle is None:
             raise UnknownError(f"it is unknown what input {index} refers to")

@@ -1,4 +1,4 @@
-"""What an op log, or the call stacks of a live graph, add to the ops of a graph, as columns."""
+"""Facts about ops from an op log, or from the call stacks of a live graph, as columns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tfprof.columns.frames import StackTable
 
 @dataclass(slots=True)
 class OpLogColumns:
-    """What a reader takes out of an op log, one entry per log entry.
+    """The entries of an op log.
 
     Attributes:
         names: Node names.
-        float_ops: Float operations; 0 means "not said".
+        float_ops: Float operations; 0 if the log does not give them.
         types: Types to add to the node.
         stack_ids: Call stack in ``stacks``, ``NO_STACK`` if the entry has none.
         stacks: Table of the stack ids.
-        unknown_strings: String ids of call stacks that the op log does not explain.
+        unknown_strings: Number of string ids in call stacks that are not in the op log.
     """
 
     names: list[str] = field(default_factory=list)

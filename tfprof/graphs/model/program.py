@@ -1,7 +1,7 @@
-"""A program as analysis sees it: the nodes of a graph, and the functions that they call.
+"""A program for analysis: the nodes of a graph, and the functions that they call.
 
-Unlike the op table, which has a row for each op that a profile could time, this has everything
-that shows what an op computes: all attributes, and the bodies of functions.
+The op table has a row for each op that a profile may time. This has all that determines what an op
+computes: all attributes, and the bodies of functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.tensors import PartialShape
 
 GIVEN_FLOPS = "_tfprof_flops"
-"""Attribute of nodes for which the program that made the graph gave the float operations."""
+"""Attribute of nodes whose float operations the user's program has given."""
 
 
 class FunctionRef(NamedTuple):
@@ -70,11 +70,11 @@ class Program:
     Attributes:
         body: The graph.
         function: Body of a function by name, None for a name that the library does not have.
-        variables: Variables that stand beside the graph: those of a model, or of the objects in
-            a SavedModel. None if only the graph tells which there are.
-        fetches: Places of the nodes whose results are wanted; everything else does not count.
-            None for all.
-        inputs: Places of the nodes through which data come in, by the name of the input.
+        variables: Variables of a model, or of the objects in a SavedModel. None if they have to be
+            found in the graph.
+        fetches: Places of the nodes whose results are wanted; only what these need counts. None
+            for all.
+        inputs: Places of the nodes for inputs, by the name of the input.
     """
 
     body: Body

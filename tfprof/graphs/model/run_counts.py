@@ -9,11 +9,11 @@ from typing import TypeAlias
 from tfprof.graphs.model.symbolic import Number, Symbolic, total
 
 Times: TypeAlias = "int | Symbolic | Fraction"
-"""How often something runs; a fraction if it runs in only some of the runs of what is around."""
+"""How often something runs per run of its surroundings; a fraction if not in every run."""
 
 
 def often(times: Times, share: Times) -> Times:
-    """How often something runs that is run so often by something that runs so often.
+    """The product of two numbers of runs.
 
     A share of a symbolic number is all or nothing: polynomials have whole coefficients.
     """
@@ -25,13 +25,13 @@ def often(times: Times, share: Times) -> Times:
 
 
 def scaled(number: Number, times: Times) -> Number:
-    """A whole number so many times; rounded, if those are a fraction."""
+    """The product of a whole number and a number of runs, rounded."""
     product = often(number, times)
     return round(product) if isinstance(product, Fraction) else product
 
 
 def total_times(times: Iterable[Times]) -> Times:
-    """How often something runs that is run in several places."""
+    """The sum of numbers of runs."""
     times = list(times)
     whole = total(each for each in times if not isinstance(each, Fraction))
     shares = sum((each for each in times if isinstance(each, Fraction)), Fraction())

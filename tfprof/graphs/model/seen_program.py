@@ -1,4 +1,4 @@
-"""A program together with what its recorded runs show."""
+"""A program with facts from its recorded runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfprof.graphs.model.program import Program
 
 @dataclass(frozen=True, slots=True)
 class ObservedControlFlow:
-    """What runs tell about loops and conditionals.
+    """How often loops, branches and ops ran.
 
     Attributes:
         trips: How often a loop ran per entry, on average and rounded, by name.
@@ -26,7 +26,7 @@ class ObservedControlFlow:
 
 @dataclass(frozen=True, slots=True)
 class SeenProgram:
-    """A program, and what its recorded runs tell about it.
+    """A program with facts from its recorded runs.
 
     Attributes:
         program: The program.
@@ -41,9 +41,9 @@ class SeenProgram:
 
 @runtime_checkable
 class HasSeenProgram(Protocol):
-    """What can say which program it has seen, as a ``Profiler`` can.
+    """An object that has recorded runs of a program, such as a ``Profiler``.
 
-    A special method, so that ``flops`` and ``summary`` can take a profiler without knowing one.
+    With this protocol, ``flops`` and ``summary`` take a profiler without importing it.
     """
 
     def __seen_program__(self, static: bool) -> SeenProgram:

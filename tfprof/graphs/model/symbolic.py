@@ -2,9 +2,9 @@
 
 A ``Symbolic`` is a polynomial with integer coefficients. Its unknowns are names, such as the batch
 size ``B``, or functions of other numbers that no polynomial can express, such as
-``ceil(H / 2)``. Unknowns are sizes and counts, so they stand for positive numbers, unless they are
-said to stand for any. What turns out to be known is an ``int`` again, so code that adds and
-multiplies needs no case for it.
+``ceil(H / 2)``. Unknowns are sizes and counts, so they stand for positive numbers unless declared
+otherwise. A result without unknowns is an ``int``, so code that adds and multiplies needs no case
+for it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _Monomial = tuple[tuple["_Atom", int], ...]
 
 
 _MOST_PRODUCTS = 4096
-"""Products of longer numbers are refused: nobody could read them, and they grow exponentially."""
+"""Products of longer numbers are refused: they are unreadable, and grow exponentially."""
 
 
 class _Atom:
     """An unknown: a name, or a function of two numbers.
 
     Attributes:
-        key: What it is, as text; equal texts are equal unknowns.
+        key: Its text; equal texts are equal unknowns.
         function: Name of the function; empty for a name.
         operands: Operands of the function.
-        is_size: It is a name that stands for a positive number.
+        is_size: It is a name for a positive number.
     """
 
     __slots__ = ("function", "is_size", "key", "operands")
@@ -78,7 +78,7 @@ class Symbolic:
 
     @classmethod
     def named(cls, name: str, *, is_size: bool = True) -> Symbolic:
-        """The unknown of a name: a size or count, which is at least 1, or any number."""
+        """An unknown with a name: a size or count, which is at least 1, or any number."""
         return cls({((_Atom(name, is_size=is_size), 1),): 1})
 
     @property
@@ -91,7 +91,7 @@ class Symbolic:
         """The number with unknowns filled in: an ``int`` once all are known.
 
         Args:
-            values: Number by name; names that do not occur are passed over.
+            values: Number by name; names that do not occur are ignored.
             named: The same, as keywords.
         """
         known = {**(values or {}), **named}
@@ -191,12 +191,10 @@ class Symbolic:
 
 
 def _number(terms: dict[_Monomial, int]) -> Number:
-    """A Symbolic of the terms that are not 0, or the int that it is."""
+    """The sum of terms: an int if no unknown is left."""
     terms = {term: factor for term, factor in terms.items() if factor}
-    if not terms:
-        return 0
-    if len(terms) == 1 and () in terms:
-        return terms[()]
+    if not terms or (len(terms) == 1 and () in terms):
+        return terms.get((), 0)
     return Symbolic(terms)
 
 
@@ -238,17 +236,12 @@ def bind(number: Number, values: Mapping[str, Number]) -> Number:
     return number.bind(values) if isinstance(number, Symbolic) else number
 
 
-def is_known(number: Number) -> bool:
-    """Whether a number has no unknowns."""
-    return isinstance(number, int)
-
-
 TYPICAL_SIZE = 64
-"""What unknown sizes are taken for where numbers have to be put in order."""
+"""Value of unknown sizes when numbers are put in order."""
 
 
 def typical(number: Number) -> int:
-    """A number for ordering: unknown sizes are taken to be all the same."""
+    """A number for ordering, with the same value for all unknown sizes."""
     if isinstance(number, Symbolic):
         number = number.bind(dict.fromkeys(number.symbols, TYPICAL_SIZE))
     return number if isinstance(number, int) else 0
@@ -274,22 +267,17 @@ def floor_div(a: Number, b: Number) -> Number:
     """``a // b``; exact where ``b`` divides the terms of ``a``."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
-    if a == b:
-        return 1
-    if b == 1 or a == 0:
-        return a
-    whole, rest = _divided(a, b)
-    if rest == 0:
-        return whole
-    if isinstance(rest, int) and isinstance(b, int):
-        return whole + rest // b  # the whole part is a whole number
-    return whole + _nested("floor", rest, b)
+    return _quotient("floor", a, b)
 
 
 def ceil_div(a: Number, b: Number) -> Number:
     """``a / b``, rounded up."""
     if isinstance(a, int) and isinstance(b, int):
         return -(-a // b)
+    return _quotient("ceil", a, b)
+
+
+def _quotient(function: str, a: Number, b: Number) -> Number:
     if a == b:
         return 1
     if b == 1 or a == 0:
@@ -298,8 +286,8 @@ def ceil_div(a: Number, b: Number) -> Number:
     if rest == 0:
         return whole
     if isinstance(rest, int) and isinstance(b, int):
-        return whole - (-rest // b)
-    return whole + _nested("ceil", rest, b)
+        return whole + _FUNCTIONS[function](rest, b)  # the whole part is a whole number
+    return whole + _nested(function, rest, b)
 
 
 def _divided(a: Number, b: Number) -> tuple[Number, Number]:
@@ -327,7 +315,7 @@ def _divided(a: Number, b: Number) -> tuple[Number, Number]:
 
 
 def _nested(function: str, a: Number, b: Number) -> Number:
-    """An unknown ``function(a / b)``; the same function inside it is taken together with it."""
+    """An unknown ``function(a / b)``; the same function inside ``a`` is merged with it."""
     if isinstance(a, Symbolic) and isinstance(b, int) and len(a._terms) == 1:
         ((term, factor),) = a._terms.items()
         if factor == 1 and len(term) == 1 and term[0][1] == 1:
@@ -358,24 +346,21 @@ def minimum(a: Number, b: Number) -> Number:
 
 
 def _extreme(function: str, a: Number, b: Number) -> Number:
-    """The larger or smaller one, decided by the least that their difference can be."""
+    """The larger or smaller number, if a lower bound of their difference decides it."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b) if function == "max" else min(a, b)
     if a == b:
         return a
-    larger: Number | None = None
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((b, a), (a, b)):
         least = _least(one - other)
         if least is not None and least >= 0:
-            larger, smaller = one, other
-    if larger is not None:
-        return larger if function == "max" else smaller
+            return one if function == "max" else other
     a, b = sorted((a, b), key=str)
     return _applied(function, f"{function}({a}, {b})", a, b)
 
 
 def _least(number: Number) -> int | None:
-    """A bound that a number is never below; None if its terms do not show one."""
+    """A lower bound of a number; None if its terms do not give one."""
     bound = 0
     for term, factor in _terms_of(number).items():
         if term and factor < 0:
@@ -391,7 +376,7 @@ def _least(number: Number) -> int | None:
 
 
 def _least_of(atom: _Atom) -> int | None:
-    """A bound that an unknown is never below: names are at least 1, functions may be 0 or less."""
+    """A lower bound of an unknown: names are at least 1, functions may be 0 or less."""
     if not atom.function:
         return 1 if atom.is_size else None
     one, other = map(_least, atom.operands)

@@ -1,4 +1,4 @@
-"""What is known of a tensor before anything runs: shape, element type, sometimes the values."""
+"""Tensors as known before anything runs: shape, element type, sometimes values."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import NamedTuple, TypeAlias
 from tfprof.graphs.model.symbolic import Number
 
 Dims: TypeAlias = "tuple[Number, ...]"
-"""Dimensions; what is not known yet is a ``Symbolic``."""
+"""Dimensions; unknown ones are ``Symbolic``."""
 
 PartialShape: TypeAlias = "tuple[Number | None, ...] | None"
 """Dimensions, None for unknown ones without a name; None in place of the tuple for unknown rank."""
+
 
 Values: TypeAlias = "tuple[Element, ...]"
 """Elements of a small tensor in row-major order, None for unknown ones."""
@@ -37,7 +38,7 @@ class Comparison(NamedTuple):
 
 
 class Conjunction(NamedTuple):
-    """A truth value: all parts are true. None stands for a part that nothing is known of."""
+    """A truth value: all parts are true. None stands for an unknown part."""
 
     parts: tuple[bool | Comparison | Conjunction | None, ...]
 
@@ -46,7 +47,7 @@ Element: TypeAlias = "Number | float | bool | Comparison | Conjunction | None"
 
 
 class Handle(NamedTuple):
-    """What a resource or variant refers to.
+    """The object that a resource or variant refers to.
 
     Attributes:
         shape: Shape of the variable, or of each element of a list.
@@ -60,13 +61,13 @@ class Handle(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """A tensor as far as it is known.
+    """Known facts about a tensor.
 
     Attributes:
         shape: Its dimensions, None for an unknown rank.
         dtype: Element type as a ``DataType`` number, 0 if unknown.
         values: Its elements, None if nothing is known of them.
-        handle: What it refers to, for resources and variants.
+        handle: The object that a resource or variant refers to.
     """
 
     shape: Dims | None = None
@@ -77,6 +78,14 @@ class Tensor(NamedTuple):
 
 UNKNOWN = Tensor()
 """A tensor about which nothing is known."""
+
+
+def known_dims(shape: PartialShape) -> Dims | None:
+    """The dimensions of a shape; None unless rank and dimensions are known."""
+    if shape is None:
+        return None
+    known = tuple(dim for dim in shape if dim is not None)
+    return known if len(known) == len(shape) else None
 
 
 DT_FLOAT = 1

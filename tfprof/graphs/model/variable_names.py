@@ -1,4 +1,4 @@
-"""What the nodes of variables, and their names, tell in a graph without objects beside it."""
+"""Variables in a graph without saved objects: op types that declare them, and their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OPTIMIZER_SCALARS = ("beta1_power", "beta2_power")
 
 
 def belongs_to_optimizer(name: str, owners: Collection[str]) -> bool:
-    """Whether a variable was made by an optimizer of TensorFlow 1, as far as its name tells.
+    """Whether a variable was made by an optimizer of TensorFlow 1, judged by its name.
 
     A slot is called after the variable that it belongs to, ``dense/kernel/Momentum``
     (``slot_creator.py``), below the variable scope of the optimizer; Adam also keeps

@@ -18,7 +18,7 @@ _NUMPY_TYPES = {
     1: "<f4", 2: "<f8", 3: "<i4", 4: "<u1", 5: "<i2", 6: "<i1", 9: "<i8", 10: "?", 17: "<u2",
     19: "<f2", 22: "<u4", 23: "<u8",
 }  # fmt: skip
-"""How ``tensor_content`` holds the elements, by ``DataType``."""
+"""Layout of the elements in ``tensor_content``, by ``DataType``."""
 
 _VALUE_FIELDS = {
     1: "float_val", 2: "double_val", 3: "int_val", 4: "int_val", 5: "int_val", 6: "int_val",
@@ -36,7 +36,7 @@ def decode_shape(shape: pb.TensorShapeProto) -> Shape:
 
 
 def partial_shape(shape: Shape) -> tuple[int | None, ...] | None:
-    """A shape of a table as analysis wants it: None for unknown dimensions."""
+    """A shape of a table for analysis: None for unknown dimensions."""
     return None if shape is None else tuple([None if dim < 0 else dim for dim in shape])
 
 
@@ -46,7 +46,7 @@ def plain_shape(shape: pb.TensorShapeProto) -> tuple[int | None, ...] | None:
 
 
 def plain_attr(value: pb.AttrValue) -> AttrValue | None:
-    """An attribute as a table holds it; None for kinds that no formula of classic mode reads."""
+    """An attribute as in a table; None for kinds that no formula of classic mode reads."""
     kind = value.WhichOneof("value")
     if kind == "b":
         return bool(value.b)
@@ -64,7 +64,7 @@ def plain_attr(value: pb.AttrValue) -> AttrValue | None:
 def plain_value(value: pb.AttrValue) -> Any:
     """An attribute as a number, text, shape, ``Tensor`` or ``FunctionRef``, or a tuple.
 
-    Text that is no UTF-8 stays bytes. None for an attribute without a value.
+    Text that is not UTF-8 stays bytes. None for an attribute without a value.
     """
     kind = value.WhichOneof("value")
     if kind is None or kind == "placeholder":  # a function may take attributes of its call

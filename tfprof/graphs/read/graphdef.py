@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tfprof.files.open import Source
 
 KEPT_ATTRS = ("adj_x", "data_format", "ksize", "strides", "transpose_a")
-"""Attributes that FLOP formulas read; the rest of a node's attributes stays behind."""
+"""Attributes that FLOP formulas of classic mode read."""
 
 ELEMENT_TYPE = "T"
 """Kept as a ``DataType`` number, of the nodes that have one of ``KEPT_ATTRS``."""
@@ -41,7 +41,7 @@ GRAPH_FORMATS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
 
 @functools.cache
 def graph_plan() -> Plan:
-    """What is read of the nodes of a GraphDef."""
+    """The fields that are read of the nodes of a GraphDef."""
     return Plan("tensorflow.GraphDef", [rows("node", NODE_ENTRIES), rows("library.function")])
 
 
@@ -93,11 +93,7 @@ def _variable_op(data: bytes, label: str) -> str:
 
 
 def graph_columns(source: pb.GraphDef | bytes) -> GraphColumns:
-    """The nodes of a graph; those of its functions are read by ``library.py``.
-
-    Args:
-        source: A GraphDef, or the bytes of one that is known to be sound.
-    """
+    """The nodes of a graph, or of the valid bytes of one; ``library.py`` reads its functions."""
     data = source
     if not isinstance(data, bytes):
         data = data.SerializePartialToString(deterministic=True)

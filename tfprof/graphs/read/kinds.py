@@ -1,8 +1,7 @@
 """The kinds of the nodes of a program, found by columns; each different one is decoded once.
 
-Most nodes have type and attributes in common with others. Which ones is found without decoding
-any: a node's type and attributes get numbers, equal bytes equal ones, and so do the rows of these
-numbers.
+Most nodes share type and attributes with others. These are found without decoding: a node's type
+and attributes get numbers, the same for equal bytes, and so do the rows of these numbers.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from tfprof.wire.scan import Texts
 from tfprof.wire.text_index import TextIndex
 
 LARGE_BYTES = 1 << 14
-"""Attributes that take more are constants; no two are compared."""
+"""Attributes that take more are constants, which are not compared."""
 
 KEPT_PRIVATE = frozenset(
     name.encode() for name in ("_handle_dtypes", "_handle_shapes", GIVEN_FLOPS)
 )
-"""The attributes with names that begin with an underscore whose values are needed here."""
+"""Attributes with a leading underscore that are needed here."""
 
 _INT64_BYTES = 8
 
@@ -45,12 +44,12 @@ _FUNCTION = ord("R")
 _VARIABLE = "VarHandleOp"
 
 _VARIABLE_NAMES = (b"container", b"debug_name", b"shared_name")
-"""Attributes of ``VarHandleOp`` that say which variable it is, not what it is like."""
+"""Attributes of ``VarHandleOp`` that identify the variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Undecoded:
-    """Kinds with consecutive numbers, as they stand in a graph.
+    """Kinds with consecutive numbers, encoded as in a graph.
 
     Attributes:
         op_types: Op type of each.
@@ -68,11 +67,11 @@ class _Undecoded:
 
 
 class KindTable:
-    """Kinds, decoded when they are asked for.
+    """Kinds, decoded on demand.
 
     Args:
         signatures: Signature of each function of the program, by name.
-        keep_names: Variables with different names are of different kinds.
+        keep_names: Variables with different names have different kinds.
 
     Attributes:
         op_types: Op type of each.
@@ -127,8 +126,8 @@ class KindTable:
 
         Args:
             places: Op types and attributes of the nodes.
-            function: Body of a function by name. Names of functions that have the same body are
-                taken for equal; without it names are what counts.
+            function: Body of a function by name. Names of functions with the same body are equal;
+                without this argument, all names differ.
 
         Returns:
             The number of each node's kind, shape (n,).
@@ -167,12 +166,7 @@ class KindTable:
         return kind_ids
 
     def of_entries(self, op: str, entries: Sequence[bytes]) -> int:
-        """Number of the kind of nodes of this type with these attributes.
-
-        Args:
-            op: Op type.
-            entries: The attributes, each a serialized ``AttrEntry``.
-        """
+        """Number of the kind with this type and these serialized ``AttrEntry`` messages."""
         key = (op, tuple(sorted(entries)))
         number = self._of_entries.get(key)
         if number is None:
@@ -186,7 +180,7 @@ class KindTable:
         return number
 
     def _is_compared(self, places: AttrPlaces) -> BoolArray:
-        """Which attributes make a difference between kinds."""
+        """Which attributes distinguish kinds."""
         names = places.names
         needed: BoolArray
         needed = np.array([is_needed(name) for name in names], np.bool_)[places.name_numbers]
@@ -197,7 +191,7 @@ class KindTable:
         return needed
 
     def _value_numbers(self, values: Texts) -> Int64Array:
-        """Number of each value; large ones are taken to be all different."""
+        """Number of each value; large values count as all different."""
         is_large = values.length > LARGE_BYTES
         numbers = np.empty(len(values), np.int64)
         numbers[~is_large] = 2 * self._values.intern(values.take(np.flatnonzero(~is_large)))
@@ -211,8 +205,8 @@ class KindTable:
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Find nodes with the same type and attributes.
 
-        Maps have no order, so the attributes of nodes may stand in any. What is different as it
-        stands is put in order and compared again.
+        Maps have no order, so attributes may come in any. Nodes that differ in the order of the
+        file are sorted and compared again.
 
         Args:
             ops: Type of each node, shape (n,).
@@ -220,8 +214,9 @@ class KindTable:
             pairs: The attributes, a number for each name with a value.
 
         Returns:
-            A number for each node, shape (n,): the same for nodes that are alike as they stand;
-            the first node with each number, and its line among those of all graphs, shape (m,).
+            A number for each node, shape (n,): the same for nodes that are equal in the order of
+            the file; the first node with each number, and its line among those of all graphs,
+            shape (m,).
         """
         numbers = TextIndex().intern(_lines(ops, offsets, pairs))
         nodes = first_places(numbers)
@@ -242,7 +237,7 @@ class KindTable:
 
 
 def is_needed(name: bytes) -> bool:
-    """Whether an attribute makes a difference here: private ones are for TensorFlow alone."""
+    """Whether an attribute is needed: most private ones are only for TensorFlow."""
     return name[:1] != b"_" or name in KEPT_PRIVATE
 
 
@@ -265,10 +260,10 @@ def _with_shared_bodies(
 
 
 def places_in(offsets: Int64Array, owners: Int64Array) -> Int64Array:
-    """Places of all that some owners have, one owner after the other.
+    """Places of the entries of some owners, one owner after the other.
 
     Args:
-        offsets: Start of what each owner has, shape (n + 1,).
+        offsets: Start of the entries of each owner, shape (n + 1,).
         owners: The owners.
     """
     counts = offsets[owners + 1] - offsets[owners]

@@ -1,6 +1,6 @@
-"""The functions of a program as bodies, and the kinds and shapes that all its nodes share.
+"""The functions of a program as bodies, and the kinds and shapes that its nodes share.
 
-All functions are scanned at once, when the first is asked for; a body is a part of these columns.
+All functions are scanned when the first one is needed; a body is a part of these columns.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OUTPUT_SHAPES = "_output_shapes"
 
 @functools.cache
 def library_plan() -> Plan:
-    """What is read of the nodes of a GraphDef's functions."""
+    """The fields that are read of the nodes of a GraphDef's functions."""
     nodes = rows("node_def", NODE_ENTRIES)
     return Plan("tensorflow.GraphDef", [rows("library.function", [nodes])])
 
@@ -62,13 +62,13 @@ class _Functions(NamedTuple):
 
 
 class Library:
-    """What the nodes of a program share: functions, kinds, lists of shapes.
+    """Functions, kinds and lists of shapes that the nodes of a program share.
 
     Args:
-        graphs: Serialized GraphDefs, and where their functions are.
-        keep_names: Each function has a body of its own, and variables with different names are
-            of different kinds. Without it, functions that differ only in names share a body,
-            unless something that is known about them depends on names.
+        graphs: Serialized GraphDefs, and the positions of their functions.
+        keep_names: Each function has a body of its own, and variables with different names have
+            different kinds. Otherwise, functions that differ only in names share a body, unless
+            their analysis depends on names.
 
     Attributes:
         kinds: Kinds of the nodes.
@@ -176,12 +176,9 @@ class Library:
     def _edges(
         self, places: Mapping[str, int], n_args: int, kind_ids: Sequence[int]
     ) -> Callable[[str], tuple[int, int]]:
-        """What turns the text of an input into the place of a node, and an output of it.
+        """A function from the text of an input to the place of a node and one of its outputs.
 
-        Args:
-            places: Place of each node by name.
-            n_args: Number of arguments, which come first.
-            kind_ids: Kinds of the other nodes.
+        ``kind_ids`` are those of the nodes after the arguments.
         """
 
         def edge_of(text: str) -> tuple[int, int]:
@@ -238,7 +235,7 @@ class Library:
         return slots
 
     def _shared(self, body: Body) -> Body:
-        """The body that stands for all that are equal to this one but for names."""
+        """The body that stands for all that differ from this one only in names."""
         nodes = body.nodes
         columns = (
             nodes.kind_ids, nodes.shape_list_ids, nodes.offsets, nodes.sources, nodes.ports,
@@ -254,10 +251,9 @@ class Library:
         return known
 
     def _is_nameless(self, kind_id: int, shape_list_id: int) -> bool:
-        """Whether the name of a node makes no difference to what its body costs.
+        """Whether the analysis of a node does not depend on its name.
 
-        It makes one for unknown sizes, which are named after nodes, and for loops, whose trip
-        counts are looked up by name.
+        Unknown sizes are named after nodes, and trip counts of loops are looked up by name.
         """
         key = (kind_id, shape_list_id)
         if key not in self._nameless:

@@ -16,16 +16,16 @@ from tfprof.wire.text_index import TextIndex
 NODE_ENTRIES: Entries = (
     text("name"), text("op"), rows("input"), rows("attr", [text("key"), text("value")]),
 )  # fmt: skip
-"""What a plan reads of a NodeDef: a table of nodes, one of inputs, one of attributes."""
+"""Fields of a NodeDef for a plan: tables of nodes, inputs and attributes."""
 
 
 def attr_places(nodes: Columns, attrs: Columns, functions: Texts | None = None) -> AttrPlaces:
-    """Types of nodes, and where their attributes are.
+    """Types of nodes, and positions of their attributes.
 
     Args:
         nodes: The nodes.
         attrs: The attributes of all nodes.
-        functions: The functions of the graph; None if nobody asks the result for them.
+        functions: The functions of the graph; None if they are not needed.
     """
     op_types, op_numbers = distinct_texts(nodes.text("op"))
     names = TextIndex()
@@ -61,7 +61,7 @@ def distinct_texts(texts: Texts) -> tuple[list[str], Int64Array]:
 
 
 def first_places(numbers: Int64Array) -> Int64Array:
-    """Where each number stands first; they are from 0 in order of appearance."""
+    """First place of each number; numbers begin at 0, in order of appearance."""
     highest = np.maximum.accumulate(numbers)
     return np.flatnonzero(np.diff(highest, prepend=-1))
 
@@ -69,12 +69,12 @@ def first_places(numbers: Int64Array) -> Int64Array:
 def decoded_ids(
     places: AttrPlaces, name: str, decode: Callable[[pb.AttrValue], int], missing: int = -1
 ) -> Int64Array:
-    """What is made of an attribute of each node, equal values decoded once, shape (n,).
+    """Number decoded from an attribute of each node, equal values once, shape (n,).
 
     Args:
-        places: Where the attributes are.
+        places: Positions of the attributes.
         name: Name of the attribute.
-        decode: Makes a number of a value.
+        decode: From a value to a number.
         missing: The number of a node without the attribute.
     """
     numbers, values = value_numbers(places, name)
@@ -92,6 +92,6 @@ def value_numbers(places: AttrPlaces, name: str) -> tuple[Int64Array, TextIndex]
         rows = np.flatnonzero(places.name_numbers == places.names.index(key))
         starts, lengths = places.starts[rows], places.lengths[rows]
         texts = Texts(places.data, starts.astype(np.int64), lengths.astype(np.int64))
-        # Of a key that stands twice, the last value counts.
+        # If a key is repeated, the last value counts.
         numbers[places.owners[rows]] = values.intern(texts)
     return numbers, values

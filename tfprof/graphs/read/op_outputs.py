@@ -1,7 +1,6 @@
-"""What the outputs of TensorFlow's ops are called and which types they have.
+"""Names and types of the outputs of TensorFlow's ops.
 
-The table ``op_outputs.tsv`` is written by ``protos/generate_op_outputs.py``, which says how to
-read its lines.
+``protos/generate_op_outputs.py`` writes the table ``op_outputs.tsv`` and explains its lines.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from tfprof.graphs.model.tensors import MOST_OUTPUTS
 
 
 class Output(NamedTuple):
-    """An output, or a run of outputs of the same name.
+    """An output, or consecutive outputs with the same name.
 
     Attributes:
         name: Its name in the op's signature.
         type_attr: Attribute that gives the type, or the types; empty if the type is fixed.
-        dtype: The fixed type, or the attribute's default; 0 if there is none.
-        number_attr: Attribute that says how many there are; empty for one.
+        dtype: The fixed type, or the attribute's default; 0 without one.
+        number_attr: Attribute with their number; empty for one.
         is_list: The type attribute lists one type for each output.
     """
 
@@ -32,7 +31,7 @@ class Output(NamedTuple):
     is_list: bool = False
 
     def types(self, attrs: Mapping[str, Any]) -> list[int]:
-        """Element type of each output that it stands for, 0 where unknown."""
+        """Element type of each output, 0 if unknown."""
         if self.is_list:
             types = attrs.get(self.type_attr, ())
             if not isinstance(types, tuple):
@@ -59,7 +58,7 @@ def outputs_of(op_type: str) -> tuple[Output, ...] | None:
 
 
 def is_stateful(op_type: str) -> bool:
-    """Whether an op does more than compute its outputs; unknown op types may."""
+    """Whether an op has side effects; unknown op types may."""
     line = _lines().get(op_type)
     return line is None or line.startswith("!")
 
@@ -81,7 +80,7 @@ def output_types(op_type: str, attrs: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def first_slots(op_type: str, attrs: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Name of each output, and the first slot that it stands for."""
+    """Name of each output, and its first slot."""
     slot = 0
     for output in outputs_of(op_type) or ():
         yield output.name, slot

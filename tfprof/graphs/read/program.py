@@ -16,15 +16,11 @@ INPUT_OPS = frozenset(
     ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "IteratorGetNext",
      "IteratorGetNextSync", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDequeueV2")
 )  # fmt: skip
-"""Ops through which data come into a graph."""
+"""Ops that are inputs of a graph."""
 
 
 def read_program(source: pb.GraphDef | bytes) -> Program:
-    """Read the nodes of a graph at once, and functions when they are asked for.
-
-    Args:
-        source: A GraphDef, or the bytes of one that is known to be sound.
-    """
+    """Read the nodes of a graph, or of the valid bytes of one; functions are read on demand."""
     graph = graph_columns(source)
     library = Library([(graph.serialized, graph.places)])
     edges = np.array(_edges(graph), np.int64).reshape(-1, 2)[graph.inputs.numbers]
@@ -42,13 +38,13 @@ def read_program(source: pb.GraphDef | bytes) -> Program:
 
 
 def program_of(nodes: NodeTable, library: Library) -> Program:
-    """The program that these nodes are the graph of."""
+    """The program whose graph has these nodes."""
     inputs = {nodes.names[place]: place for place in nodes.of_types(INPUT_OPS)}
     return Program(Body("", nodes), library.function, inputs=inputs)
 
 
 def _edges(graph: GraphColumns) -> list[tuple[int, int]]:
-    """The node that each different text of an input means, and which of its outputs."""
+    """Node and output that each different text of an input refers to."""
     places = {name: place for place, name in enumerate(graph.names)}
     edges = []
     for text in graph.inputs.texts:

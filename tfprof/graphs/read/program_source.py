@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_SIGNATURE = "serving_default"
 
 _INITIALIZER = "__saved_model_init_op"
-"""Signature that loads tables; nobody calls it."""
+"""Signature that loads tables; it is not for callers."""
 
 
 def open_program(source: Source, signature: str | None = None) -> Program:
@@ -30,8 +30,8 @@ def open_program(source: Source, signature: str | None = None) -> Program:
         source: A GraphDef, MetaGraphDef or SavedModel as message, bytes, file (binary or text,
             also compressed) or SavedModel folder. Of a SavedModel's graphs the one tagged
             ``serve`` is taken, else the first.
-        signature: Of a graph with signatures, the one whose results are wanted; by default
-            ``serving_default``, else the first by name.
+        signature: Signature whose results are wanted; by default ``serving_default``, else the
+            first by name.
 
     Raises:
         UsageError: There is no such signature.

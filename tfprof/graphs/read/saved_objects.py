@@ -1,15 +1,15 @@
 """Variables of an exported program: those of its model, not those of optimizers and metrics.
 
 TensorFlow 2 writes the Python objects of a program beside its graph (``SavedObjectGraph``), and
-TensorFlow 1 writes collections of ``VariableDef``. Both name every variable there is. What belongs
-to the model has to be found out:
+TensorFlow 1 writes collections of ``VariableDef``. Both have all variables. The model's are found
+as follows:
 
 * Keras' ``model.export`` and ``tf_keras``' ``model.save`` list the model's variables in the root
   object, as ``variables``, and those that train as ``trainable_variables``.
 * In everything else, ``tf.saved_model.save`` of a Keras 3 model included, optimizers and metrics
   are objects with variables of their own, which are left out.
 
-A seed of a random number generator is no parameter, wherever it stands.
+The seed of a random number generator is never a parameter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def variables_of(meta_graph: pb.MetaGraphDef) -> list[Variable] | None:
     """The model's variables, each once, in the order of the file.
 
     Returns:
-        None if neither objects nor collections tell which there are.
+        None if there are neither objects nor collections with variables.
 
     Raises:
         MalformedProfileError: A collection is broken.
@@ -55,7 +55,7 @@ def variables_of(meta_graph: pb.MetaGraphDef) -> list[Variable] | None:
 
 
 class _Objects:
-    """The objects of a program, as a graph in which one may be held by several."""
+    """The objects of a program, as a graph."""
 
     def __init__(self, nodes: Iterable[pb.SavedObject]) -> None:
         self._nodes = list(nodes)
@@ -80,7 +80,7 @@ class _Objects:
         ]
 
     def _children(self, place: int) -> dict[str, int]:
-        """Attributes of an object, and which objects they hold; broken references are left out."""
+        """Objects by the attributes that hold them; broken references are left out."""
         return {
             child.local_name: child.node_id
             for child in self._nodes[place].children
@@ -103,7 +103,7 @@ class _Objects:
         return Variable(name, plain_shape(saved.shape), base_type(saved.dtype), trainable)
 
     def _trained_variables(self, places: Iterable[int]) -> set[int]:
-        """Variables marked as trainable, and known to the optimizer where it says which it trains.
+        """Variables marked as trainable that optimizers, if they list their variables, also train.
 
         Keras 3 does not change the mark of a variable when its layer is frozen.
         """
@@ -146,8 +146,8 @@ def _is_seed(variable: pb.SavedVariable) -> bool:
 def _variables_of_collections(meta_graph: pb.MetaGraphDef) -> list[Variable]:
     """Variables that collections name; shapes and types are those of their nodes.
 
-    ``variables`` has the optimizer's, too. So what does not train counts only if it has no
-    variable that trains in its name, as ``dense/kernel/Adam`` has, and is no counter.
+    ``variables`` has the optimizer's, too. So a variable that does not train counts only if its
+    name does not contain one that does, as in ``dense/kernel/Adam``, and if it is not a counter.
     """
     trainable = set(_collection(meta_graph, TRAINABLE_COLLECTION))
     wanted = [name for key in _MODEL_COLLECTIONS for name in _collection(meta_graph, key)]

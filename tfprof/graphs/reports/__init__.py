@@ -1,1 +1,1 @@
-"""``flops``, ``params`` and ``summary``: what a program costs, as people ask for it."""
+"""``flops``, ``params`` and ``summary`` for users."""

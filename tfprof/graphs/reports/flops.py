@@ -36,21 +36,21 @@ def flops(
     Args:
         target: A Keras 3 or ``tf_keras`` model, a ``tf.function`` or ConcreteFunction, a
             ``tf.Graph``; a GraphDef, MetaGraphDef or SavedModel as message, bytes or path, which
-            need no TensorFlow; or a ``Profiler``, whose runs then tell shapes and which ops count:
-            those that ran.
+            need no TensorFlow; or a ``Profiler``: then shapes are those of its runs, and only ops
+            that ran count.
         batch: First dimension of the inputs, where the graph leaves it open. Without it the count
             may be symbolic: ``20,000·B + 400``.
         input_shapes: Shapes of the inputs: a dict by name, a list in order, or the shape of the
             only input.
         convention: Unit of the report's totals: ``flops``, a multiply-add being two of them, or
             ``macs``, multiply-adds.
-        trip_counts: How often loops run, where the graph does not say it: one number for all of
-            them, or a dict by name.
+        trip_counts: How often loops run, if the graph does not determine it: one number for all
+            loops, or a dict by name.
         signature: Of a SavedModel, the signature to call; by default ``serving_default``.
         static: Count all ops of the graph, also those that no recorded step has run.
 
     Raises:
-        UsageError: The target is nothing that could be counted, or an argument does not fit it.
+        UsageError: The target cannot be counted, or an argument does not fit it.
         InputError: The target cannot be read, is something else or is broken.
 
     Example:
@@ -67,10 +67,10 @@ def flops(
 
 
 def check_arguments(batch: int | None, convention: str) -> None:
-    """See that arguments make sense before anything is read or traced.
+    """Check arguments before anything is read or traced.
 
     Raises:
-        UsageError: One does not.
+        UsageError: One is invalid.
     """
     if convention not in CONVENTIONS:
         raise UsageError(
@@ -116,7 +116,7 @@ def count(
 
 
 def _leave_out(analysis: Analysis, idle: Sequence[int]) -> set[int]:
-    """Let nodes run not at all; returns those that would have run."""
+    """Set the runs of nodes to 0; returns those that would have run."""
     left_out = {
         place
         for place in idle
@@ -127,7 +127,7 @@ def _leave_out(analysis: Analysis, idle: Sequence[int]) -> set[int]:
 
 
 def _note_on(report: FlopsReport, left_out: set[int]) -> tuple[str, ...]:
-    """A note on those nodes of a step, left out, that have float operations."""
+    """A note on the nodes that are left out and have float operations."""
     costly = sum(
         row.analysis is report.analysis
         and row.place in left_out
@@ -155,10 +155,10 @@ def _trip_counts(given: Mapping[str, int] | int | None) -> Mapping[str, int]:
 
 
 def _check_batch(target: Target, batch: int) -> None:
-    """See that a batch that no input has taken up is the one that the graph has.
+    """Check that a batch size which no input needed is the one in the graph.
 
     Raises:
-        UsageError: It is another one.
+        UsageError: The graph has another one.
     """
     nodes = target.program.body.nodes
     if not target.program.inputs:
@@ -180,11 +180,11 @@ def params(
 
     Args:
         target: As for ``flops``.
-        batch: As for ``flops``; it changes nothing but what a model can be traced with.
+        batch: As for ``flops``; it only matters for tracing a model.
         input_shapes: As for ``flops``; models that were never built need it.
 
     Raises:
-        UsageError: The target has no parameters that could be counted.
+        UsageError: The parameters of the target cannot be counted.
         InputError: The target cannot be read, is something else or is broken.
 
     Example:
@@ -196,7 +196,7 @@ def params(
 
 
 def params_of(program: Program) -> ParamsReport:
-    """The parameters of a program: those that it declares, else those that its graph has."""
+    """The parameters that a program declares, else those in its graph."""
     if program.variables is not None:
         return params_report(program.variables)
     from_graph = variables_of_graph(program.body, None, program.function)

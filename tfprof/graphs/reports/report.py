@@ -1,4 +1,4 @@
-"""``FlopsReport``: what ``tfprof.flops`` answers."""
+"""``FlopsReport``, the result of ``tfprof.flops``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfprof.graphs.show.flops_text import explanation, headline, shape_text
 
 
 class Explanation(str):
-    """Text that an interactive session shows as it is."""
+    """Text that an interactive session shows without quotes."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class FlopsReport(ShownInNotebooks):
 
     Attributes:
         convention: ``flops`` or ``macs``: the unit of ``total`` and of the dictionaries.
-        notes: What a reader should know about the numbers.
+        notes: Remarks on the numbers.
         analysis: The walk through the program that the numbers come from.
     """
 
@@ -54,7 +54,7 @@ class FlopsReport(ShownInNotebooks):
 
     @cached_property
     def ops(self) -> list[tally.OpRow]:
-        """Every op, with what one run of it costs and how often it runs."""
+        """Every op with its cost and number of runs."""
         return list(tally.op_rows(self.analysis))
 
     @cached_property
@@ -68,7 +68,7 @@ class FlopsReport(ShownInNotebooks):
 
     @property
     def macs(self) -> Number:
-        """Multiply-adds; float operations that are in none, such as of a ReLU, are left out."""
+        """Multiply-adds; other float operations, such as those of a ReLU, are left out."""
         return total(self._phases[phase.value].macs for phase in STEP)
 
     @property
@@ -83,7 +83,7 @@ class FlopsReport(ShownInNotebooks):
 
     @cached_property
     def by_scope(self) -> dict[str, Number]:
-        """Count of everything in each name scope, inner scopes included; ``""`` is the whole.
+        """Count of each name scope, inner scopes included; ``""`` is the whole.
 
         Scopes of a Keras model are its layers.
         """
@@ -139,7 +139,7 @@ class FlopsReport(ShownInNotebooks):
         ]
 
     def roofline(self, device: DeviceLike) -> Roofline:
-        """The time that a device needs at least for each op of a step.
+        """The least time that a device needs for each op of a step.
 
         Args:
             device: Its name, such as ``a100``, or (operations per second, bytes per second).
@@ -150,10 +150,10 @@ class FlopsReport(ShownInNotebooks):
         return roofline(self.ops, device_of(device))
 
     def explain(self, top: int | None = None) -> Explanation:
-        """How the count came about, op by op, as text.
+        """How each op was counted, as text.
 
         Args:
-            top: Show only so many lines of ops, the most expensive ones; None for all.
+            top: Show only the ``top`` most expensive lines of ops; None for all.
         """
         return Explanation(explanation(self, top))
 

@@ -42,7 +42,7 @@ def summary(
     signature: str | None = None,
     static: bool = False,
 ) -> ModelSummary:
-    """What each layer of a model computes and holds, without running it.
+    """Float operations, parameters and memory of each layer of a model, without running it.
 
     Layers are those of a Keras model; anything else is shown by its name scopes.
 
@@ -52,9 +52,9 @@ def summary(
         input_shapes: As for ``flops``.
         convention: Unit of the shares: ``flops`` or ``macs``.
         depth: Show layers inside layers down to this level; None shows all.
-        top: Of the layers inside each, show so many, the most expensive ones, and the others
+        top: Of the layers inside each layer, show the ``top`` most expensive ones, and the others
             together in one row; None shows all.
-        device: Estimate the time that each layer takes at least on a device: its name, such as
+        device: Estimate the least time of each layer on a device: its name, such as
             ``a100``, or its peak rates (operations per second, bytes per second).
         trip_counts: As for ``flops``.
         signature: As for ``flops``.
@@ -117,7 +117,7 @@ def summary_of(
 
 
 def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
-    """Give the whole what rounding has lost: a branch may run in a fraction of the steps."""
+    """Add what rounding has lost to the whole: a branch may run in a fraction of the steps."""
     whole = added(sums.own.values())
     macs = report.macs - whole.macs
     other = report.flops - 2 * report.macs - whole.other
@@ -126,7 +126,7 @@ def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
 
 
 def _batch(target: Target, analysis: Analysis) -> Number | None:
-    """First dimension of the inputs, if it is one."""
+    """First dimension of the inputs, if all have the same."""
     sizes = set()
     for place in target.program.inputs.values():
         outputs = analysis.outputs.get(place, ())
@@ -151,8 +151,8 @@ class ModelSummary(ShownInNotebooks):
     row, its own numbers and those of the rows inside it add up to its total; the first row is the
     whole. Parameters of a layer that is used several times count once, where it comes first.
 
-    Activations are the float tensors that forward ops of a layer hand to ops outside it, or to the
-    caller; ops that hand on what they get, such as ``Reshape``, make none.
+    Activations are the float tensors that forward ops of a layer pass to ops outside it, or to the
+    caller; ops that pass their input on, such as ``Reshape``, make none.
 
     Attributes:
         report: The float operations, op by op.
@@ -188,7 +188,7 @@ class ModelSummary(ShownInNotebooks):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know about the counts."""
+        """Remarks on the counts."""
         whole = self.rows[0].total
         notes = [*self.report.notes, *self.params.notes]
         if isinstance(self.flops, Symbolic):
@@ -201,20 +201,19 @@ class ModelSummary(ShownInNotebooks):
 
     @property
     def device_notes(self) -> tuple[str, ...]:
-        """What a reader should know about the times."""
+        """Remarks on the times."""
         if self.device is None:
             return ()
         notes = [f"times of {self.device.about} ({self.device.source}) are {ASSUMPTION}"]
         untimed = self.rows[0].total.untimed
         if untimed:
             notes.append(
-                f"{untimed:,} ops have unknown sizes, or nobody publishes a rate: they take no "
-                "time here"
+                f"{untimed:,} ops take no time here: sizes are unknown, or no rate is published"
             )
         return tuple(notes)
 
     def share(self, row: LayerRow) -> float | None:
-        """Share of a row in the whole, by the convention; None of nothing."""
+        """Share of a row in the whole, by the convention; None if the whole is 0."""
         if self.report.convention == "macs":
             return share(row.total.macs, self.rows[0].total.macs)
         return share(row.total.flops, self.rows[0].total.flops)
@@ -222,7 +221,7 @@ class ModelSummary(ShownInNotebooks):
     def to_rows(self) -> list[dict[str, Any]]:
         """The rows as dictionaries, such as ``pandas.DataFrame`` takes.
 
-        Numbers that are open are text, such as ``20,000·B``. ``own_…`` leaves out the rows inside.
+        Symbolic numbers are text, such as ``20,000·B``. ``own_…`` leaves out the rows inside.
         """
         return [self._plain(row) for row in self.rows]
 
@@ -253,7 +252,7 @@ class ModelSummary(ShownInNotebooks):
         return plain
 
     def to_json(self) -> str:
-        """One object with totals, coverage and notes; one row a line."""
+        """One object with totals, coverage, notes, and the rows, one a line."""
         head = {
             "flops": _open(self.flops),
             "macs": _open(self.macs),

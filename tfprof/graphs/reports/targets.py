@@ -1,4 +1,4 @@
-"""What a user asks about → ``Program``: models, functions, graphs, files, profilers."""
+"""Models, functions, graphs, files or profilers → ``Program``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ InputShapes = Mapping[str, Sequence[int | None]] | Sequence[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A program, and what is known besides.
+    """A program with facts that are not in its graph.
 
     Attributes:
         program: The program.
         layers: Layers of a model, the model at the root.
         layer_of: Path of the layer that made a node, by node name.
-        observed: What the runs of a profile tell about loops and conditionals.
-        is_traced: The graph was made for this question: shapes and batch are in it already.
+        observed: How often loops and branches ran in a profile.
+        is_traced: The graph was traced for this call: shapes and batch are in it already.
         idle: Places of the nodes that the recorded steps of a profile did not run.
     """
 
@@ -53,7 +53,7 @@ def target_of(
     signature: str | None = None,
     static: bool = False,
 ) -> Target:
-    """Find out what a target is, and read it.
+    """Recognise and read a target.
 
     Args:
         target: A Keras model, ``tf.function``, ConcreteFunction, ``tf.Graph``; a GraphDef,
@@ -100,7 +100,7 @@ def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, Par
     """Shape of each input by the name of its node.
 
     Raises:
-        UsageError: A name is none of an input, or a shape does not fit what the graph says.
+        UsageError: There is no input of a name, or a shape contradicts the graph.
     """
     if input_shapes is None:
         return {}
@@ -149,7 +149,7 @@ def _checked(name: str, shape: Any) -> tuple[int | None, ...]:
         dims = tuple(None if dim is None or dim == -1 else int(dim) for dim in shape)
     except (TypeError, ValueError):
         raise UsageError(
-            f"input_shapes: {name} has {shape!r}, which is no shape; give a tuple such as "
+            f"input_shapes: {name} has {shape!r}, which is not a shape; give a tuple such as "
             "(None, 224, 224, 3)"
         ) from None
     if any(dim is not None and dim < 0 for dim in dims):

@@ -1,1 +1,1 @@
-"""Shapes, small values and handles that come out of ops, by what goes in."""
+"""Shapes, small values and handles of the outputs of ops, from their inputs."""

@@ -1,4 +1,4 @@
-"""What shape rules read off an op: axes, sizes that a tensor spells out, shapes in attributes."""
+"""What shape rules read from an op: axes, sizes in an input, shapes in attributes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ MOST_DIMS = 254
 
 
 def axis_in(axis: int, rank: int) -> int:
-    """An axis as a place from the start; a negative one counts from the end.
-
-    Raises:
-        UnknownError: There is no such axis.
-    """
+    """An axis counted from the start; a negative one counts from the end."""
     if not -rank <= axis < rank:
         raise UnknownError(f"axis {axis} is not in a tensor of {rank} dimensions")
     return axis % rank
 
 
 def scalar(op: OpCall, index: int) -> Element:
-    """The element of an input that must be a scalar, None if it is unknown.
-
-    Raises:
-        UnknownError: The input has several elements.
-    """
+    """The element of an input that must be a scalar, None if it is unknown."""
     values = op.input(index).values
     if values is None:
         return None
@@ -44,11 +36,7 @@ def whole(element: Element) -> Number | None:
 
 
 def size(op: OpCall, index: int) -> Number | None:
-    """The size that a scalar input gives, None if it is unknown.
-
-    Raises:
-        UnknownError: It is negative, or the input has several elements.
-    """
+    """The size that a scalar input gives, None if it is unknown."""
     number = whole(scalar(op, index))
     if isinstance(number, int) and number < 0:
         raise UnknownError(f"input {index} gives the size {number}")
@@ -56,11 +44,7 @@ def size(op: OpCall, index: int) -> Number | None:
 
 
 def axis_of(op: OpCall, index: int, rank: int) -> int:
-    """The axis that a scalar input gives, as a place from the start.
-
-    Raises:
-        UnknownError: It is unknown, or there is no such axis.
-    """
+    """The axis that a scalar input gives, as a place from the start."""
     axis = scalar(op, index)
     if not isinstance(axis, int):
         raise UnknownError(f"the axis in input {index} is unknown")
@@ -68,11 +52,7 @@ def axis_of(op: OpCall, index: int, rank: int) -> int:
 
 
 def spelled_numbers(op: OpCall, index: int) -> tuple[Number | None, ...] | None:
-    """The whole numbers in a vector, None for unknown ones; None if not even their count is known.
-
-    Raises:
-        UnknownError: There are more than a tensor can have dimensions.
-    """
+    """The whole numbers in a vector, None for each unknown one; None if their count is unknown."""
     values = op.input(index).values
     if values is not None:
         numbers = tuple(whole(value) for value in values)
@@ -88,29 +68,21 @@ def spelled_numbers(op: OpCall, index: int) -> tuple[Number | None, ...] | None:
 
 
 def spelled_shape(op: OpCall, index: int) -> PartialShape:
-    """The shape that the elements of a vector spell out.
-
-    Raises:
-        UnknownError: One of them is negative.
-    """
+    """The shape that the elements of a vector spell out."""
     return sound(spelled_numbers(op, index))
 
 
 def sound(shape: PartialShape) -> PartialShape:
-    """A shape that has been computed.
-
-    Raises:
-        UnknownError: A size came out negative.
-    """
+    """A shape that has been computed."""
     if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
         raise UnknownError(f"a shape with a negative size: {shape}")
     return shape
 
 
 def element_shape(op: OpCall, index: int) -> PartialShape:
-    """The shape of a list's elements as an input gives it: -1 for what is unknown.
+    """The shape of a list's elements from an input, with -1 for unknown dimensions.
 
-    A scalar stands for an unknown rank.
+    A scalar means an unknown rank.
     """
     if op.input(index).shape == ():
         return None
@@ -121,35 +93,27 @@ def element_shape(op: OpCall, index: int) -> PartialShape:
 
 
 def as_shape(value: Any) -> PartialShape:
-    """The value of an attribute as a shape; None where it is none, -1 is an unknown dimension."""
+    """The value of an attribute as a shape, None if it is not one; -1 is an unknown dimension."""
     if not isinstance(value, tuple) or len(value) > MOST_DIMS:
         return None
     return tuple(dim if isinstance(dim, int) and dim >= 0 else None for dim in value)
 
 
 def shape_attr(op: OpCall, name: str = "shape") -> PartialShape:
-    """An attribute that is a shape; None, unknown rank, where it is missing."""
+    """An attribute that is a shape; None (unknown rank) if it is missing."""
     return as_shape(op.attr(name))
 
 
 def shapes_attr(op: OpCall, name: str) -> list[PartialShape]:
-    """An attribute that is a list of shapes.
-
-    Raises:
-        UnknownError: There is none.
-    """
+    """An attribute that is a list of shapes."""
     value = op.attr(name)
     if not isinstance(value, tuple):
-        raise UnknownError(f"the attribute {name} is no list of shapes")
+        raise UnknownError(f"the attribute {name} is not a list of shapes")
     return [as_shape(shape) for shape in value]
 
 
 def count_attr(op: OpCall, name: str) -> int:
-    """An attribute that says how many outputs there are.
-
-    Raises:
-        UnknownError: It is missing or makes no sense.
-    """
+    """An attribute that says how many outputs there are."""
     count = op.attr(name)
     if not isinstance(count, int) or not 0 <= count <= MOST_OUTPUTS:
         raise UnknownError(f"the attribute {name} is {count!r} instead of a number of outputs")
@@ -157,11 +121,7 @@ def count_attr(op: OpCall, name: str) -> int:
 
 
 def same_dim(one: Number | None, other: Number | None) -> Number | None:
-    """A dimension that two shapes tell, a known number rather than an unknown one.
-
-    Raises:
-        UnknownError: They contradict each other.
-    """
+    """The size that two shapes give for one dimension: a number rather than a symbol."""
     if one is None or other is None:
         return other if one is None else one
     if isinstance(one, int) and isinstance(other, int) and one != other:
@@ -170,11 +130,7 @@ def same_dim(one: Number | None, other: Number | None) -> Number | None:
 
 
 def same_shape(shapes: Iterable[PartialShape]) -> PartialShape:
-    """What several descriptions of the same shape tell together.
-
-    Raises:
-        UnknownError: They contradict each other.
-    """
+    """One shape from several partial descriptions of it."""
     merged: PartialShape = None
     for shape in shapes:
         if merged is None:
@@ -187,7 +143,7 @@ def same_shape(shapes: Iterable[PartialShape]) -> PartialShape:
 
 
 def common_shape(shapes: Sequence[PartialShape]) -> PartialShape:
-    """The shape that holds whichever of several is met: dimensions that differ are unknown."""
+    """The shape that fits each of several shapes: dimensions that differ are unknown."""
     known = [shape for shape in shapes if shape is not None]
     if not known or any(len(shape) != len(known[0]) for shape in known):
         return None

@@ -26,33 +26,6 @@ from tfprof.graphs.shapes.rules import Rules, Shapes
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("EnsureShape")
-def _ensured(op: OpCall) -> Shapes:
-    return [same_shape((op.input(0).shape, shape_attr(op)))]
-
-
-@RULES.of(
-    *("Cast", "Copy", "CopyHost", "DebugGradientIdentity", "DebugGradientRefIdentity"),
-    *("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DeepCopy", "GuaranteeConst"),
-    *("Identity", "OnesLike", "PreventGradient", "Print", "RefIdentity", "Snapshot"),
-    *("CheckNumerics", "CheckNumericsV2", "StopGradient", "ZerosLike", "_HostCast"),
-    *("InvertPermutation", "RandomShuffle", "Reverse", "ReverseSequence", "ReverseV2", "Roll"),
-    *("StatelessShuffle", "XlaOptimizationBarrier", "_CopyFromGpuToHost", "_CopyFromHostToGpu"),
-    *("BatchMatrixBandPart", "BatchMatrixSetDiag", "MatrixBandPart", "MatrixSetDiag"),
-    *("MatrixSetDiagV2", "MatrixSetDiagV3", "DataFormatDimMap", "DataFormatVecPermute"),
-    *("Bucketize", "CollectivePermute", "SleepIdentityOp"),
-    *("CollectiveAllToAllV2", "CollectiveAllToAllV3", "CopyToMesh", "CopyToMeshGrad", "Relayout"),
-    *("RelayoutLike", "TPUAnnotateTensorsWithDynamicShape", "TPUCopyWithDynamicShape"),
-)
-def _unchanged(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
-@RULES.of("IdentityN", "_ListToArray", "_ArrayToList")
-def _all_unchanged(op: OpCall) -> Shapes:
-    return [tensor.shape for tensor in op.inputs]
-
-
 @RULES.of("Bitcast")
 def _bitcast(op: OpCall) -> Shapes:
     """A type of another size takes its elements from the last dimension, or adds one."""
@@ -79,16 +52,6 @@ def _shape(op: OpCall) -> Shapes:
     return [(None if known is None else len(known),)]
 
 
-@RULES.of("ShapeN")
-def _shapes(op: OpCall) -> Shapes:
-    return [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
-
-
-@RULES.of("Size", "Rank")
-def _number_of_elements(op: OpCall) -> Shapes:
-    return [()]
-
-
 @RULES.of("Reshape", "QuantizedReshape")
 def _reshape(op: OpCall) -> Shapes:
     shape = reshaped(op.input(0).shape, spelled_numbers(op, 1))
@@ -96,11 +59,7 @@ def _reshape(op: OpCall) -> Shapes:
 
 
 def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
-    """The shape with as many elements as before; one size may be -1 or unknown, and follows.
-
-    Raises:
-        UnknownError: The number of elements cannot be the same.
-    """
+    """The wanted shape; one size may be -1 or unknown, and follows from the number of elements."""
     if wanted is None:
         return None
     if any(isinstance(size, int) and size < -1 for size in wanted):
@@ -119,13 +78,13 @@ def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
 
 
 def _fits(n: int, rest: int, is_open: bool) -> bool:
-    """Whether sizes with the product ``rest``, and one more if it is open, hold n elements."""
+    """Whether sizes with the product ``rest``, and another one if it is open, hold n elements."""
     return n % rest == 0 if is_open and rest else n == rest
 
 
 @RULES.of("Squeeze")
 def _squeeze(op: OpCall) -> Shapes:
-    """Without axes, sizes that are not known stay: they are taken not to be 1."""
+    """Without axes, unknown sizes stay: they are assumed not to be 1."""
     dims = op.shape(0)
     axes = op.ints("squeeze_dims") or op.ints("axis")
     gone = {axis_in(axis, len(dims)) for axis in axes}
@@ -171,16 +130,6 @@ def _concat(op: OpCall) -> Shapes:
     return [(*others[:axis], length, *others[axis + 1 :])]
 
 
-@RULES.of("ParallelConcat")
-def _parallel_concat(op: OpCall) -> Shapes:
-    return [shape_attr(op)]
-
-
-@RULES.of("ConcatOffset")
-def _concat_offset(op: OpCall) -> Shapes:
-    return [tensor.shape for tensor in op.inputs[1:]]
-
-
 @RULES.of("Pack")
 def _pack(op: OpCall) -> Shapes:
     dims = same_shape(tensor.shape for tensor in op.inputs)
@@ -212,7 +161,7 @@ def _split(op: OpCall) -> Shapes:
 
 @RULES.of("SplitV")
 def _split_sizes(op: OpCall) -> Shapes:
-    """One of the sizes may be -1: what is left."""
+    """One of the sizes may be -1: the rest."""
     n, dims = count_attr(op, "num_split"), op.shape(0)
     axis = scalar(op, 2)
     if not isinstance(axis, int):
@@ -265,16 +214,6 @@ def _tile_gradient(op: OpCall) -> Shapes:
     return [tuple(floor_div(dim, by) for dim, by in zip(dims, times, strict=True))]
 
 
-@RULES.of("Fill", "Empty")
-def _filled(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 0)]
-
-
-@RULES.of("BroadcastTo")
-def _broadcast_to(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 1)]
-
-
 @RULES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Shapes:
     lengths = [op.shape_of_rank(index, 1)[0] for index in (0, 1)]
@@ -289,12 +228,9 @@ def _broadcast_axes(op: OpCall) -> Shapes:
 
 
 def broadcast_axes(op: OpCall) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes along which each of two gradients is summed: where its operand was repeated.
+    """The axes along which each of two gradients is summed, as its operand was repeated there.
 
-    An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are taken not to be 1.
-
-    Raises:
-        UnknownError: The shapes that flow in are unknown.
+    An axis of size 1 in both is in both, as in TensorFlow. Unknown sizes are assumed not to be 1.
     """
     one, other = op.numbers(0), op.numbers(1)
     rank = max(len(one), len(other))
@@ -329,6 +265,26 @@ def range_length(
     return maximum(ceil_div(limit - start, delta), 0)
 
 
-@RULES.of("LinSpace")
-def _lin_space(op: OpCall) -> Shapes:
-    return [(size(op, 2),)]
+RULES.of("EnsureShape")(lambda op: [same_shape((op.input(0).shape, shape_attr(op)))])
+RULES.of(
+    """
+    Cast Copy CopyHost DebugGradientIdentity DebugGradientRefIdentity DebugIdentity DebugIdentityV2
+    DebugIdentityV3 DeepCopy GuaranteeConst Identity OnesLike PreventGradient Print RefIdentity
+    Snapshot CheckNumerics CheckNumericsV2 StopGradient ZerosLike _HostCast InvertPermutation
+    RandomShuffle Reverse ReverseSequence ReverseV2 Roll StatelessShuffle XlaOptimizationBarrier
+    _CopyFromGpuToHost _CopyFromHostToGpu BatchMatrixBandPart BatchMatrixSetDiag MatrixBandPart
+    MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 DataFormatDimMap DataFormatVecPermute Bucketize
+    CollectivePermute SleepIdentityOp CollectiveAllToAllV2 CollectiveAllToAllV3 CopyToMesh
+    CopyToMeshGrad Relayout RelayoutLike TPUAnnotateTensorsWithDynamicShape TPUCopyWithDynamicShape
+    """
+)(lambda op: [op.shape()])
+RULES.of("IdentityN _ListToArray _ArrayToList")(lambda op: [tensor.shape for tensor in op.inputs])
+RULES.of("ShapeN")(
+    lambda op: [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
+)
+RULES.of("Size Rank")(lambda op: [()])
+RULES.of("ParallelConcat")(lambda op: [shape_attr(op)])
+RULES.of("ConcatOffset")(lambda op: [tensor.shape for tensor in op.inputs[1:]])
+RULES.of("Fill Empty")(lambda op: [spelled_shape(op, 0)])
+RULES.of("BroadcastTo")(lambda op: [spelled_shape(op, 1)])
+RULES.of("LinSpace")(lambda op: [(size(op, 2),)])

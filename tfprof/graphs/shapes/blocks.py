@@ -75,17 +75,6 @@ def _divided(dim: Number, by: int) -> Number:
     return floor_div(dim, by)
 
 
-@RULES.of("ExtractImagePatches")
-def _image_patches(op: OpCall) -> Shapes:
-    """Each place of the window gives one row of channels."""
-    return [_patches(op, 4, op.ints("rates") or (1,) * 4)]
-
-
-@RULES.of("ExtractVolumePatches")
-def _volume_patches(op: OpCall) -> Shapes:
-    return [_patches(op, 5, (1,) * 5)]
-
-
 def _patches(op: OpCall, rank: int, rates: tuple[int, ...]) -> PartialShape:
     dims = op.shape_of_rank(0, rank)
     windows, strides, padding = op.ints("ksizes"), op.ints("strides"), op.text("padding")
@@ -98,11 +87,6 @@ def _patches(op: OpCall, rank: int, rates: tuple[int, ...]) -> PartialShape:
         reach = 0 if padding == "SAME" else (windows[axis] - 1) * rates[axis]
         places.append(maximum(ceil_div(dims[axis] - reach, strides[axis]), 0))
     return (dims[0], *places, dims[-1] * math.prod(windows[1:-1]))
-
-
-@RULES.of("Diag")
-def _diagonal_tensor(op: OpCall) -> Shapes:
-    return [op.shape(0) * 2]
 
 
 @RULES.of("DiagPart")
@@ -184,11 +168,6 @@ def _height_and_width(op: OpCall, index: int) -> tuple[Number | None, Number | N
     return whole(values[0]), whole(values[1])
 
 
-@RULES.of("ResizeBicubicGrad", "ResizeBilinearGrad", "ScaleAndTranslateGrad")
-def _resize_gradient(op: OpCall) -> Shapes:
-    return [op.shape_of_rank(1, 4)]
-
-
 @RULES.of("CropAndResize")
 def _crop_and_resize(op: OpCall) -> Shapes:
     images, boxes = op.shape_of_rank(0, 4), op.shape_of_rank(1, 2)
@@ -201,23 +180,22 @@ def _crop_gradient(op: OpCall) -> Shapes:
     return [(batch, height, width, channels)]
 
 
-@RULES.of("CropAndResizeGradBoxes")
-def _boxes_gradient(op: OpCall) -> Shapes:
-    return [op.shape_of_rank(2, 2)]
-
-
-@RULES.of("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
-def _boxes_left(op: OpCall) -> Shapes:
-    return [(None,)]
-
-
-@RULES.of("NonMaxSuppressionV4")
-def _padded_boxes_left(op: OpCall) -> Shapes:
-    """Padding fills the output up to the largest number of boxes that was asked for."""
-    return [(size(op, 2) if op.flag("pad_to_max_output_size") else None,), ()]
-
-
 @RULES.of("NonMaxSuppressionV5")
 def _scored_boxes_left(op: OpCall) -> Shapes:
     n = size(op, 2) if op.flag("pad_to_max_output_size") else None
     return [(n,), (n,), ()]
+
+
+# Each place of the window gives one row of channels.
+RULES.of("ExtractImagePatches")(lambda op: [_patches(op, 4, op.ints("rates") or (1,) * 4)])
+RULES.of("ExtractVolumePatches")(lambda op: [_patches(op, 5, (1,) * 5)])
+RULES.of("Diag")(lambda op: [op.shape(0) * 2])
+RULES.of("ResizeBicubicGrad ResizeBilinearGrad ScaleAndTranslateGrad")(
+    lambda op: [op.shape_of_rank(1, 4)]
+)
+RULES.of("CropAndResizeGradBoxes")(lambda op: [op.shape_of_rank(2, 2)])
+RULES.of("NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3")(lambda op: [(None,)])
+# Padding fills the output up to the largest number of boxes that was asked for.
+RULES.of("NonMaxSuppressionV4")(
+    lambda op: [(size(op, 2) if op.flag("pad_to_max_output_size") else None,), ()]
+)

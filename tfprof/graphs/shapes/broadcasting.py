@@ -12,10 +12,8 @@ from tfprof.graphs.model.tensors import Dims
 def broadcast(*shapes: Dims) -> Dims:
     """The shape that some shapes broadcast to.
 
-    Of an unknown dimension and a number above 1, the number wins: the unknown one is it, or 1.
-
-    Raises:
-        UnknownError: They do not broadcast.
+    If one dimension is unknown and the other a number above 1, the result is that number: the
+    unknown one is equal to it, or 1.
     """
     result: Dims = ()
     for shape in shapes:

@@ -10,11 +10,6 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("KmeansPlusPlusInitialization")
-def _centers(op: OpCall) -> list[PartialShape]:
-    return [(size(op, 1), op.shape_of_rank(0, 2)[1])]
-
-
 @RULES.of("NearestNeighbors")
 def _neighbors(op: OpCall) -> list[PartialShape]:
     """No more neighbors than there are centers."""
@@ -24,16 +19,7 @@ def _neighbors(op: OpCall) -> list[PartialShape]:
     return [(points, k), (points, k)]
 
 
-@RULES.of("KMC2ChainInitialization")
-def _index(op: OpCall) -> list[PartialShape]:
-    return [()]
-
-
-@RULES.of("SobolSample")
-def _sobol(op: OpCall) -> list[PartialShape]:
-    return [(size(op, 1), size(op, 0))]
-
-
-@RULES.of("StochasticCastToInt")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
+RULES.of("KmeansPlusPlusInitialization")(lambda op: [(size(op, 1), op.shape_of_rank(0, 2)[1])])
+RULES.of("KMC2ChainInitialization")(lambda op: [()])
+RULES.of("SobolSample")(lambda op: [(size(op, 1), size(op, 0))])
+RULES.of("StochasticCastToInt")(lambda op: [op.shape()])

@@ -11,17 +11,6 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("CollectiveReduce", "CollectiveReduceV2", "CollectiveReduceV3", "CrossReplicaSum")
-@RULES.of("NcclAllReduce")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("NcclReduce")
-def _as_any_input(op: OpCall) -> list[PartialShape]:
-    return [same_shape(tensor.shape for tensor in op.inputs)]
-
-
 @RULES.of("CollectiveReduceScatterV2")
 def _scattered(op: OpCall) -> list[PartialShape]:
     """Each device keeps its share of the rows."""
@@ -30,3 +19,11 @@ def _scattered(op: OpCall) -> list[PartialShape]:
         raise UnknownError("a scalar cannot be scattered")
     k = size(op, 1)
     return [(None if k is None else floor_div(dims[0], k), *dims[1:])]
+
+
+RULES.of(
+    """
+    CollectiveReduce CollectiveReduceV2 CollectiveReduceV3 CrossReplicaSum NcclAllReduce
+    """
+)(lambda op: [op.shape()])
+RULES.of("NcclReduce")(lambda op: [same_shape(tensor.shape for tensor in op.inputs)])

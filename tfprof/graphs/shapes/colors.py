@@ -1,4 +1,4 @@
-"""Shapes of ops on images that keep the size of the image, or return few numbers of it."""
+"""Shapes of ops on images: colors, and boxes in images."""
 
 from __future__ import annotations
 
@@ -9,17 +9,6 @@ from tfprof.graphs.shapes.arguments import size
 from tfprof.graphs.shapes.rules import Rules
 
 RULES: Rules[PartialShape] = Rules()
-
-
-@RULES.of("AdjustContrast", "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "HSVToRGB")
-@RULES.of("RGBToHSV", "DrawBoundingBoxes", "DrawBoundingBoxesV2")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("NonMaxSuppressionWithOverlaps")
-def _overlaps(op: OpCall) -> list[PartialShape]:
-    return [(None,)]
 
 
 @RULES.of("CombinedNonMaxSuppression")
@@ -33,7 +22,7 @@ def _combined(op: OpCall) -> list[PartialShape]:
 
 
 def _fewest(kept: Number | None, op: OpCall) -> Number | None:
-    """Padded to what all classes may keep, if that is less."""
+    """Results are padded to the number that all classes may keep, if that is less."""
     per_class, classes = size(op, 2), op.shape_of_rank(1, 3)[2]
     return None if kept is None or per_class is None else minimum(kept, per_class * classes)
 
@@ -42,3 +31,12 @@ def _fewest(kept: Number | None, op: OpCall) -> Number | None:
 def _proposals(op: OpCall) -> list[PartialShape]:
     batch, kept = op.shape_of_rank(0, 4)[0], op.integer("post_nms_topn", 300)
     return [(batch, kept, 4), (batch, kept)]
+
+
+RULES.of(
+    """
+    AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV DrawBoundingBoxes
+    DrawBoundingBoxesV2
+    """
+)(lambda op: [op.shape()])
+RULES.of("NonMaxSuppressionWithOverlaps")(lambda op: [(None,)])

@@ -1,4 +1,4 @@
-"""Shapes of what control flow passes on."""
+"""Shapes of the outputs of control-flow ops."""
 
 from __future__ import annotations
 
@@ -10,33 +10,15 @@ from tfprof.graphs.shapes.rules import Rules, Shapes
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextIteration")
-def _passed_on(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
-@RULES.of("LoopCond")
-def _loop_condition(op: OpCall) -> Shapes:
-    return [()]
-
-
-@RULES.of("Switch", "RefSwitch")
-def _switch(op: OpCall) -> Shapes:
-    return [op.shape(0)] * 2
-
-
-@RULES.of("_SwitchN")
-def _switch_many(op: OpCall) -> Shapes:
-    return [op.shape(0)] * count_attr(op, "num_outs")
-
-
 @RULES.of("Merge", "RefMerge", "_XlaMerge")
 def _merge(op: OpCall) -> Shapes:
-    """What comes back from the end of a loop may not be known yet, and is left out."""
+    """The input from the end of a loop may not be known yet; it is left out then."""
     shape = common_shape([tensor.shape for tensor in op.inputs])
     return [shape] if op.type == "_XlaMerge" else [shape, ()]
 
 
-@RULES.of("RefSelect")
-def _select_reference(op: OpCall) -> Shapes:
-    return [common_shape([tensor.shape for tensor in op.inputs[1:]])]
+RULES.of("Enter Exit NextIteration RefEnter RefExit RefNextIteration")(lambda op: [op.shape()])
+RULES.of("LoopCond")(lambda op: [()])
+RULES.of("Switch RefSwitch")(lambda op: [op.shape(0)] * 2)
+RULES.of("_SwitchN")(lambda op: [op.shape(0)] * count_attr(op, "num_outs"))
+RULES.of("RefSelect")(lambda op: [common_shape([tensor.shape for tensor in op.inputs[1:]])])

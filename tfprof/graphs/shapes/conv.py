@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes.arguments import same_dim, spelled_shape
-from tfprof.graphs.shapes.onednn import with_onednn
+from tfprof.graphs.shapes.onednn import onednn_kernels, with_onednn
 from tfprof.graphs.shapes.rules import Rules
 from tfprof.graphs.shapes.windows import Layout, Size, Windows, layout_of, windows_of
 
@@ -30,14 +30,8 @@ FILTER_GRADIENTS_BY_TENSOR = ("Conv2DBackpropFilterV2", "Conv3DBackpropFilter")
 DEPTHWISE_INPUT_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropInput")
 DEPTHWISE_FILTER_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropFilter")
 
-CONV_WITH_BIAS = (
-    *("_MklConv2DWithBias", "_MklNativeConv2DWithBias"),
-    "__MklDummyConv2DWithBias",
-)
-FILTER_AND_BIAS_GRADIENTS = (
-    *("_MklConv2DBackpropFilterWithBias", "_MklNativeConv2DBackpropFilterWithBias"),
-    "__MklDummyConv2DBackpropFilterWithBias",
-)
+CONV_WITH_BIAS = onednn_kernels("Conv2DWithBias")
+FILTER_AND_BIAS_GRADIENTS = onednn_kernels("Conv2DBackpropFilterWithBias")
 
 
 class Kernel(NamedTuple):
@@ -55,11 +49,7 @@ class Kernel(NamedTuple):
 
 
 def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Kernel:
-    """The filter that is an input; sizes are None if nothing is known of it.
-
-    Raises:
-        UnknownError: It has the wrong number of dimensions, or its format is unknown.
-    """
+    """The filter that is an input; sizes are None if nothing is known of it."""
     dims = op.input(index).shape
     if dims is None:
         return Kernel((None,) * n_spatial, None, None)
@@ -78,11 +68,7 @@ def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Ker
 
 
 def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> PartialShape:
-    """The shape of input 0 convolved with input 1 by the attributes of an op.
-
-    Raises:
-        UnknownError: Shapes or attributes do not fit.
-    """
+    """The shape of input 0 convolved with input 1 by the attributes of an op."""
     layout = layout_of(op, n_spatial)
     image: Sequence[Size] | None = op.input(0).shape
     if image is not None:
@@ -97,11 +83,7 @@ def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> Partial
 def convolved_dims(
     layout: Layout, windows: Windows, image: Sequence[Size] | None, kernel: Kernel
 ) -> PartialShape:
-    """The shape of a convolution; ``image`` is None if nothing is known of it.
-
-    Raises:
-        UnknownError: The channels of the image do not form groups as large as the filter's.
-    """
+    """The shape of a convolution; ``image`` is None if nothing is known of it."""
     image = image if image is not None else (None,) * layout.rank
     channels, seen = layout.channel_count(image), kernel.inputs
     if isinstance(channels, int) and isinstance(seen, int) and (seen < 1 or channels % seen):
@@ -111,21 +93,6 @@ def convolved_dims(
         for place, window in zip(layout.spatial, kernel.spatial, strict=True)
     ]
     return layout.dims(image[layout.batch], spatial, kernel.outputs)
-
-
-@RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))
-def _conv_2d(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2)]
-
-
-@RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))
-def _conv_3d(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 3)]
-
-
-@RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))
-def _depthwise(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2, depthwise=True)]
 
 
 @RULES.of("Conv")
@@ -190,11 +157,6 @@ def _filter_gradient(op: OpCall) -> list[PartialShape]:
     return [_filter_shape(op, n_spatial, op.input(2).shape)]
 
 
-@RULES.of(*DEPTHWISE_FILTER_GRADIENTS)
-def _depthwise_filter_gradient(op: OpCall) -> list[PartialShape]:
-    return [_filter_shape(op, 2, None)]
-
-
 def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> PartialShape:
     """The shape that input 1 spells out; the channels of the gradient are its last dimension."""
     spelled = spelled_shape(op, 1)
@@ -216,16 +178,6 @@ def _filter_and_bias_gradient(op: OpCall) -> list[PartialShape]:
     return [shape, bias]
 
 
-@RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")
-def _like_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape(0)]
-
-
-@RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")
-def _like_filter(op: OpCall) -> list[PartialShape]:
-    return [op.shape(1)]
-
-
 @RULES.of("Dilation2D")
 def _dilation(op: OpCall) -> list[PartialShape]:
     layout = Layout("NHWC")
@@ -233,3 +185,13 @@ def _dilation(op: OpCall) -> list[PartialShape]:
     height, width, channels = op.shape_of_rank(1, 3)
     kernel = Kernel((height, width), 1, same_dim(image[3], channels))
     return [convolved_dims(layout, windows_of(op, 4, "rates"), image, kernel)]
+
+
+RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))(lambda op: [convolved(op, 2)])
+RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))(lambda op: [convolved(op, 3)])
+RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))(
+    lambda op: [convolved(op, 2, depthwise=True)]
+)
+RULES.of(*DEPTHWISE_FILTER_GRADIENTS)(lambda op: [_filter_shape(op, 2, None)])
+RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")(lambda op: [op.shape()])
+RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")(lambda op: [op.shape(1)])

@@ -60,13 +60,13 @@ _UNIFORM_CONV = ((1, 2, 3), (4, 5, 6), (7, 8, 9))
 
 
 def dot_numbers(op: OpCall) -> DotNumbers:
-    """The dimensions of a dot product; errors as in ``conv_numbers``."""
+    """The dimensions of a dot product."""
     fields = _fields(op)
     return DotNumbers(*(tuple(fields.get(number, ())) for number in (1, 2, 3, 4)))
 
 
 def gather_numbers(op: OpCall) -> GatherNumbers:
-    """The dimensions of a gather; errors as in ``conv_numbers``.
+    """The dimensions of a gather.
 
     Dimensions that are batches of operand and indices are left out of a slice like collapsed ones.
     """
@@ -76,11 +76,7 @@ def gather_numbers(op: OpCall) -> GatherNumbers:
 
 
 def conv_numbers(op: OpCall) -> ConvNumbers:
-    """The dimensions of a convolution.
-
-    Raises:
-        UnknownError: The attribute is missing, or no such message.
-    """
+    """The dimensions of a convolution."""
     uniform = op.type.startswith("Uniform")
     fields = _fields(op)
     if uniform and not fields:

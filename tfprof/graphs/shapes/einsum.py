@@ -20,8 +20,8 @@ _DOTS = "..."
 class Einsum(NamedTuple):
     """An equation with its sizes.
 
-    A dimension that an ellipsis stands for has a label of its own: ``.0`` for the last one, ``.1``
-    for the one before. Those broadcast.
+    The dimensions of an ellipsis, which broadcast, have labels of their own: ``.0`` for the last,
+    ``.1`` for the one before.
 
     Attributes:
         operands: Labels of each operand.
@@ -51,11 +51,7 @@ class Einsum(NamedTuple):
 
 
 def read_einsum(op: OpCall) -> Einsum:
-    """The equation of an op.
-
-    Raises:
-        UnknownError: It makes no sense, does not fit the shapes, or those are unknown.
-    """
+    """The equation of an op."""
     equation = op.text("equation").replace(" ", "")
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
@@ -76,7 +72,7 @@ def read_einsum(op: OpCall) -> Einsum:
 
 
 def _labels(term: str, n_dots: int) -> Labels:
-    """Labels of a term whose ellipsis stands for so many dimensions."""
+    """Labels of a term whose ellipsis stands for ``n_dots`` dimensions."""
     before, dots, after = term.partition(_DOTS)
     letters = before + after
     if n_dots < 0 or (n_dots and not dots) or (letters and not letters.isalpha()):
@@ -99,7 +95,7 @@ def _sizes(operands: tuple[Labels, ...], shapes: tuple[Dims, ...]) -> dict[str, 
 
 
 def _implied_result(operands: tuple[Labels, ...], n_dots: int) -> Labels:
-    """Without an arrow: the labels that occur once, in the order of the alphabet."""
+    """Without an arrow: the labels that occur once, sorted."""
     counts = Counter(label for labels in operands for label in labels)
     once = [label for label, count in counts.items() if count == 1 and label.isalpha()]
     return (*_labels(_DOTS, n_dots), *sorted(once))

@@ -9,24 +9,18 @@ from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes import arrays
 from tfprof.graphs.shapes.arguments import count_attr, spelled_numbers
 from tfprof.graphs.shapes.conv import convolved, convolved_dims, kernel_of
+from tfprof.graphs.shapes.onednn import onednn_kernels
 from tfprof.graphs.shapes.rules import Rules
 from tfprof.graphs.shapes.windows import Size, layout_of, windows_of
 
 RULES: Rules[PartialShape] = Rules()
 
-PADDED_CONV = ("_MklPadWithConv2D", "_MklNativePadWithConv2D", "__MklDummyPadWithConv2D")
-PADDED_FUSED_CONV = (
-    *("_MklPadWithFusedConv2D", "_MklNativePadWithFusedConv2D"),
-    "__MklDummyPadWithFusedConv2D",
-)
+PADDED_CONV = onednn_kernels("PadWithConv2D")
+PADDED_FUSED_CONV = onednn_kernels("PadWithFusedConv2D")
 
 
 def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:
-    """A shape with the paddings, two for each dimension, that an input gives.
-
-    Raises:
-        UnknownError: They do not fit.
-    """
+    """A shape with the paddings, two for each dimension, that an input gives."""
     amounts = spelled_numbers(op, index) if op.input(index).values is not None else None
     if amounts is None:
         return (None,) * len(image)
@@ -39,25 +33,15 @@ def padded(op: OpCall, image: tuple[Size, ...], index: int) -> tuple[Size, ...]:
     )
 
 
-@RULES.of("FusedPadConv2D")
-def _padded_conv(op: OpCall) -> list[PartialShape]:
-    """Paddings come before the filter."""
-    return [_convolved(op, padded(op, op.shape_of_rank(0, 4), 1), 2)]
-
-
 @RULES.of(*PADDED_CONV, *PADDED_FUSED_CONV)
 def _onednn_padded_conv(op: OpCall) -> list[PartialShape]:
-    """Paddings come behind the filter and what is fused."""
+    """Paddings come after the filter and the arguments of fused ops."""
     index = 2 + (op.integer("num_args") if op.type in PADDED_FUSED_CONV else 0)
     return [_convolved(op, padded(op, op.shape_of_rank(0, 4), index), 1)]
 
 
 def resized(op: OpCall) -> tuple[Size, ...]:
-    """The shape of the image after it has been given the size in input 1.
-
-    Raises:
-        UnknownError: That is no height and width.
-    """
+    """The shape of the image resized to the size in input 1."""
     batch, _, _, channels = op.shape_of_rank(0, 4)
     sizes = spelled_numbers(op, 1)
     if sizes is None:
@@ -67,30 +51,15 @@ def resized(op: OpCall) -> tuple[Size, ...]:
     return batch, *sizes, channels
 
 
-@RULES.of("FusedResizeAndPadConv2D")
-def _resized_conv(op: OpCall) -> list[PartialShape]:
-    return [_convolved(op, padded(op, resized(op), 2), 3)]
-
-
 def _convolved(op: OpCall, image: tuple[Size, ...], filter_index: int) -> PartialShape:
     layout = layout_of(op, 2)
     kernel = kernel_of(op, filter_index, 2, depthwise=False)
     return convolved_dims(layout, windows_of(op, 4), image, kernel)
 
 
-@RULES.of("FusedConv2DBiasActivation")
-def _conv_bias_activation(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2)]
-
-
-@RULES.of("_MklTranspose", "_MklConjugateTranspose")
-def _transpose(op: OpCall) -> Sequence[PartialShape]:
-    return arrays.RULES["Transpose"](op)
-
-
 @RULES.of("_MklConcat", "_MklConcatV2")
 def _concat(op: OpCall) -> Sequence[PartialShape]:
-    """Behind the values and the axis, which is first or last, come their layouts."""
+    """Layouts come after the values and the axis, which is first or last."""
     plain = OpCall(
         op.type.removeprefix("_Mkl"),
         op.inputs[: count_attr(op, "N") + 1],
@@ -98,3 +67,10 @@ def _concat(op: OpCall) -> Sequence[PartialShape]:
         output_types=op.output_types[:1],
     )
     return arrays.RULES[plain.type](plain)
+
+
+# Paddings come before the filter.
+RULES.of("FusedPadConv2D")(lambda op: [_convolved(op, padded(op, op.shape_of_rank(0, 4), 1), 2)])
+RULES.of("FusedResizeAndPadConv2D")(lambda op: [_convolved(op, padded(op, resized(op), 2), 3)])
+RULES.of("FusedConv2DBiasActivation")(lambda op: [convolved(op, 2)])
+RULES.of("_MklTranspose _MklConjugateTranspose")(arrays.RULES["Transpose"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import Dims, PartialShape
+from tfprof.graphs.model.tensors import Dims, PartialShape, known_dims
 from tfprof.graphs.shapes.arguments import (
     axis_in,
     count_attr,
@@ -44,39 +44,21 @@ def _gathered(params: Dims, indices: Dims, axis: int, batch: int) -> PartialShap
 
 
 def _variable_shape(op: OpCall) -> Dims:
-    shape = op.handle(0).shape
-    if shape is None:
+    dims = known_dims(op.handle(0).shape)
+    if dims is None:
         raise UnknownError("the shape of the variable is unknown")
-    known = tuple(dim for dim in shape if dim is not None)
-    if len(known) != len(shape):
-        raise UnknownError("the shape of the variable is partly unknown")
-    return known
+    return dims
 
 
 @RULES.of("GatherNd", "ResourceGatherNd")
 def _gather_slices(op: OpCall) -> Shapes:
-    """The last dimension of the indices counts the leading dimensions that they go through."""
+    """The last dimension of the indices is the number of leading dimensions that they index."""
     params = op.shape(0) if op.type == "GatherNd" else _variable_shape(op)
     indices = op.shape(1)
     depth = indices[-1]
     if not isinstance(depth, int) or depth > len(params):
         raise UnknownError(f"indices of {depth} coordinates into {len(params)} dimensions")
     return [(*indices[:-1], *params[depth:])]
-
-
-@RULES.of("ScatterNd")
-def _scatter_slices(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 2)]
-
-
-@RULES.of(
-    *("ScatterAdd", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterSub"),
-    *("ScatterUpdate", "ScatterNdAdd", "ScatterNdMax", "ScatterNdMin", "ScatterNdSub"),
-    *("ScatterNdUpdate", "ScatterNdNonAliasingAdd", "TensorScatterAdd", "TensorScatterMax"),
-    *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "InplaceAdd", "InplaceSub"),
-)
-def _updated(op: OpCall) -> Shapes:
-    return [op.shape(0)]
 
 
 @RULES.of("OneHot")
@@ -136,7 +118,7 @@ def _dynamic_partition(op: OpCall) -> Shapes:
 
 @RULES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Shapes:
-    """The largest index says how many rows there are."""
+    """The largest index gives the number of rows."""
     n = len(op.inputs) // 2
     indices, data = op.inputs[:n], op.inputs[n:]
     inner = same_shape(
@@ -150,22 +132,6 @@ def _dynamic_stitch(op: OpCall) -> Shapes:
         return [(None, *inner)]
     largest = max((i for place in range(n) for i in op.known_ints(place)), default=-1)
     return [(largest + 1, *inner)]
-
-
-@RULES.of("Bincount")
-def _bincount(op: OpCall) -> Shapes:
-    return [(size(op, 1),)]
-
-
-@RULES.of("DenseBincount")
-def _dense_bincount(op: OpCall) -> Shapes:
-    """A histogram for each row of a matrix, or one."""
-    return [(*op.shape(0)[:-1], size(op, 1))]
-
-
-@RULES.of("LowerBound", "UpperBound")
-def _search(op: OpCall) -> Shapes:
-    return [op.shape(1)]
 
 
 @RULES.of("LookupTableFind", "LookupTableFindV2")
@@ -183,14 +149,9 @@ def _edit_distance(op: OpCall) -> Shapes:
     return [same_shape((hypothesis[:-1], truth[:-1]))]
 
 
-@RULES.of("UnravelIndex")
-def _unravel_index(op: OpCall) -> Shapes:
-    return [(op.shape_of_rank(1, 1)[0], *op.shape(0))]
-
-
 @RULES.of("RaggedTensorToTensor")
 def _ragged_to_tensor(op: OpCall) -> Shapes:
-    """The wanted shape crops or pads the ragged sizes; those that it leaves open stay."""
+    """The wanted shape crops or pads the ragged sizes; sizes that it leaves open stay."""
     wanted, inner = element_shape(op, 0), op.shape(1)[1:]
     kinds = op.attr("row_partition_types", ())
     rows: Number | None = None
@@ -207,7 +168,7 @@ def _ragged_to_tensor(op: OpCall) -> Shapes:
 
 @RULES.of("RaggedRange")
 def _ragged_range(op: OpCall) -> Shapes:
-    """Where each range begins, and the numbers of all."""
+    """The begin of each range, and the numbers of all."""
     n = max((op.shape(index) for index in range(3)), key=len)
     return [(n[0] + 1 if n else 2,), (None,)]
 
@@ -226,6 +187,19 @@ def _ragged_to_sparse(op: OpCall) -> Shapes:
     return [(None, rank), (None,), (rank,)]
 
 
-@RULES.of("RaggedTensorFromVariant")
-def _ragged_from_variant(op: OpCall) -> Shapes:
-    return [*[(None,)] * count_attr(op, "output_ragged_rank"), None]
+RULES.of("ScatterNd")(lambda op: [spelled_shape(op, 2)])
+RULES.of(
+    """
+    ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterSub ScatterUpdate ScatterNdAdd
+    ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterNdNonAliasingAdd TensorScatterAdd
+    TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate InplaceAdd InplaceSub
+    """
+)(lambda op: [op.shape()])
+RULES.of("Bincount")(lambda op: [(size(op, 1),)])
+# A histogram for each row of a matrix, or one.
+RULES.of("DenseBincount")(lambda op: [(*op.shape(0)[:-1], size(op, 1))])
+RULES.of("LowerBound UpperBound")(lambda op: [op.shape(1)])
+RULES.of("UnravelIndex")(lambda op: [(op.shape_of_rank(1, 1)[0], *op.shape(0))])
+RULES.of("RaggedTensorFromVariant")(
+    lambda op: [*[(None,)] * count_attr(op, "output_ragged_rank"), None]
+)

@@ -41,17 +41,10 @@ class Convolution(NamedTuple):
 
 
 def xla_convolution(op: OpCall) -> Convolution:
-    """The convolution of an XlaConv, whose steps are inputs.
-
-    Raises:
-        UnknownError: Shapes, steps and dimension numbers do not fit, or are unknown.
-    """
+    """The convolution of an XlaConv, whose steps are inputs."""
     numbers = conv_numbers(op)
     n_spatial = len(numbers.image.spatial)
-    padding = op.known_ints(3)
-    if len(padding) != 2 * n_spatial:
-        raise UnknownError(f"{len(padding)} paddings for {n_spatial} spatial dimensions")
-    pairs = list(zip(padding[::2], padding[1::2], strict=True))
+    pairs = _pairs(op.known_ints(3), n_spatial)
     strides, image_dilations, filter_dilations = (
         _for_each(op.known_ints(index), n_spatial) for index in (2, 4, 5)
     )
@@ -59,12 +52,14 @@ def xla_convolution(op: OpCall) -> Convolution:
     return _convolution(op, numbers, steps)
 
 
-def uniform_convolution(op: OpCall) -> Convolution:
-    """The convolution of a UniformQuantizedConvolution, whose steps are attributes.
+def _pairs(padding: tuple[int, ...], n_spatial: int) -> list[tuple[int, int]]:
+    if len(padding) != 2 * n_spatial:
+        raise UnknownError(f"{len(padding)} paddings for {n_spatial} spatial dimensions")
+    return list(zip(padding[::2], padding[1::2], strict=True))
 
-    Raises:
-        UnknownError: Shapes, steps and dimension numbers do not fit, or are unknown.
-    """
+
+def uniform_convolution(op: OpCall) -> Convolution:
+    """The convolution of a UniformQuantizedConvolution, whose steps are attributes."""
     numbers = conv_numbers(op)
     n_spatial = len(numbers.image.spatial)
     strides, image_dilations, filter_dilations = (
@@ -74,10 +69,7 @@ def uniform_convolution(op: OpCall) -> Convolution:
     padding = op.text("padding")
     pairs = [(0, 0)] * n_spatial
     if padding == "EXPLICIT":
-        amounts = op.ints("explicit_padding")
-        if len(amounts) != 2 * n_spatial:
-            raise UnknownError(f"{len(amounts)} paddings for {n_spatial} spatial dimensions")
-        pairs = list(zip(amounts[::2], amounts[1::2], strict=True))
+        pairs = _pairs(op.ints("explicit_padding"), n_spatial)
     elif padding not in ("SAME", "VALID"):
         raise UnknownError(f"the padding {padding!r} is unknown")
     steps = Steps(strides, pairs, image_dilations, filter_dilations)
@@ -85,7 +77,7 @@ def uniform_convolution(op: OpCall) -> Convolution:
 
 
 def _for_each(steps: tuple[int, ...], n_spatial: int) -> tuple[int, ...]:
-    """One step for each spatial dimension; none at all stands for steps of 1."""
+    """One step for each spatial dimension; an empty list means steps of 1."""
     steps = steps or (1,) * n_spatial
     if len(steps) != n_spatial or any(step < 1 for step in steps):
         raise UnknownError(f"the steps {steps} are not {n_spatial} positive numbers")
@@ -142,11 +134,7 @@ def _placed(roles: Roles, first: Number, second: Number, spatial: Sequence[Numbe
 
 
 def _check(roles: Roles, rank: int) -> None:
-    """Every dimension has one role.
-
-    Raises:
-        UnknownError: One has none, or several.
-    """
+    """Every dimension has one role."""
     places: Places = (roles.first, roles.second, *roles.spatial)
     if sorted(places) != list(range(rank)):
         raise UnknownError(f"the dimension numbers {places} do not fit {rank} dimensions")

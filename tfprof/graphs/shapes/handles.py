@@ -24,11 +24,6 @@ HANDLES: Rules[Handle | None] = Rules()
 Handles: TypeAlias = "Sequence[Handle | None]"
 
 
-@HANDLES.of("VarHandleOp", "_XlaAotOnlyVarHandleOp")
-def _variable(op: OpCall) -> Handles:
-    return [Handle(shape_attr(op), op.integer("dtype"))]
-
-
 @HANDLES.of("_VarHandlesOp")
 def _variables(op: OpCall) -> Handles:
     shapes, dtypes = op.attr("shapes"), op.ints("dtypes")
@@ -46,28 +41,9 @@ def _argument(op: OpCall) -> Handles:
     return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]
 
 
-@HANDLES.of(
-    *("Identity", "StopGradient", "PreventGradient", "Snapshot", "DeepCopy", "Copy", "CopyHost"),
-    *("Enter", "Exit", "NextIteration", "RefIdentity", "RefEnter", "RefExit", "ZerosLike"),
-    *("RefNextIteration", "CheckNumerics", "_EagerConst", "EnsureShape", "DebugIdentity"),
-)
-def _same(op: OpCall) -> Handles:
-    return [op.handle(0)]
-
-
-@HANDLES.of("IdentityN")
-def _all_same(op: OpCall) -> Handles:
-    return [tensor.handle for tensor in op.inputs]
-
-
-@HANDLES.of("Switch", "RefSwitch")
-def _switch(op: OpCall) -> Handles:
-    return [op.handle(0)] * 2
-
-
 @HANDLES.of("Merge", "RefMerge")
 def _merge(op: OpCall) -> Handles:
-    """What comes back from the end of a loop may not be known yet: only a shape is taken then."""
+    """The input from the end of a loop may not be known yet; the length is unknown then."""
     known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
     if not known:
         raise UnknownError("it is unknown what is merged")
@@ -99,16 +75,6 @@ def _items(op: OpCall, index: int, length: Number | None) -> Handles:
     return [Handle(element_shape(op, index), op.integer("element_dtype"), length)]
 
 
-@HANDLES.of("EmptyTensorList")
-def _empty_list(op: OpCall) -> Handles:
-    return _items(op, 0, 0)
-
-
-@HANDLES.of("TensorListReserve")
-def _reserved_list(op: OpCall) -> Handles:
-    return _items(op, 0, size(op, 1))
-
-
 @HANDLES.of("TensorListFromTensor")
 def _list_of_rows(op: OpCall) -> Handles:
     rows = op.shape(0)
@@ -117,7 +83,7 @@ def _list_of_rows(op: OpCall) -> Handles:
 
 @HANDLES.of("TensorListScatterV2", "TensorListScatter")
 def _scattered_list(op: OpCall) -> Handles:
-    """As long as is asked for; else the largest index says it."""
+    """The length is an input; if it is -1, the largest index gives it."""
     length: Number | None = None
     stated = op.input(3).values
     if stated is not None and stated != (-1,):
@@ -135,7 +101,7 @@ def _split_list(op: OpCall) -> Handles:
 
 
 def _refined(handles: Handles, item: PartialShape) -> Handles:
-    """Lists of whose elements the shape is known from what is put in."""
+    """Lists whose elements have the shape of an item that is put in."""
     return [
         None if handle is None else handle._replace(shape=same_shape((handle.shape, item)))
         for handle in handles
@@ -150,28 +116,8 @@ def _set_item(op: OpCall) -> Handles:
     return _refined([handle], op.input(2).shape)
 
 
-@HANDLES.of("TensorListPushBack")
-def _push_back(op: OpCall) -> Handles:
-    return _refined([_longer(op.handle(0), 1)], op.input(1).shape)
-
-
-@HANDLES.of("TensorListPopBack")
-def _pop_back(op: OpCall) -> Handles:
-    return [_longer(op.handle(0), -1), None]
-
-
 def _longer(handle: Handle, by: Number) -> Handle:
     return handle if handle.length is None else handle._replace(length=handle.length + by)
-
-
-@HANDLES.of("TensorListResize")
-def _resized_list(op: OpCall) -> Handles:
-    return [op.handle(0)._replace(length=size(op, 1))]
-
-
-@HANDLES.of("TensorListScatterIntoExistingList")
-def _scattered_into_list(op: OpCall) -> Handles:
-    return _refined([op.handle(0)], op.shape(1)[1:])
 
 
 @HANDLES.of("TensorListConcatLists")
@@ -190,11 +136,6 @@ def _array(op: OpCall) -> Handles:
     return [Handle(shape_attr(op, "element_shape"), op.integer("dtype"), length)] * (
         2 if op.type == "TensorArrayV3" else 1
     )
-
-
-@HANDLES.of("TensorArrayWriteV3", "TensorArrayWriteV2", "TensorArrayWrite")
-def _write(op: OpCall) -> Handles:
-    return _refined([array_of(op)], op.input(2).shape)
 
 
 @HANDLES.of("TensorArrayScatterV3", "TensorArrayScatterV2", "TensorArrayScatter")
@@ -220,11 +161,6 @@ def _split(op: OpCall) -> Handles:
     return _refined([_at_least_as_long(array_of(op), n)], (None, *op.shape(1)[1:]))
 
 
-@HANDLES.of("TensorArrayGradV3", "TensorArrayGradV2", "TensorArrayGrad")
-def _gradient(op: OpCall) -> Handles:
-    return [array_of(op)] * max(1, len(op.output_types))
-
-
 @HANDLES.of("TensorArrayGradWithShape")
 def _longer_gradient(op: OpCall) -> Handles:
     """Its elements have more dimensions, in front of those of the array."""
@@ -233,19 +169,43 @@ def _longer_gradient(op: OpCall) -> Handles:
     return [array._replace(shape=item)] * 2
 
 
-@HANDLES.of("StackV2", "Stack")
-def _stack(op: OpCall) -> Handles:
-    """What is pushed is not known where the stack is made."""
-    return [Handle(None, op.integer("elem_type"))]
-
-
 @HANDLES.of(
     *("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue"),
     *("RandomShuffleQueueV2",),
 )
 def _queue(op: OpCall) -> Handles:
-    """Only of queues with one component: a handle has one shape."""
+    """A handle has one shape, so only queues with one component are followed."""
     shapes, dtypes = op.attr("shapes"), op.ints("component_types")
     if not isinstance(shapes, tuple) or len(shapes) != 1:
         raise UnknownError("the shapes in the queue are unknown")
     return [Handle(as_shape(shapes[0]), dtypes[0] if len(dtypes) == 1 else 0)]
+
+
+HANDLES.of("VarHandleOp _XlaAotOnlyVarHandleOp")(
+    lambda op: [Handle(shape_attr(op), op.integer("dtype"))]
+)
+HANDLES.of(
+    """
+    Identity StopGradient PreventGradient Snapshot DeepCopy Copy CopyHost Enter Exit NextIteration
+    RefIdentity RefEnter RefExit ZerosLike RefNextIteration CheckNumerics _EagerConst EnsureShape
+    DebugIdentity
+    """
+)(lambda op: [op.handle(0)])
+HANDLES.of("IdentityN")(lambda op: [tensor.handle for tensor in op.inputs])
+HANDLES.of("Switch RefSwitch")(lambda op: [op.handle(0)] * 2)
+HANDLES.of("EmptyTensorList")(lambda op: _items(op, 0, 0))
+HANDLES.of("TensorListReserve")(lambda op: _items(op, 0, size(op, 1)))
+HANDLES.of("TensorListPushBack")(lambda op: _refined([_longer(op.handle(0), 1)], op.input(1).shape))
+HANDLES.of("TensorListPopBack")(lambda op: [_longer(op.handle(0), -1), None])
+HANDLES.of("TensorListResize")(lambda op: [op.handle(0)._replace(length=size(op, 1))])
+HANDLES.of("TensorListScatterIntoExistingList")(
+    lambda op: _refined([op.handle(0)], op.shape(1)[1:])
+)
+HANDLES.of("TensorArrayWriteV3 TensorArrayWriteV2 TensorArrayWrite")(
+    lambda op: _refined([array_of(op)], op.input(2).shape)
+)
+HANDLES.of("TensorArrayGradV3 TensorArrayGradV2 TensorArrayGrad")(
+    lambda op: [array_of(op)] * max(1, len(op.output_types))
+)
+# The op that makes a stack does not say what is pushed.
+HANDLES.of("StackV2 Stack")(lambda op: [Handle(None, op.integer("elem_type"))])

@@ -1,4 +1,4 @@
-"""All rules together: what comes out of an op."""
+"""All rules together, and the outputs of an op by them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SHAPE_FAMILIES = (
 )  # fmt: skip
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError, ArithmeticError)
-"""What a rule or formula may run into if the graph contradicts the op's definition."""
+"""Errors of rules and formulas if the graph contradicts the op's definition."""
 
 
 def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[ResultT]]]:
@@ -68,13 +68,13 @@ SHAPES = _joined([family.RULES for family in _SHAPE_FAMILIES])
 """Rule for the output shapes, by op type."""
 
 HANDLES = _joined([handles.HANDLES, sparse.HANDLES])
-"""Rule for what outputs refer to, by op type."""
+"""Rule for the handles of outputs, by op type."""
 
 
 def infer(
     op: OpCall, n_outputs: int
 ) -> tuple[tuple[PartialShape, ...], tuple[Values | None, ...], tuple[Handle | None, ...]]:
-    """Shapes, values and handles of all outputs of an op, None for what is not known."""
+    """Shapes, values and handles of all outputs of an op, None where unknown."""
     shapes = _answer(SHAPES, op, n_outputs)
     return (
         tuple(None if _is_impossible(shape) else shape for shape in shapes),
@@ -91,13 +91,13 @@ def _is_impossible(shape: PartialShape) -> bool:
 def _answer(
     rules: Mapping[str, Rule[Sequence[ResultT | None]]], op: OpCall, n_outputs: int
 ) -> tuple[ResultT | None, ...]:
-    """What a rule says, one answer for each output."""
+    """The answers of a rule, one for each output."""
     rule = rules.get(op.type)
     if rule is None:
         return (None,) * n_outputs
     try:
         answers = tuple(rule(op))
     except (UnknownError, *MISFITS):
-        # Who needs the answer says that it is missing, and the graph may know it.
+        # The graph may have the answer; if not, whoever needs it reports that it is unknown.
         return (None,) * n_outputs
     return (answers + (None,) * n_outputs)[:n_outputs]

@@ -41,16 +41,6 @@ def _lu(op: OpCall) -> list[PartialShape]:
     return [(*batch, n, n), (*batch, n)]
 
 
-@RULES.of("MatrixDeterminant", "BatchMatrixDeterminant")
-def _determinant(op: OpCall) -> list[PartialShape]:
-    return [_matrix(op)[0]]
-
-
-@RULES.of("LogMatrixDeterminant")
-def _log_determinant(op: OpCall) -> list[PartialShape]:
-    return [_matrix(op)[0]] * 2
-
-
 @RULES.of("MatrixSolve", "BatchMatrixSolve")
 def _solve(op: OpCall) -> list[PartialShape]:
     batch, n = _square(op)
@@ -70,16 +60,6 @@ def _least_squares(op: OpCall) -> list[PartialShape]:
     return [(*batch, n, _matrix(op, 1)[2])]
 
 
-@RULES.of("TridiagonalSolve")
-def _tridiagonal_solve(op: OpCall) -> list[PartialShape]:
-    return [op.shape(1)]
-
-
-@RULES.of("TridiagonalMatMul")
-def _tridiagonal_mat_mul(op: OpCall) -> list[PartialShape]:
-    return [op.shape(3)]
-
-
 @RULES.of("Qr")
 def _qr(op: OpCall) -> list[PartialShape]:
     batch, m, n = _matrix(op)
@@ -89,7 +69,7 @@ def _qr(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("Svd", "BatchSvd")
 def _svd(op: OpCall) -> list[PartialShape]:
-    """The vectors are empty where they are not asked for."""
+    """The vectors are empty unless they are requested."""
     batch, m, n = _matrix(op)
     p = minimum(m, n)
     if not op.flag("compute_uv", True):
@@ -111,3 +91,9 @@ def _eigenvalues_above_vectors(op: OpCall) -> list[PartialShape]:
     """The eigenvalues are the first row of the result."""
     batch, n = _square(op)
     return [(*batch, n + 1, n)]
+
+
+RULES.of("MatrixDeterminant BatchMatrixDeterminant")(lambda op: [_matrix(op)[0]])
+RULES.of("LogMatrixDeterminant")(lambda op: [_matrix(op)[0]] * 2)
+RULES.of("TridiagonalSolve")(lambda op: [op.shape(1)])
+RULES.of("TridiagonalMatMul")(lambda op: [op.shape(3)])

@@ -17,11 +17,7 @@ Matrix = tuple["Number | None", "Number | None"]
 
 
 def matrix(op: OpCall, index: int, transposed: bool) -> Matrix:
-    """Rows and columns of an operand as it enters the product; None where unknown.
-
-    Raises:
-        UnknownError: It has less than two dimensions.
-    """
+    """Rows and columns of an operand as it enters the product; None where unknown."""
     dims = op.input(index).shape
     if dims is None:
         return None, None
@@ -41,27 +37,14 @@ def is_transposed(op: OpCall, operand: str) -> bool:
 
 
 def product_sizes(op: OpCall) -> tuple[Number | None, Number | None, Number | None]:
-    """m, k and n of the product of an m×k and a k×n matrix; None where unknown.
-
-    Raises:
-        UnknownError: The matrices do not fit.
-    """
+    """m, k and n of the product of an m×k and a k×n matrix; None where unknown."""
     m, k = matrix(op, 0, is_transposed(op, "a"))
     other_k, n = matrix(op, 1, is_transposed(op, "b"))
     return m, same_dim(k, other_k), n
 
 
-@RULES.of("SparseMatMul", *with_onednn("MatMul", "_FusedMatMul"))
-def _mat_mul(op: OpCall) -> list[PartialShape]:
-    return [mat_mul_shape(op)]
-
-
 def mat_mul_shape(op: OpCall) -> PartialShape:
-    """The shape of a product of two matrices.
-
-    Raises:
-        UnknownError: They do not fit, or are no matrices.
-    """
+    """The shape of a product of two matrices."""
     for index in (0, 1):
         if op.input(index).shape is not None:
             op.shape_of_rank(index, 2)
@@ -77,6 +60,5 @@ def _batch_mat_mul(op: OpCall) -> list[PartialShape]:
     return [(*batch, m, n)]
 
 
-@RULES.of("XlaEinsum", *with_onednn("Einsum"))
-def _einsum(op: OpCall) -> list[PartialShape]:
-    return [read_einsum(op).shape]
+RULES.of(*with_onednn("MatMul", "_FusedMatMul"), "SparseMatMul")(lambda op: [mat_mul_shape(op)])
+RULES.of(*with_onednn("Einsum"), "XlaEinsum")(lambda op: [read_einsum(op).shape])

@@ -1,4 +1,4 @@
-"""Shapes of what comes out of lists, arrays of tensors, and queues."""
+"""Shapes of the outputs of ops on lists, arrays of tensors, and queues."""
 
 from __future__ import annotations
 
@@ -13,37 +13,11 @@ from tfprof.graphs.shapes.rules import Rules, Shapes
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of(
-    *("EmptyTensorList", "TensorListReserve", "TensorListFromTensor", "TensorListSetItem"),
-    *("TensorListPushBack", "TensorListResize", "TensorListScatter", "TensorListScatterV2"),
-    *("TensorListScatterIntoExistingList", "TensorListConcatLists", "TensorListSplit"),
-    *("TensorListLength", "EmptyTensorMap", "TensorMapErase", "TensorMapHasKey"),
-    *("TensorMapInsert", "TensorMapSize"),
-)
-def _list(op: OpCall) -> Shapes:
-    return [()]
-
-
-@RULES.of("TensorListPushBackBatch")
-def _lists(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
 def _item(op: OpCall, index: int | None) -> PartialShape:
-    """The shape of one element: what is known of the list, and what the op says."""
+    """The shape of one element, from the list and from the op."""
     handle = op.input(0).handle
     stated = None if index is None else element_shape(op, index)
     return same_shape((stated, None if handle is None else handle.shape))
-
-
-@RULES.of("TensorListPopBack")
-def _pop(op: OpCall) -> Shapes:
-    return [(), _item(op, 1)]
-
-
-@RULES.of("TensorListGetItem")
-def _get_item(op: OpCall) -> Shapes:
-    return [_item(op, 2)]
 
 
 @RULES.of("TensorListStack")
@@ -63,7 +37,7 @@ def _gather(op: OpCall) -> Shapes:
 
 @RULES.of("TensorListConcat", "TensorListConcatV2")
 def _concat(op: OpCall) -> Shapes:
-    """The parts may have different lengths; the second output tells them."""
+    """The parts may have different lengths, which are the second output."""
     handle = op.input(0).handle
     length = None if handle is None else handle.length
     if op.type == "TensorListConcat":
@@ -82,39 +56,9 @@ def _joined(item: PartialShape, length: Number | None) -> PartialShape:
 
 @RULES.of("TensorListElementShape")
 def _element_shape(op: OpCall) -> Shapes:
-    """A scalar where even the rank is unknown, so nothing is said then."""
+    """The shape is a scalar if the rank is unknown, so only a known rank gives an answer."""
     item = _item(op, None)
     return [None if item is None else (len(item),)]
-
-
-@RULES.of("TensorArrayV3")
-def _array(op: OpCall) -> Shapes:
-    return [(), ()]
-
-
-@RULES.of("TensorArrayV2", "TensorArray")
-def _old_array(op: OpCall) -> Shapes:
-    return [(2,)]
-
-
-@RULES.of("TensorArrayGradV3", "TensorArrayGradWithShape")
-def _array_gradient(op: OpCall) -> Shapes:
-    return [(), ()]
-
-
-@RULES.of("TensorArrayGradV2", "TensorArrayGrad")
-def _old_array_gradient(op: OpCall) -> Shapes:
-    return [(2,)]
-
-
-@RULES.of(
-    *("TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3", "TensorArraySizeV3"),
-    *("TensorArrayWriteV2", "TensorArrayScatterV2", "TensorArraySplitV2", "TensorArraySizeV2"),
-    *("TensorArrayWrite", "TensorArrayScatter", "TensorArraySplit", "TensorArraySize"),
-    *("TensorArrayUnpack",),
-)
-def _flow(op: OpCall) -> Shapes:
-    return [()]
 
 
 def array_of(op: OpCall) -> Handle:
@@ -124,21 +68,12 @@ def array_of(op: OpCall) -> Handle:
 
 
 def same_list(handles: Sequence[Handle]) -> Handle:
-    """What several handles of one list tell together; what the first ones say comes first.
-
-    Raises:
-        UnknownError: The shapes of its elements contradict each other.
-    """
+    """One handle from several of the same list; where they differ, the first one counts."""
     return Handle(
         same_shape(handle.shape for handle in handles),
         next((handle.dtype for handle in handles if handle.dtype), 0),
         next((handle.length for handle in handles if handle.length is not None), None),
     )
-
-
-@RULES.of("TensorArrayReadV3", "TensorArrayReadV2", "TensorArrayRead")
-def _read(op: OpCall) -> Shapes:
-    return [array_of(op).shape]
 
 
 @RULES.of("TensorArrayGatherV3", "TensorArrayGatherV2", "TensorArrayGather")
@@ -164,26 +99,6 @@ def _concat_array(op: OpCall) -> Shapes:
     return [_joined(item, array.length), (array.length,)]
 
 
-@RULES.of("StackV2", "Stack")
-def _stack_handle(op: OpCall) -> Shapes:
-    return [() if op.type == "StackV2" else (2,)]
-
-
-@RULES.of("StackPushV2", "StackPush")
-def _push(op: OpCall) -> Shapes:
-    return [op.shape(1)]
-
-
-@RULES.of("StackPopV2", "StackPop")
-def _pop_from_stack(op: OpCall) -> Shapes:
-    return [op.handle(0).shape]
-
-
-@RULES.of("QueueDequeueV2", "QueueDequeue")
-def _dequeue(op: OpCall) -> Shapes:
-    return [op.handle(0).shape]
-
-
 @RULES.of("QueueDequeueManyV2", "QueueDequeueMany")
 def _dequeue_many(op: OpCall) -> Shapes:
     item = op.handle(0).shape
@@ -198,6 +113,23 @@ def _dequeue_up_to(op: OpCall) -> Shapes:
     return [None if item is None else (None, *item)]
 
 
-@RULES.of("QueueSizeV2", "QueueSize", "QueueIsClosedV2", "QueueIsClosed")
-def _queue_state(op: OpCall) -> Shapes:
-    return [()]
+RULES.of(
+    """
+    EmptyTensorList TensorListReserve TensorListFromTensor TensorListSetItem TensorListPushBack
+    TensorListResize TensorListScatter TensorListScatterV2 TensorListScatterIntoExistingList
+    TensorListConcatLists TensorListSplit TensorListLength EmptyTensorMap TensorMapErase
+    TensorMapHasKey TensorMapInsert TensorMapSize TensorArrayWriteV3 TensorArrayScatterV3
+    TensorArraySplitV3 TensorArraySizeV3 TensorArrayWriteV2 TensorArrayScatterV2 TensorArraySplitV2
+    TensorArraySizeV2 TensorArrayWrite TensorArrayScatter TensorArraySplit TensorArraySize
+    TensorArrayUnpack QueueSizeV2 QueueSize QueueIsClosedV2 QueueIsClosed
+    """
+)(lambda op: [()])
+RULES.of("TensorListPushBackBatch")(lambda op: [op.shape()])
+RULES.of("TensorListPopBack")(lambda op: [(), _item(op, 1)])
+RULES.of("TensorListGetItem")(lambda op: [_item(op, 2)])
+RULES.of("TensorArrayV3 TensorArrayGradV3 TensorArrayGradWithShape")(lambda op: [(), ()])
+RULES.of("TensorArrayV2 TensorArray TensorArrayGradV2 TensorArrayGrad")(lambda op: [(2,)])
+RULES.of("TensorArrayReadV3 TensorArrayReadV2 TensorArrayRead")(lambda op: [array_of(op).shape])
+RULES.of("StackV2 Stack")(lambda op: [() if op.type == "StackV2" else (2,)])
+RULES.of("StackPushV2 StackPush")(lambda op: [op.shape(1)])
+RULES.of("StackPopV2 StackPop QueueDequeueV2 QueueDequeue")(lambda op: [op.handle(0).shape])

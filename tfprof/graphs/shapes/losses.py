@@ -11,11 +11,6 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("Softmax", "LogSoftmax", "_MklSoftmax")
-def _softmax(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
 @RULES.of("SoftmaxCrossEntropyWithLogits")
 def _cross_entropy(op: OpCall) -> list[PartialShape]:
     known = [tensor.shape for tensor in op.inputs[:2] if tensor.shape is not None]
@@ -42,11 +37,6 @@ def _ctc_loss(op: OpCall) -> list[PartialShape]:
     return [dims[1:2], dims]
 
 
-@RULES.of("CTCGreedyDecoder")
-def _ctc_greedy_decoder(op: OpCall) -> list[PartialShape]:
-    return [(None, 2), (None,), (2,), (op.shape_of_rank(0, 3)[1], 1)]
-
-
 @RULES.of("CTCBeamSearchDecoder")
 def _ctc_beam_search(op: OpCall) -> list[PartialShape]:
     """Indices of all paths come first, then all values, then all shapes."""
@@ -57,11 +47,6 @@ def _ctc_beam_search(op: OpCall) -> list[PartialShape]:
     return [*indices, *values, *shapes, (op.shape_of_rank(0, 3)[1], paths)]
 
 
-@RULES.of("ComputeAccidentalHits")
-def _accidental_hits(op: OpCall) -> list[PartialShape]:
-    return [(None,), (None,), (None,)]
-
-
 @RULES.of("Skipgram")
 def _skipgram(op: OpCall) -> list[PartialShape]:
     batch = op.integer("batch_size")
@@ -70,6 +55,7 @@ def _skipgram(op: OpCall) -> list[PartialShape]:
     return [(None,), (None,), (), (), (), (batch,), (batch,)]
 
 
-@RULES.of("NegTrain")
-def _no_output(op: OpCall) -> list[PartialShape]:
-    return []
+RULES.of("Softmax LogSoftmax _MklSoftmax")(lambda op: [op.shape()])
+RULES.of("CTCGreedyDecoder")(lambda op: [(None, 2), (None,), (2,), (op.shape_of_rank(0, 3)[1], 1)])
+RULES.of("ComputeAccidentalHits")(lambda op: [(None,), (None,), (None,)])
+RULES.of("NegTrain")(lambda op: [])

@@ -14,7 +14,7 @@ _CHANNELS_FIRST = ("NCHW", "NCDHW")
 
 
 def _image(op: OpCall, *indices: int) -> Dims:
-    """Dimensions of the first of some inputs, all of one shape, whose rank is known."""
+    """Dimensions of the first input of known rank, of several that have the same shape."""
     for index in indices:
         if op.input(index).shape is not None:
             return op.shape(index)
@@ -22,7 +22,7 @@ def _image(op: OpCall, *indices: int) -> Dims:
 
 
 def _channels(op: OpCall, image: Dims, scale: int) -> Number:
-    """Channels, from the scale if the image leaves them open."""
+    """Number of channels, from the scale if the image does not give it."""
     if len(image) < 2:
         raise UnknownError(f"a batch normalization of {len(image)} dimensions")
     channels = image[1 if op.text("data_format") in _CHANNELS_FIRST else -1]
@@ -46,49 +46,8 @@ def _backward(op: OpCall) -> list[PartialShape]:
     return [image, (channels,), (channels,), (0,), (0,)]
 
 
-def _layouts(n: int) -> list[PartialShape]:
-    """Outputs that describe oneDNN's memory layout."""
-    return [(None,)] * n
-
-
-@RULES.of(
-    *("FusedBatchNorm", "FusedBatchNormV2", "_MklNativeFusedBatchNorm"),
-    "_MklNativeFusedBatchNormV2",
-)
-def _batch_norm(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 5)
-
-
-@RULES.of(
-    *("FusedBatchNormV3", "_MklNativeFusedBatchNormV3", "_FusedBatchNormEx"),
-    "_MklNativeFusedBatchNormEx",
-)
-def _batch_norm_v3(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 6)
-
-
-@RULES.of("_MklFusedBatchNorm", "_MklFusedBatchNormV2")
-def _mkl_batch_norm(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 5) + _layouts(5)
-
-
-@RULES.of("_MklFusedBatchNormV3", "_MklFusedBatchNormEx")
-def _mkl_batch_norm_v3(op: OpCall) -> list[PartialShape]:
-    return _forward(op, 6) + _layouts(6)
-
-
-@RULES.of(
-    *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
-    *("_MklNativeFusedBatchNormGrad", "_MklNativeFusedBatchNormGradV2"),
-    "_MklNativeFusedBatchNormGradV3",
-)
-def _batch_norm_grad(op: OpCall) -> list[PartialShape]:
-    return _backward(op)
-
-
-@RULES.of("_MklFusedBatchNormGrad", "_MklFusedBatchNormGradV2", "_MklFusedBatchNormGradV3")
-def _mkl_batch_norm_grad(op: OpCall) -> list[PartialShape]:
-    return _backward(op) + _layouts(5)
+_LAYOUT: list[PartialShape] = [(None,)]
+"""An output that describes oneDNN's memory layout."""
 
 
 @RULES.of("_FusedBatchNormGradEx")
@@ -98,19 +57,34 @@ def _fused_batch_norm_grad(op: OpCall) -> list[PartialShape]:
     return _backward(op) + [image] * sides
 
 
-@RULES.of("BatchNormWithGlobalNormalization", "_MklLayerNorm", "_MklFusedInstanceNorm", "LRN")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("LRNGrad")
-def _local_response_grad(op: OpCall) -> list[PartialShape]:
-    return [_image(op, 0, 1, 2)]
-
-
 @RULES.of("BatchNormWithGlobalNormalizationGrad")
 def _global_batch_norm_grad(op: OpCall) -> list[PartialShape]:
     image = _image(op, 0, 4)
     if not image:
         raise UnknownError("a batch normalization of a scalar")
     return [image, *[(image[-1],)] * 4]
+
+
+RULES.of("FusedBatchNorm FusedBatchNormV2 _MklNativeFusedBatchNorm _MklNativeFusedBatchNormV2")(
+    lambda op: _forward(op, 5)
+)
+RULES.of(
+    """
+    FusedBatchNormV3 _MklNativeFusedBatchNormV3 _FusedBatchNormEx _MklNativeFusedBatchNormEx
+    """
+)(lambda op: _forward(op, 6))
+RULES.of("_MklFusedBatchNorm _MklFusedBatchNormV2")(lambda op: _forward(op, 5) + _LAYOUT * 5)
+RULES.of("_MklFusedBatchNormV3 _MklFusedBatchNormEx")(lambda op: _forward(op, 6) + _LAYOUT * 6)
+RULES.of(
+    """
+    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 _MklNativeFusedBatchNormGrad
+    _MklNativeFusedBatchNormGradV2 _MklNativeFusedBatchNormGradV3
+    """
+)(_backward)
+RULES.of("_MklFusedBatchNormGrad _MklFusedBatchNormGradV2 _MklFusedBatchNormGradV3")(
+    lambda op: _backward(op) + _LAYOUT * 5
+)
+RULES.of("BatchNormWithGlobalNormalization _MklLayerNorm _MklFusedInstanceNorm LRN")(
+    lambda op: [op.shape()]
+)
+RULES.of("LRNGrad")(lambda op: [_image(op, 0, 1, 2)])

@@ -20,11 +20,7 @@ MAXIMUM_GRADIENTS = with_onednn("MaxPoolGrad", "MaxPool3DGrad")
 
 
 def window_sizes(op: OpCall) -> tuple[int, ...]:
-    """Size of the window along each dimension, from the attribute or from the input before last.
-
-    Raises:
-        UnknownError: It is unknown, or not a size.
-    """
+    """Size of the window along each dimension, from the attribute or from the input before last."""
     return _steps(op, "ksize", -2)
 
 
@@ -37,11 +33,7 @@ def _steps(op: OpCall, name: str, index: int) -> tuple[int, ...]:
 
 
 def pooled(op: OpCall) -> PartialShape:
-    """The shape of input 0 after pooling; windows may slide along any dimension.
-
-    Raises:
-        UnknownError: Shapes or attributes do not fit.
-    """
+    """The shape of input 0 after pooling; windows may slide along any dimension."""
     sizes = window_sizes(op)
     n_dims = len(sizes)
     layout = layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
@@ -53,31 +45,6 @@ def pooled(op: OpCall) -> PartialShape:
     image = op.shape_of_rank(0, layout.rank)
     dims = (windows.along(place, image[place], size) for place, size in enumerate(sizes))
     return (*dims, *image[n_dims:])
-
-
-@RULES.of(*POOLS, "MaxPoolV2")
-def _pool(op: OpCall) -> list[PartialShape]:
-    return [pooled(op)]
-
-
-@RULES.of("MaxPoolWithArgmax")
-def _pool_with_places(op: OpCall) -> list[PartialShape]:
-    return [pooled(op)] * 2
-
-
-@RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
-def _like_image(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad")
-def _like_result(op: OpCall) -> list[PartialShape]:
-    return [op.input(1).shape]
-
-
-@RULES.of("MaxPoolGradGradWithArgmax")
-def _like_places(op: OpCall) -> list[PartialShape]:
-    return [op.input(2).shape]
 
 
 @RULES.of(*AVERAGE_GRADIENTS)
@@ -100,7 +67,7 @@ def _fractional_image_as_numbers(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("FractionalAvgPool", "FractionalMaxPool")
 def _fractional_pool(op: OpCall) -> list[PartialShape]:
-    """Sizes are divided by the ratios and rounded down; then where rows and columns begin."""
+    """Sizes divided by the ratios and rounded down; then the first rows and columns of windows."""
     ratios = op.attr("pooling_ratio")
     if not isinstance(ratios, tuple) or len(ratios) != 4:
         raise UnknownError("the attribute pooling_ratio is not four numbers")
@@ -116,3 +83,12 @@ def _shrunk(size: Number, ratio: float) -> Size:
     if isinstance(size, int):
         return int(size / ratio)
     return floor_div(size, int(ratio)) if Fraction(ratio).denominator == 1 else None
+
+
+RULES.of(*POOLS, "MaxPoolV2")(lambda op: [pooled(op)])
+RULES.of("MaxPoolWithArgmax")(lambda op: [pooled(op)] * 2)
+RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2 MaxPoolGradWithArgmax FractionalMaxPoolGrad")(
+    lambda op: [op.input(0).shape]
+)
+RULES.of("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")(lambda op: [op.input(1).shape])
+RULES.of("MaxPoolGradGradWithArgmax")(lambda op: [op.input(2).shape])

@@ -1,4 +1,4 @@
-"""Shapes of quantized kernels, whose results come with the range that they stand for."""
+"""Shapes of quantized kernels, whose results come with their range."""
 
 from __future__ import annotations
 
@@ -32,38 +32,9 @@ DEPTHWISE_CONVS = with_onednn(*(f"QuantizedDepthwiseConv2D{tail}" for tail in _D
 MAT_MULS = with_onednn(*(f"QuantizedMatMul{tail}" for tail in _MAT_MUL_TAILS))
 POOLS = with_onednn("QuantizedAvgPool", "QuantizedMaxPool")
 
-_SAME_SHAPE = (
-    *("QuantizedRelu", "QuantizedRelu6", "QuantizedReluX", "QuantizedInstanceNorm"),
-    *("QuantizedBatchNormWithGlobalNormalization", "QuantizedBiasAdd"),
-    *("QuantizeDownAndShrinkRange", "Requantize", "RequantizePerChannel"),
-)
-"""Results as large as input 0, and their range."""
-
-_SAME_SHAPE_WITHOUT_RANGE = (
-    *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars"),
-    *("FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantize", "QuantizeAndDequantizeV2"),
-    *("QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4"),
-    *("UniformQuantize", "UniformDequantize", "UniformRequantize", "UniformQuantizedClipByValue"),
-)
-
-
-def _with_range(op: OpCall, shape: PartialShape) -> list[PartialShape]:
-    """A result with its least and largest value."""
-    return [shape] if op.type.endswith("AndDequantize") else [shape, (), ()]
-
-
-@RULES.of(*CONVS)
-def _conv(op: OpCall) -> list[PartialShape]:
-    return _with_range_by_channel(op, convolved(op, 2))
-
-
-@RULES.of(*DEPTHWISE_CONVS)
-def _depthwise_conv(op: OpCall) -> list[PartialShape]:
-    return _with_range_by_channel(op, convolved(op, 2, depthwise=True))
-
 
 def _with_range_by_channel(op: OpCall, shape: PartialShape) -> list[PartialShape]:
-    """Accumulators keep one range for each channel of the filter, results in 8 bits one in all."""
+    """Accumulators have a range for each channel of the filter, 8-bit results one for all."""
     if op.type.endswith("Requantize"):
         return [shape, (), ()]
     bias = 1 if "WithBias" in op.type else 0
@@ -71,79 +42,15 @@ def _with_range_by_channel(op: OpCall, shape: PartialShape) -> list[PartialShape
     return [shape, by_channel, by_channel]
 
 
-@RULES.of(*MAT_MULS)
-def _mat_mul(op: OpCall) -> list[PartialShape]:
-    return _with_range(op, mat_mul_shape(op))
-
-
-@RULES.of("_FusedQuantizedConv2D")
-def _fused_conv(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2)]
-
-
-@RULES.of("_FusedQuantizedDepthwiseConv2D")
-def _fused_depthwise_conv(op: OpCall) -> list[PartialShape]:
-    return [convolved(op, 2, depthwise=True)]
-
-
-@RULES.of("_QuantizedMatMul")
-def _fused_mat_mul(op: OpCall) -> list[PartialShape]:
-    return [mat_mul_shape(op)]
-
-
-@RULES.of(*POOLS, "_QuantizedMaxPool3D")
-def _pool(op: OpCall) -> list[PartialShape]:
-    return [pooled(op), (), ()]
-
-
-@RULES.of(*_SAME_SHAPE)
-def _same_shape(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape, (), ()]
-
-
-@RULES.of(*_SAME_SHAPE_WITHOUT_RANGE)
-def _same_shape_without_range(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of("RequantizationRange", "RequantizationRangePerChannel")
-def _range(op: OpCall) -> list[PartialShape]:
-    return [(), ()]
-
-
-@RULES.of("QuantizedAdd", "QuantizedMul")
-def _broadcast(op: OpCall) -> list[PartialShape]:
-    return [broadcast(op.shape(0), op.shape(1)), (), ()]
-
-
-@RULES.of("UniformQuantizedAdd")
-def _uniform_add(op: OpCall) -> list[PartialShape]:
-    return [broadcast(op.shape(0), op.shape(1))]
-
-
 @RULES.of(*with_onednn("QuantizeV2"))
 def _quantize(op: OpCall) -> list[PartialShape]:
-    """There is a range for each slice along an axis, or one in all."""
+    """There is a range for each slice along an axis, or one for all."""
     shape = op.input(0).shape
     axis = op.integer("axis", -1)
     if axis == -1:
         return [shape, (), ()]
     ranges: PartialShape = (None,) if shape is None else (shape[axis_in(axis, len(shape))],)
     return [shape, ranges, ranges]
-
-
-@RULES.of(*with_onednn("Dequantize"))
-def _dequantize(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of(
-    "FakeQuantWithMinMaxVarsGradient",
-    "FakeQuantWithMinMaxVarsPerChannelGradient",
-    "QuantizeAndDequantizeV4Grad",
-)
-def _gradient_and_ranges(op: OpCall) -> list[PartialShape]:
-    return [op.input(1).shape, op.input(2).shape, op.input(3).shape]
 
 
 @RULES.of("QuantizedConcat", *with_onednn("QuantizedConcatV2"))
@@ -170,11 +77,42 @@ def _concatenated(shapes: list[Dims], axis: int) -> PartialShape:
     return dims
 
 
-@RULES.of("UniformQuantizedDot", "UniformQuantizedDotHybrid")
-def _uniform_dot(op: OpCall) -> list[PartialShape]:
-    return [mat_mul_shape(op)]
-
-
-@RULES.of("UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid")
-def _uniform_conv(op: OpCall) -> list[PartialShape]:
-    return [uniform_convolution(op).shape]
+RULES.of(*CONVS)(lambda op: _with_range_by_channel(op, convolved(op, 2)))
+RULES.of(*DEPTHWISE_CONVS)(lambda op: _with_range_by_channel(op, convolved(op, 2, depthwise=True)))
+RULES.of(*MAT_MULS)(
+    lambda op: [mat_mul_shape(op), (), ()][: 1 if op.type.endswith("AndDequantize") else 3]
+)
+RULES.of("_FusedQuantizedConv2D")(lambda op: [convolved(op, 2)])
+RULES.of("_FusedQuantizedDepthwiseConv2D")(lambda op: [convolved(op, 2, depthwise=True)])
+RULES.of("_QuantizedMatMul UniformQuantizedDot UniformQuantizedDotHybrid")(
+    lambda op: [mat_mul_shape(op)]
+)
+RULES.of(*POOLS, "_QuantizedMaxPool3D")(lambda op: [pooled(op), (), ()])
+RULES.of(
+    """
+    QuantizedRelu QuantizedRelu6 QuantizedReluX QuantizedInstanceNorm QuantizedBiasAdd
+    QuantizedBatchNormWithGlobalNormalization QuantizeDownAndShrinkRange Requantize
+    RequantizePerChannel
+    """
+)(lambda op: [op.input(0).shape, (), ()])
+RULES.of(
+    *with_onednn("Dequantize"),
+    """
+    FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars
+    FakeQuantWithMinMaxVarsPerChannel QuantizeAndDequantize QuantizeAndDequantizeV2
+    QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 UniformQuantize UniformDequantize
+    UniformRequantize UniformQuantizedClipByValue
+    """,
+)(lambda op: [op.input(0).shape])
+RULES.of("RequantizationRange RequantizationRangePerChannel")(lambda op: [(), ()])
+RULES.of("QuantizedAdd QuantizedMul")(lambda op: [broadcast(op.shape(0), op.shape(1)), (), ()])
+RULES.of("UniformQuantizedAdd")(lambda op: [broadcast(op.shape(0), op.shape(1))])
+RULES.of(
+    """
+    FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannelGradient
+    QuantizeAndDequantizeV4Grad
+    """
+)(lambda op: [op.input(1).shape, op.input(2).shape, op.input(3).shape])
+RULES.of("UniformQuantizedConvolution UniformQuantizedConvolutionHybrid")(
+    lambda op: [uniform_convolution(op).shape]
+)

@@ -10,12 +10,6 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of("LSTMBlockCell")
-def _lstm_cell(op: OpCall) -> list[PartialShape]:
-    """Seven matrices of units, from the cell before."""
-    return [op.shape_of_rank(1, 2)] * 7
-
-
 @RULES.of("LSTMBlockCellGrad")
 def _lstm_cell_grad(op: OpCall) -> list[PartialShape]:
     batch, units = op.shape_of_rank(1, 2)
@@ -26,17 +20,6 @@ def _lstm_cell_grad(op: OpCall) -> list[PartialShape]:
 def _block_lstm(op: OpCall) -> list[PartialShape]:
     steps, batch, _ = op.shape_of_rank(1, 3)
     return [(steps, batch, op.shape_of_rank(3, 2)[1])] * 7
-
-
-@RULES.of("BlockLSTMGrad", "BlockLSTMGradV2")
-def _block_lstm_grad(op: OpCall) -> list[PartialShape]:
-    """A gradient for each of the inputs from ``x`` on."""
-    return [op.input(index).shape for index in range(1, 9)]
-
-
-@RULES.of("GRUBlockCell")
-def _gru_cell(op: OpCall) -> list[PartialShape]:
-    return [op.shape_of_rank(1, 2)] * 4
 
 
 @RULES.of("GRUBlockCellGrad")
@@ -56,21 +39,6 @@ def _cudnn(op: OpCall) -> list[PartialShape]:
     return [*outputs, None] if op.type == "CudnnRNN" else [*outputs, None, None]
 
 
-@RULES.of("CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3")
-def _cudnn_grad(op: OpCall) -> list[PartialShape]:
-    return [op.input(index).shape for index in range(4)]
-
-
-@RULES.of("CudnnRNNParamsSize")
-def _params_size(op: OpCall) -> list[PartialShape]:
-    return [(1,)]
-
-
-@RULES.of("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
-def _params(op: OpCall) -> list[PartialShape]:
-    return [(None,)]
-
-
 @RULES.of("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")
 def _canonical(op: OpCall) -> list[PartialShape]:
     """Matrices of weights, then as many vectors of biases unless it says otherwise."""
@@ -82,3 +50,17 @@ def _canonical(op: OpCall) -> list[PartialShape]:
     matrices: list[PartialShape] = [(None, None)] * weights
     vectors: list[PartialShape] = [(None,)] * biases
     return matrices + vectors
+
+
+# Seven matrices of units, from the cell before.
+RULES.of("LSTMBlockCell")(lambda op: [op.shape_of_rank(1, 2)] * 7)
+# A gradient for each of the inputs from ``x`` on.
+RULES.of("BlockLSTMGrad BlockLSTMGradV2")(
+    lambda op: [op.input(index).shape for index in range(1, 9)]
+)
+RULES.of("GRUBlockCell")(lambda op: [op.shape_of_rank(1, 2)] * 4)
+RULES.of("CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3")(
+    lambda op: [op.input(index).shape for index in range(4)]
+)
+RULES.of("CudnnRNNParamsSize")(lambda op: [(1,)])
+RULES.of("CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2")(lambda op: [(None,)])

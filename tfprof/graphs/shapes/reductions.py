@@ -13,12 +13,9 @@ from tfprof.graphs.shapes.rules import Rules
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of(
-    *("Sum", "Prod", "Mean", "Max", "Min", "All", "Any", "EuclideanNorm"),
-    *("SparseReduceSum", "SparseReduceMax"),
-)
+@RULES.of("Sum Prod Mean Max Min All Any EuclideanNorm SparseReduceSum SparseReduceMax")
 def _reduction(op: OpCall) -> list[PartialShape]:
-    """Reduced axes go, or become 1."""
+    """Reduced axes are left out, or become 1."""
     sparse = op.type.startswith("Sparse")
     axes_index = 3 if sparse else 1
     dims: PartialShape = spelled_shape(op, 2) if sparse else op.shape()
@@ -56,26 +53,6 @@ def _arg_reduction(op: OpCall) -> list[PartialShape]:
     return [dims[:axis] + dims[axis + 1 :]]
 
 
-@RULES.of("Cumsum", "Cumprod", "CumulativeLogsumexp", "MakeUnique")
-def _as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("IsotonicRegression")
-def _twice_as_input(op: OpCall) -> list[PartialShape]:
-    return [op.shape(), op.shape()]
-
-
-@RULES.of("TopK", "TopKUnique", "TopKWithUnique")
-def _top_k_attribute(op: OpCall) -> list[PartialShape]:
-    return _top_k(op, op.integer("k"))
-
-
-@RULES.of("TopKV2")
-def _top_k_input(op: OpCall) -> list[PartialShape]:
-    return _top_k(op, size(op, 1))
-
-
 def _top_k(op: OpCall, k: Number | None) -> list[PartialShape]:
     dims = op.shape()
     if not dims:
@@ -100,35 +77,13 @@ def _without_last(op: OpCall) -> list[PartialShape]:
     return [dims[:-1]]
 
 
-@RULES.of("InTopK", "InTopKV2")
-def _in_top_k(op: OpCall) -> list[PartialShape]:
-    return [(op.shape_of_rank(0, 2)[0],)]
-
-
-@RULES.of("HistogramFixedWidth")
-def _histogram(op: OpCall) -> list[PartialShape]:
-    return [(size(op, 2),)]
-
-
-@RULES.of("RaggedBincount")
-def _ragged_bincount(op: OpCall) -> list[PartialShape]:
-    """A row for each row of the input, which has a split less than splits."""
-    return [(op.shape_of_rank(0, 1)[0] - 1, size(op, 2))]
-
-
 @RULES.of("SparseBincount")
 def _sparse_bincount(op: OpCall) -> list[PartialShape]:
-    """Rows are counted by themselves."""
+    """Each row has its own counts."""
     dims = spelled_shape(op, 2)
     if dims is None or not 1 <= len(dims) <= 2:
         raise UnknownError("the input of a count must have one or two dimensions")
     return [(*dims[:-1], size(op, 3))]
-
-
-@RULES.of("SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax")
-def _sorted_segments(op: OpCall) -> list[PartialShape]:
-    """The last segment id decides how many there are."""
-    return [(None, *_rows(op)[1:])]
 
 
 @RULES.of(
@@ -141,28 +96,36 @@ def _numbered_segments(op: OpCall) -> list[PartialShape]:
     return [(size(op, 2), *op.shape()[n_ids:])]
 
 
-@RULES.of("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN")
-def _sparse_segments(op: OpCall) -> list[PartialShape]:
-    return [(None, *_rows(op)[1:])]
-
-
-@RULES.of(
-    *("SparseSegmentSumWithNumSegments", "SparseSegmentMeanWithNumSegments"),
-    *("SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumGrad", "SparseSegmentMeanGrad"),
-    "SparseSegmentSqrtNGrad",
-)
-def _numbered_sparse_segments(op: OpCall) -> list[PartialShape]:
-    return [(size(op, 3), *_rows(op)[1:])]
-
-
-@RULES.of("SparseSegmentSumGradV2", "SparseSegmentMeanGradV2", "SparseSegmentSqrtNGradV2")
-def _unique_sparse_segments(op: OpCall) -> list[PartialShape]:
-    """One row for each index that occurs."""
-    return [(None, *_rows(op)[1:]), (None,)]
-
-
 def _rows(op: OpCall) -> Dims:
     dims = op.shape()
     if not dims:
         raise UnknownError("segments of a scalar")
     return dims
+
+
+RULES.of("Cumsum Cumprod CumulativeLogsumexp MakeUnique")(lambda op: [op.shape()])
+RULES.of("IsotonicRegression")(lambda op: [op.shape(), op.shape()])
+RULES.of("TopK TopKUnique TopKWithUnique")(lambda op: _top_k(op, op.integer("k")))
+RULES.of("TopKV2")(lambda op: _top_k(op, size(op, 1)))
+RULES.of("InTopK InTopKV2")(lambda op: [(op.shape_of_rank(0, 2)[0],)])
+RULES.of("HistogramFixedWidth")(lambda op: [(size(op, 2),)])
+# A row for each row of the input, which has one split more than rows.
+RULES.of("RaggedBincount")(lambda op: [(op.shape_of_rank(0, 1)[0] - 1, size(op, 2))])
+# The last segment id decides how many segments there are.
+RULES.of(
+    """
+    SegmentSum SegmentMean SegmentProd SegmentMin SegmentMax SparseSegmentSum SparseSegmentMean
+    SparseSegmentSqrtN
+    """
+)(lambda op: [(None, *_rows(op)[1:])])
+RULES.of(
+    """
+    SparseSegmentSumWithNumSegments SparseSegmentMeanWithNumSegments
+    SparseSegmentSqrtNWithNumSegments SparseSegmentSumGrad SparseSegmentMeanGrad
+    SparseSegmentSqrtNGrad
+    """
+)(lambda op: [(size(op, 3), *_rows(op)[1:])])
+# One row for each index that occurs.
+RULES.of("SparseSegmentSumGradV2 SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2")(
+    lambda op: [(None, *_rows(op)[1:]), (None,)]
+)

@@ -1,4 +1,4 @@
-"""How the rules of a family of ops are written down: by op type."""
+"""Rules of a family of ops, by op type."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Rules(dict[str, "Rule[Sequence[ResultT]]"], Generic[ResultT]):
     """
 
     def of(self, *op_types: str) -> Callable[[Rule[Sequence[ResultT]]], Rule[Sequence[ResultT]]]:
-        """Decorate the rule of some op types."""
+        """Enter a rule, as a decorator or called with it, for op types separated by spaces."""
 
         def enter(rule: Rule[Sequence[ResultT]]) -> Rule[Sequence[ResultT]]:
-            for op_type in op_types:
+            for op_type in " ".join(op_types).split():
                 if op_type in self:
                     raise ValueError(f"{op_type} has two rules")
                 self[op_type] = rule

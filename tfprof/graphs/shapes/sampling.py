@@ -10,43 +10,11 @@ from tfprof.graphs.shapes.rules import Rules, Shapes
 RULES: Rules[PartialShape] = Rules()
 
 
-@RULES.of(
-    *("RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"),
-    *("ParameterizedTruncatedNormal", "NonDeterministicInts", "StatelessRandomBinomial"),
-    *("StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomNormal"),
-    *("StatelessRandomNormalV2", "StatelessRandomPoisson", "StatelessRandomUniform"),
-    *("StatelessRandomUniformV2", "StatelessRandomUniformFullInt"),
-    *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformInt"),
-    *("StatelessRandomUniformIntV2", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
-    *("StatelessParameterizedTruncatedNormal",),
-)
-def _shaped_by_first(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 0)]
-
-
-@RULES.of("StatefulStandardNormal")
-def _shaped_by_second(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 1)]
-
-
-@RULES.of(
-    *("StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform"),
-    *("StatefulUniformInt", "StatefulUniformFullInt", "StatefulRandomBinomial"),
-)
-def _shaped_by_third(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 2)]
-
-
 @RULES.of("RandomGamma", "RandomPoisson", "RandomPoissonV2")
 def _for_each_parameter(op: OpCall) -> Shapes:
     """So many samples for each element of the parameter."""
     samples = spelled_shape(op, 0)
     return [None if samples is None else (*samples, *op.shape(1))]
-
-
-@RULES.of("Multinomial", "StatelessMultinomial")
-def _multinomial(op: OpCall) -> Shapes:
-    return [(op.shape_of_rank(0, 2)[0], size(op, 1))]
 
 
 @RULES.of(
@@ -60,18 +28,31 @@ def _candidates(op: OpCall) -> Shapes:
     return [(n,), op.shape_of_rank(0, 2), (n,)]
 
 
-@RULES.of("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg")
-def _key_and_counter(op: OpCall) -> Shapes:
-    return [(1,), (2,), ()][: 3 if op.type.endswith("Alg") else 2]
-
-
-@RULES.of("StatelessRandomGetAlg")
-def _algorithm(op: OpCall) -> Shapes:
-    return [()]
-
-
-@RULES.of("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2")
-@RULES.of("StatelessSampleDistortedBoundingBox")
-def _sampled_box(op: OpCall) -> Shapes:
-    """Where the box begins, its size, and the box itself."""
-    return [(3,), (3,), (1, 1, 4)]
+RULES.of(
+    """
+    RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal ParameterizedTruncatedNormal
+    NonDeterministicInts StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3
+    StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson StatelessRandomUniform
+    StatelessRandomUniformV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+    StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessTruncatedNormal
+    StatelessTruncatedNormalV2 StatelessParameterizedTruncatedNormal
+    """
+)(lambda op: [spelled_shape(op, 0)])
+RULES.of("StatefulStandardNormal")(lambda op: [spelled_shape(op, 1)])
+RULES.of(
+    """
+    StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformInt
+    StatefulUniformFullInt StatefulRandomBinomial
+    """
+)(lambda op: [spelled_shape(op, 2)])
+RULES.of("Multinomial StatelessMultinomial")(lambda op: [(op.shape_of_rank(0, 2)[0], size(op, 1))])
+RULES.of("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg")(
+    lambda op: [(1,), (2,), ()][: 3 if op.type.endswith("Alg") else 2]
+)
+RULES.of("StatelessRandomGetAlg")(lambda op: [()])
+# Where the box begins, its size, and the box itself.
+RULES.of(
+    """
+    SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox
+    """
+)(lambda op: [(3,), (3,), (1, 1, 4)])

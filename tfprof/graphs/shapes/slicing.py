@@ -1,4 +1,4 @@
-"""Shapes of slices, with numbers from the start, from the end, and with unknowns in them."""
+"""Shapes of slices."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RULES: Rules[PartialShape] = Rules()
 
 
 class Part(NamedTuple):
-    """What a slice does with one dimension of the tensor, or with a new one.
+    """The part that a slice takes of one dimension, or a new dimension.
 
     Attributes:
         axis: The dimension; -1 for a new one, of size 1.
-        begin: First index, None for the first one there is.
-        end: Index after the last one, None for all there are.
+        begin: First index, None for the first of the dimension.
+        end: Index after the last one, None for the end of the dimension.
         stride: Steps from one index to the next.
-        single: Whether it takes the one index ``begin``, and the dimension goes.
+        single: Whether it takes only the index ``begin``, and removes the dimension.
         known: Whether ``begin``, ``end`` and ``stride`` are known.
     """
 
@@ -34,15 +34,12 @@ class Part(NamedTuple):
 
 
 def strided_parts(op: OpCall, rank: int, first: int) -> list[Part]:
-    """The parts of a ``StridedSlice`` and its like, dimension by dimension.
+    """The parts of a ``StridedSlice`` and similar ops, dimension by dimension.
 
     Args:
-        op: The op, with begin, end and strides in a row.
-        rank: Number of dimensions of what is sliced.
-        first: Number of the input that has the begins.
-
-    Raises:
-        UnknownError: The number of parts is unknown or too large, or a stride is 0.
+        op: The op.
+        rank: Number of dimensions that are sliced.
+        first: Input with the begins, followed by ends and strides.
     """
     triples = _triples(op, first)
     n = len(triples)
@@ -106,12 +103,12 @@ class _Masks(NamedTuple):
 
 
 def part_size(dim: Number, part: Part) -> Number | None:
-    """How many indices a part takes of a dimension, None if that is unknown."""
+    """Number of indices that a part takes of a dimension, None if unknown."""
     if not part.known:
         return None
     begin = None if part.begin is None else _from_start(part.begin, dim)
     end = None if part.end is None else _from_start(part.end, dim)
-    if part.stride < 0:  # from the other end: what is behind the last index, up to the first one
+    if part.stride < 0:  # the same indices in ascending order
         begin, end = (
             None if end is None else end + 1,
             None if begin is None else begin + 1,
@@ -119,14 +116,16 @@ def part_size(dim: Number, part: Part) -> Number | None:
     low = 0 if begin is None else maximum(begin, 0)
     high = dim if end is None else minimum(end, dim)
     if low == 0 and (end is None or end == dim or (isinstance(end, int) and end >= 0)):
-        return ceil_div(high, abs(part.stride))  # no need to say that sizes are not negative
+        return ceil_div(
+            high, abs(part.stride)
+        )  # simpler than a maximum with 0: sizes are never negative
     return ceil_div(maximum(high - low, 0), abs(part.stride))
 
 
 def _from_start(index: Number, dim: Number) -> Number:
-    """An index that counts from the start.
+    """An index counted from the start.
 
-    One with unknowns in it counts from the end only if it is negative whatever they are.
+    A symbolic one counts from the end only if it is negative for all values of its unknowns.
     """
     negative = index < 0 if isinstance(index, int) else maximum(index, 0) == 0
     return index + dim if negative else index
@@ -147,27 +146,15 @@ def _strided_slice(op: OpCall) -> Shapes:
     return [sliced_shape(dims, strided_parts(op, len(dims), 1))]
 
 
-@RULES.of("StridedSliceGrad")
-def _strided_slice_gradient(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 0)]
-
-
-@RULES.of(
-    "StridedSliceAssign", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice", "InplaceUpdate"
-)
-def _updated(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
 @RULES.of("Slice")
 def _slice(op: OpCall) -> Shapes:
-    """A size of -1 stands for all that is left."""
+    """A size of -1 means all elements from the begin on."""
     dims = op.shape(0)
     begins, sizes = spelled_numbers(op, 1), spelled_numbers(op, 2)
     if (begins is not None and len(begins) != len(dims)) or (
         sizes is not None and len(sizes) != len(dims)
     ):
-        raise UnknownError(f"a slice of other dimensions than the {len(dims)} there are")
+        raise UnknownError(f"begins and sizes of a slice do not fit {len(dims)} dimensions")
     begins, sizes = begins or (None,) * len(dims), sizes or (None,) * len(dims)
     return [sound(tuple(map(_slice_size, dims, begins, sizes)))]
 
@@ -186,6 +173,8 @@ def _random_crop(op: OpCall) -> Shapes:
     return [(height, width, dims[2])]
 
 
-@RULES.of("XlaDynamicSlice")
-def _xla_dynamic_slice(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 2)]
+RULES.of("StridedSliceGrad")(lambda op: [spelled_shape(op, 0)])
+RULES.of("StridedSliceAssign TensorStridedSliceUpdate XlaDynamicUpdateSlice InplaceUpdate")(
+    lambda op: [op.shape()]
+)
+RULES.of("XlaDynamicSlice")(lambda op: [spelled_shape(op, 2)])

@@ -1,4 +1,4 @@
-"""Small tensors with known elements as arrays, on the way through constant folding."""
+"""Small tensors with known elements as arrays, for constant folding."""
 
 from __future__ import annotations
 
@@ -17,27 +17,19 @@ from tfprof.graphs.shapes.rules import Rules
 ValueRules: TypeAlias = "Rules[Values | None]"
 
 Folded: TypeAlias = "Sequence[Values | None]"
-"""What a rule of values gives: the elements of each output, None where nothing is known."""
+"""Result of a rule of values: the elements of each output, None where nothing is known."""
 
 SmallArray: TypeAlias = "npt.NDArray[np.object_]"
 """Elements in the shape of their tensor."""
 
 
 def array(op: OpCall, index: int) -> SmallArray:
-    """The elements of an input in its shape.
-
-    Raises:
-        UnknownError: Nothing is known of them, or they do not fit the shape.
-    """
+    """The elements of an input in its shape."""
     return filled(op.elements(index), op.shape(index))
 
 
 def array_or_unknown(op: OpCall, index: int) -> SmallArray:
-    """The elements of an input in its shape; None for each if nothing is known of them.
-
-    Raises:
-        UnknownError: The shape is unknown, or there are too many elements.
-    """
+    """The elements of an input in its shape; None for each if nothing is known of them."""
     if op.input(index).values is not None:
         return array(op, index)
     shape = known_shape(op.shape(index))
@@ -45,11 +37,7 @@ def array_or_unknown(op: OpCall, index: int) -> SmallArray:
 
 
 def filled(values: Sequence[Element], shape: Sequence[Number | None]) -> SmallArray:
-    """Elements in row-major order as an array of a shape.
-
-    Raises:
-        UnknownError: The number of elements is another one.
-    """
+    """Elements in row-major order as an array of a shape."""
     known = known_shape(shape)
     if math.prod(known) != len(values):
         raise UnknownError(f"{len(values)} elements in the shape {known}")
@@ -60,11 +48,7 @@ def filled(values: Sequence[Element], shape: Sequence[Number | None]) -> SmallAr
 
 
 def known_shape(shape: Sequence[Number | None]) -> tuple[int, ...]:
-    """A shape without unknowns, of a tensor that is small enough.
-
-    Raises:
-        UnknownError: It has unknowns, or the tensor is too large.
-    """
+    """A shape without unknowns, of a tensor that is small enough."""
     known = tuple(dim for dim in shape if isinstance(dim, int) and dim >= 0)
     if len(known) != len(shape):
         raise UnknownError("the number of elements is unknown")
@@ -74,22 +58,14 @@ def known_shape(shape: Sequence[Number | None]) -> tuple[int, ...]:
 
 
 def values_of(elements: SmallArray) -> Values:
-    """The elements in row-major order.
-
-    Raises:
-        UnknownError: There are too many.
-    """
+    """The elements in row-major order."""
     if elements.size > MOST_VALUES:
         raise UnknownError("a tensor that large is no list of sizes")
     return tuple(elements.ravel().tolist())
 
 
 def need_some_values(op: OpCall, inputs: Sequence[int]) -> None:
-    """Check that something is known of the elements of at least one input.
-
-    Raises:
-        UnknownError: Nothing is.
-    """
+    """Check that elements of at least one input are known."""
     if all(op.input(index).values is None for index in inputs):
         raise UnknownError("no values that flow in are known")
 

@@ -1,4 +1,4 @@
-"""Shapes of constants and of what comes from outside: feeds, iterators, records, files, text."""
+"""Shapes of constants and inputs: feeds, iterators, records, files, text."""
 
 from __future__ import annotations
 
@@ -28,119 +28,6 @@ def _constant(op: OpCall) -> Shapes:
     return [op.shape(0)]
 
 
-@RULES.of("Placeholder", "PlaceholderV2", "_Arg", "FakeParam", "ImmutableConst")
-def _declared(op: OpCall) -> Shapes:
-    return [shape_attr(op)]
-
-
-@RULES.of("PlaceholderWithDefault")
-def _with_default(op: OpCall) -> Shapes:
-    """What is fed may have another shape than the default."""
-    return [shape_attr(op)]
-
-
-@RULES.of(
-    *("DatasetToSingleElement", "GetElementAtIndex", "IteratorGetNext", "IteratorGetNextSync"),
-    *("MultiDeviceIteratorGetNextFromShard", "OptionalGetValue", "ReduceDataset"),
-)
-def _components(op: OpCall) -> Shapes:
-    return shapes_attr(op, "output_shapes")
-
-
-@RULES.of("InfeedDequeueTuple", "OutfeedDequeueTuple", "OutfeedDequeueTupleV2")
-def _fed_tuple(op: OpCall) -> Shapes:
-    return shapes_attr(op, "shapes")
-
-
-@RULES.of("InfeedDequeue", "OutfeedDequeue", "OutfeedDequeueV2", "XlaRecv", "XlaRecvFromHost")
-def _fed(op: OpCall) -> Shapes:
-    return [shape_attr(op, "Toutput_shape" if op.type == "XlaRecvFromHost" else "shape")]
-
-
-@RULES.of("CollectiveBcastRecv", "CollectiveBcastSend", "CollectiveGather", "NcclBroadcast")
-def _broadcast(op: OpCall) -> Shapes:
-    return [shape_attr(op)]
-
-
-@RULES.of("CollectiveBcastRecvV2")
-def _broadcast_received(op: OpCall) -> Shapes:
-    return [spelled_shape(op, 3)]
-
-
-@RULES.of("CollectiveBcastSendV2")
-def _broadcast_sent(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
-@RULES.of("CollectiveGatherV2")
-def _gathered(op: OpCall) -> Shapes:
-    """The parts of all members, whose number is known when the program runs."""
-    return [(None, *op.shape(0)[1:])]
-
-
-@RULES.of(
-    *("AnonymousHashTable", "AnonymousIterator", "AnonymousMutableDenseHashTable"),
-    *("AnonymousMutableHashTable", "AnonymousMutableHashTableOfTensors", "FIFOQueueV2"),
-    *("HashTableV2", "Iterator", "IteratorV2", "MutableDenseHashTableV2", "MutableHashTableV2"),
-    *("MutableHashTableOfTensorsV2", "MutexV2", "OneShotIterator", "PaddingFIFOQueueV2"),
-    *("PriorityQueueV2", "RandomShuffleQueueV2", "SummaryWriter"),
-)
-def _handle(op: OpCall) -> Shapes:
-    return [()]
-
-
-@RULES.of(
-    *(
-        "AudioSummary",
-        "AudioSummaryV2",
-        "BarrierIncompleteSize",
-        "BarrierReadySize",
-        "ComputeBatchSize",
-    ),
-    *("DatasetCardinality", "DeviceIndex", "DevicePlacementOp", "EncodeJpeg", "EncodePng"),
-    *(
-        "EncodeWav",
-        "HistogramSummary",
-        "ImageSummary",
-        "LookupTableSize",
-        "LookupTableSizeV2",
-        "MapSize",
-    ),
-    *("MapIncompleteSize", "MergeSummary", "OptionalHasValue", "OrderedMapIncompleteSize"),
-    *("OrderedMapSize", "ReadFile", "ScalarSummary", "SerializeTensor", "ShardedFilename"),
-    *("ShardedFilespec", "StageSize", "StringFormat", "TensorSummary", "Timestamp"),
-    *("TensorSummaryV2", "ToBool"),
-)
-def _scalar(op: OpCall) -> Shapes:
-    return [()]
-
-
-@RULES.of("ReaderRead", "ReaderReadV2")
-def _record(op: OpCall) -> Shapes:
-    return [(), ()]
-
-
-@RULES.of("ReaderReadUpTo", "ReaderReadUpToV2")
-def _records(op: OpCall) -> Shapes:
-    return [(None,), (None,)]
-
-
-@RULES.of("MatchingFiles", "RecordInput")
-def _list(op: OpCall) -> Shapes:
-    return [(None,)]
-
-
-@RULES.of(
-    *("AsString", "DecodeBase64", "DecodeCompressed", "DecodeJSONExample", "EncodeBase64"),
-    *("RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRegexReplace"),
-    *("StringLength", "StringLower", "StringStrip", "StringToHashBucket", "StringToNumber"),
-    *("StringToHashBucketFast", "StringToHashBucketStrong", "StringUpper", "Substr"),
-    *("UnicodeScript", "UnicodeTranscode", "_TensorToHashBucketFast"),
-)
-def _for_each_text(op: OpCall) -> Shapes:
-    return [op.shape(0)]
-
-
 @RULES.of("StringJoin")
 def _string_join(op: OpCall) -> Shapes:
     """Scalars are joined to each element of the others."""
@@ -150,35 +37,14 @@ def _string_join(op: OpCall) -> Shapes:
 
 @RULES.of("Batch")
 def _batch(op: OpCall) -> Shapes:
-    """Requests put together, where each begins, and their number."""
+    """The joined requests, the begin of each, and their number."""
     parts = [None if part.shape is None else (None, *part.shape[1:]) for part in op.inputs]
     return [*parts, (None, 3), ()]
 
 
-@RULES.of("Unbatch", "UnbatchGrad")
-def _unbatch(op: OpCall) -> Shapes:
-    return [(None, *op.shape(0)[1:])]
-
-
-@RULES.of("StringSplit", "StringSplitV2")
-def _string_split(op: OpCall) -> Shapes:
-    """A sparse matrix: coordinates, words, and its shape."""
-    return [(None, 2), (None,), (2,)]
-
-
-@RULES.of("Fingerprint")
-def _fingerprint(op: OpCall) -> Shapes:
-    return [(op.shape(0)[0], 8)]
-
-
-@RULES.of("ExtractJpegShape")
-def _jpeg_shape(op: OpCall) -> Shapes:
-    return [(3,)]
-
-
 @RULES.of("DecodeAndCropJpeg", "DecodeBmp", "DecodeJpeg", "DecodeJxl", "DecodePng", "DecodeWebP")
 def _image(op: OpCall) -> Shapes:
-    """0 channels means those of the file; what is cropped has the size of the window."""
+    """0 channels means those of the file; a cropped image has the size of the window."""
     height: Number | None = None
     width: Number | None = None
     if op.type == "DecodeAndCropJpeg" and op.input(1).values is not None:
@@ -194,20 +60,10 @@ def _any_image(op: OpCall) -> Shapes:
     return [(None, None, op.integer("channels") or None)]
 
 
-@RULES.of("DecodeGif")
-def _animation(op: OpCall) -> Shapes:
-    return [(None, None, None, 3)]
-
-
 @RULES.of("DecodeWav")
 def _sound(op: OpCall) -> Shapes:
     samples, channels = op.integer("desired_samples", -1), op.integer("desired_channels", -1)
     return [(None if samples < 0 else samples, None if channels < 0 else channels), ()]
-
-
-@RULES.of("DecodeRaw")
-def _raw(op: OpCall) -> Shapes:
-    return [(*op.shape(0), None)]
 
 
 @RULES.of("DecodePaddedRaw")
@@ -215,21 +71,6 @@ def _padded_raw(op: OpCall) -> Shapes:
     length, width = size(op, 1), ELEMENT_BYTES.get(op.integer("out_type"))
     known = length is not None and width is not None
     return [(*op.shape(0), floor_div(length, width) if known else None)]  # type: ignore[arg-type]
-
-
-@RULES.of("DecodeCSV")
-def _csv(op: OpCall) -> Shapes:
-    return [op.shape(0)] * (len(op.inputs) - 1)
-
-
-@RULES.of("ParseSingleExample")
-def _example(op: OpCall) -> Shapes:
-    return _features(count_attr(op, "num_sparse"), _dense_shapes(op), ())
-
-
-@RULES.of("ParseExample")
-def _examples(op: OpCall) -> Shapes:
-    return _features(op.integer("Nsparse"), _dense_shapes(op), op.shape_of_rank(0, 1))
 
 
 @RULES.of("ParseExampleV2")
@@ -263,3 +104,66 @@ def _features(
         *[(rank,)] * n_sparse,
         *(None if shape is None else (*batch, *shape) for shape in dense),
     ]
+
+
+RULES.of(
+    """
+    Placeholder PlaceholderV2 _Arg FakeParam ImmutableConst CollectiveBcastRecv CollectiveBcastSend
+    CollectiveGather NcclBroadcast
+    """
+)(lambda op: [shape_attr(op)])
+# What is fed may have another shape than the default.
+RULES.of("PlaceholderWithDefault")(lambda op: [shape_attr(op)])
+RULES.of(
+    """
+    DatasetToSingleElement GetElementAtIndex IteratorGetNext IteratorGetNextSync
+    MultiDeviceIteratorGetNextFromShard OptionalGetValue ReduceDataset
+    """
+)(lambda op: shapes_attr(op, "output_shapes"))
+RULES.of("InfeedDequeueTuple OutfeedDequeueTuple OutfeedDequeueTupleV2")(
+    lambda op: shapes_attr(op, "shapes")
+)
+RULES.of("InfeedDequeue OutfeedDequeue OutfeedDequeueV2 XlaRecv XlaRecvFromHost")(
+    lambda op: [shape_attr(op, "Toutput_shape" if op.type == "XlaRecvFromHost" else "shape")]
+)
+RULES.of("CollectiveBcastRecvV2")(lambda op: [spelled_shape(op, 3)])
+RULES.of(
+    """
+    CollectiveBcastSendV2 AsString DecodeBase64 DecodeCompressed DecodeJSONExample EncodeBase64
+    RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace StringLength StringLower
+    StringStrip StringToHashBucket StringToNumber StringToHashBucketFast StringToHashBucketStrong
+    StringUpper Substr UnicodeScript UnicodeTranscode _TensorToHashBucketFast
+    """
+)(lambda op: [op.shape()])
+# The parts of all members, whose number is known only when the program runs.
+RULES.of("CollectiveGatherV2")(lambda op: [(None, *op.shape(0)[1:])])
+RULES.of(
+    """
+    AnonymousHashTable AnonymousIterator AnonymousMutableDenseHashTable AnonymousMutableHashTable
+    AnonymousMutableHashTableOfTensors FIFOQueueV2 HashTableV2 Iterator IteratorV2
+    MutableDenseHashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2 MutexV2 OneShotIterator
+    PaddingFIFOQueueV2 PriorityQueueV2 RandomShuffleQueueV2 SummaryWriter AudioSummary
+    AudioSummaryV2 BarrierIncompleteSize BarrierReadySize ComputeBatchSize DatasetCardinality
+    DeviceIndex DevicePlacementOp EncodeJpeg EncodePng EncodeWav HistogramSummary ImageSummary
+    LookupTableSize LookupTableSizeV2 MapSize MapIncompleteSize MergeSummary OptionalHasValue
+    OrderedMapIncompleteSize OrderedMapSize ReadFile ScalarSummary SerializeTensor ShardedFilename
+    ShardedFilespec StageSize StringFormat TensorSummary Timestamp TensorSummaryV2 ToBool
+    """
+)(lambda op: [()])
+RULES.of("ReaderRead ReaderReadV2")(lambda op: [(), ()])
+RULES.of("ReaderReadUpTo ReaderReadUpToV2")(lambda op: [(None,), (None,)])
+RULES.of("MatchingFiles RecordInput")(lambda op: [(None,)])
+RULES.of("Unbatch UnbatchGrad")(lambda op: [(None, *op.shape(0)[1:])])
+# A sparse matrix: coordinates, words, and its shape.
+RULES.of("StringSplit StringSplitV2")(lambda op: [(None, 2), (None,), (2,)])
+RULES.of("Fingerprint")(lambda op: [(op.shape(0)[0], 8)])
+RULES.of("ExtractJpegShape")(lambda op: [(3,)])
+RULES.of("DecodeGif")(lambda op: [(None, None, None, 3)])
+RULES.of("DecodeRaw")(lambda op: [(*op.shape(0), None)])
+RULES.of("DecodeCSV")(lambda op: [op.shape(0)] * (len(op.inputs) - 1))
+RULES.of("ParseSingleExample")(
+    lambda op: _features(count_attr(op, "num_sparse"), _dense_shapes(op), ())
+)
+RULES.of("ParseExample")(
+    lambda op: _features(op.integer("Nsparse"), _dense_shapes(op), op.shape_of_rank(0, 1))
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, total
-from tfprof.graphs.model.tensors import Dims, Handle, PartialShape
+from tfprof.graphs.model.tensors import Dims, Handle, PartialShape, known_dims
 from tfprof.graphs.shapes.arguments import count_attr, spelled_numbers, spelled_shape
 from tfprof.graphs.shapes.broadcasting import broadcast
 from tfprof.graphs.shapes.rules import Rules
@@ -34,46 +34,6 @@ def _times_dense(op: OpCall) -> list[PartialShape]:
     return [(outer, b[0 if op.flag("adjoint_b") else 1])]
 
 
-@RULES.of("SparseTensorDenseAdd")
-def _plus_dense(op: OpCall) -> list[PartialShape]:
-    return [op.shape(3)]
-
-
-@RULES.of("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv", "SparseSoftmax")
-def _values(op: OpCall) -> list[PartialShape]:
-    return [op.shape_of_rank(1, 1)]
-
-
-@RULES.of("SparseAdd")
-def _add(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, _rank(op, 2))
-
-
-@RULES.of("SparseAddGrad")
-def _add_grad(op: OpCall) -> list[PartialShape]:
-    return [(op.shape_of_rank(1, 2)[0],), (op.shape_of_rank(2, 2)[0],)]
-
-
-@RULES.of("SparseSparseMaximum", "SparseSparseMinimum")
-def _extreme(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, _rank(op, 2))[:2]
-
-
-@RULES.of("SparseReduceSumSparse", "SparseReduceMaxSparse")
-def _reduce(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, _rank(op, 2) if op.flag("keep_dims") else None)
-
-
-@RULES.of("SparseToDense")
-def _to_dense(op: OpCall) -> list[PartialShape]:
-    return [spelled_shape(op, 1)]
-
-
-@RULES.of("SparseReorder")
-def _reorder(op: OpCall) -> list[PartialShape]:
-    return [op.shape_of_rank(0, 2), op.shape_of_rank(1, 1)]
-
-
 @RULES.of("SparseReshape")
 def _reshape(op: OpCall) -> list[PartialShape]:
     rank = _rank(op, 2)
@@ -97,38 +57,12 @@ def _split(op: OpCall) -> list[PartialShape]:
     return indices + values + shapes
 
 
-@RULES.of("SparseSlice")
-def _slice(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, _rank(op, 2))
-
-
-@RULES.of("SparseSliceGrad")
-def _slice_grad(op: OpCall) -> list[PartialShape]:
-    return [(op.shape_of_rank(1, 2)[0],)]
-
-
 @RULES.of("SparseFillEmptyRows")
 def _fill(op: OpCall) -> list[PartialShape]:
-    """How many rows are filled depends on the indices."""
+    """The number of filled rows depends on the indices."""
     nnz, rank = op.shape_of_rank(0, 2)
     dense = spelled_numbers(op, 2)
     return [(None, rank), (None,), (dense[0] if dense else None,), (nnz,)]
-
-
-@RULES.of("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad")
-def _fill_grad(op: OpCall) -> list[PartialShape]:
-    return [op.shape_of_rank(0, 1), ()]
-
-
-@RULES.of("SparseCross", "SparseCrossV2", "SparseCrossHashed")
-def _cross(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, 2)
-
-
-@RULES.of("SparseCountSparseOutput", "DenseCountSparseOutput", "RaggedCountSparseOutput")
-@RULES.of("SparseToSparseSetOperation", "DenseToSparseSetOperation", "DenseToDenseSetOperation")
-def _unknown_sparse(op: OpCall) -> list[PartialShape]:
-    return _sparse(None, None)
 
 
 @RULES.of("SetSize")
@@ -152,29 +86,10 @@ def _matrix_times_dense(op: OpCall) -> list[PartialShape]:
     return [(*batch, rows, columns)]
 
 
-@RULES.of("CSRSparseMatrixToDense")
-def _matrix_to_dense(op: OpCall) -> list[PartialShape]:
-    return [op.handle(0).shape]
-
-
 @RULES.of("CSRSparseMatrixToSparseTensor")
 def _matrix_to_sparse(op: OpCall) -> list[PartialShape]:
     handle = op.handle(0)
     return _sparse(handle.length, None if handle.shape is None else len(handle.shape))
-
-
-@RULES.of("CSRSparseMatrixComponents")
-def _matrix_components(op: OpCall) -> list[PartialShape]:
-    return [(None,), (None,), (None,)]
-
-
-@RULES.of(
-    *("SparseTensorToCSRSparseMatrix", "DenseToCSRSparseMatrix", "SparseMatrixTranspose"),
-    *("SparseMatrixMul", "SparseMatrixAdd", "SparseMatrixSoftmax", "SparseMatrixSoftmaxGrad"),
-    *("SparseMatrixSparseMatMul", "SparseMatrixSparseCholesky", "SparseMatrixZeros"),
-)
-def _variant(op: OpCall) -> list[PartialShape]:
-    return [()]
 
 
 @RULES.of("SparseMatrixNNZ", "SparseMatrixOrderingAMD")
@@ -185,10 +100,10 @@ def _about_matrix(op: OpCall) -> list[PartialShape]:
 
 
 def _csr_shape(op: OpCall) -> Dims:
-    dims = op.handle(0).shape
-    if dims is None or None in dims:
+    dims = known_dims(op.handle(0).shape)
+    if dims is None:
         raise UnknownError("the shape of the sparse matrix is unknown")
-    return tuple(dim for dim in dims if dim is not None)
+    return dims
 
 
 @HANDLES.of("SparseTensorToCSRSparseMatrix")
@@ -203,11 +118,6 @@ def _from_dense(op: OpCall) -> list[Handle | None]:
     return [Handle(op.shape(), op.input(0).dtype, nnz)]
 
 
-@HANDLES.of("SparseMatrixMul", "SparseMatrixSoftmax", "SparseMatrixSoftmaxGrad")
-def _same_places(op: OpCall) -> list[Handle | None]:
-    return [op.handle(0)]
-
-
 @HANDLES.of("SparseMatrixTranspose")
 def _transposed(op: OpCall) -> list[Handle | None]:
     handle = op.handle(0)
@@ -217,6 +127,35 @@ def _transposed(op: OpCall) -> list[Handle | None]:
     return [handle._replace(shape=(*dims[:-2], dims[-1], dims[-2]))]
 
 
-@HANDLES.of("SparseMatrixZeros")
-def _zeros(op: OpCall) -> list[Handle | None]:
-    return [Handle(spelled_shape(op, 0), op.integer("type"), 0)]
+RULES.of("SparseTensorDenseAdd")(lambda op: [op.shape(3)])
+RULES.of("SparseDenseCwiseAdd SparseDenseCwiseMul SparseDenseCwiseDiv SparseSoftmax")(
+    lambda op: [op.shape_of_rank(1, 1)]
+)
+RULES.of("SparseAdd SparseSlice")(lambda op: _sparse(None, _rank(op, 2)))
+RULES.of("SparseAddGrad")(lambda op: [(op.shape_of_rank(1, 2)[0],), (op.shape_of_rank(2, 2)[0],)])
+RULES.of("SparseSparseMaximum SparseSparseMinimum")(lambda op: _sparse(None, _rank(op, 2))[:2])
+RULES.of("SparseReduceSumSparse SparseReduceMaxSparse")(
+    lambda op: _sparse(None, _rank(op, 2) if op.flag("keep_dims") else None)
+)
+RULES.of("SparseToDense")(lambda op: [spelled_shape(op, 1)])
+RULES.of("SparseReorder")(lambda op: [op.shape_of_rank(0, 2), op.shape_of_rank(1, 1)])
+RULES.of("SparseSliceGrad")(lambda op: [(op.shape_of_rank(1, 2)[0],)])
+RULES.of("SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad")(lambda op: [op.shape_of_rank(0, 1), ()])
+RULES.of("SparseCross SparseCrossV2 SparseCrossHashed")(lambda op: _sparse(None, 2))
+RULES.of(
+    """
+    SparseCountSparseOutput DenseCountSparseOutput RaggedCountSparseOutput
+    SparseToSparseSetOperation DenseToSparseSetOperation DenseToDenseSetOperation
+    """
+)(lambda op: _sparse(None, None))
+RULES.of("CSRSparseMatrixToDense")(lambda op: [op.handle(0).shape])
+RULES.of("CSRSparseMatrixComponents")(lambda op: [(None,), (None,), (None,)])
+RULES.of(
+    """
+    SparseTensorToCSRSparseMatrix DenseToCSRSparseMatrix SparseMatrixTranspose SparseMatrixMul
+    SparseMatrixAdd SparseMatrixSoftmax SparseMatrixSoftmaxGrad SparseMatrixSparseMatMul
+    SparseMatrixSparseCholesky SparseMatrixZeros
+    """
+)(lambda op: [()])
+HANDLES.of("SparseMatrixMul SparseMatrixSoftmax SparseMatrixSoftmaxGrad")(lambda op: [op.handle(0)])
+HANDLES.of("SparseMatrixZeros")(lambda op: [Handle(spelled_shape(op, 0), op.integer("type"), 0)])

@@ -14,14 +14,6 @@ RANKS = {"": 1, "2D": 2, "3D": 3}
 """Dimensions that a transform works on, by the ending of its op type."""
 
 
-@RULES.of(
-    *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "BatchFFT", "BatchFFT2D"),
-    *("BatchFFT3D", "BatchIFFT", "BatchIFFT2D", "BatchIFFT3D"),
-)
-def _complex(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
 @RULES.of("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D")
 def _real(op: OpCall) -> list[PartialShape]:
     """Lengths are those of the real side; the complex side keeps half of the last dimension."""
@@ -76,6 +68,10 @@ def _mfcc(op: OpCall) -> list[PartialShape]:
     return [(channels, frames, op.integer("dct_coefficient_count", 13))]
 
 
-@RULES.of("AudioMicrofrontend")
-def _microfrontend(op: OpCall) -> list[PartialShape]:
-    return [(None, None)]
+RULES.of(
+    """
+    FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D
+    BatchIFFT3D
+    """
+)(lambda op: [op.shape()])
+RULES.of("AudioMicrofrontend")(lambda op: [(None, None)])

@@ -1,8 +1,7 @@
-"""Shapes of what updates of variables return."""
+"""Shapes of the outputs of updates of variables."""
 
 from __future__ import annotations
 
-from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes.rules import Rules
 
@@ -22,33 +21,20 @@ RESOURCES_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
 _SPARSE = tuple(name for name in _OPTIMIZERS if name not in DENSE_ONLY)
 
 
-@RULES.of(
+RULES.of(
     *("ResourceApply" + name for name in _OPTIMIZERS),
     *("ResourceSparseApply" + name for name in _SPARSE),
-    *("AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd", "ResourceScatterSub"),
-    *("ResourceScatterMul", "ResourceScatterDiv", "ResourceScatterMin", "ResourceScatterMax"),
-    *("ResourceScatterNdAdd", "ResourceScatterNdSub", "ResourceScatterNdMin"),
-    *("ResourceScatterNdMax", "AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
-    "SparseAccumulatorApplyGradient",
-)
-def _no_output(op: OpCall) -> list[PartialShape]:
-    return []
-
-
-@RULES.of(
+    """
+    AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub
+    ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax
+    ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdMin ResourceScatterNdMax
+    AccumulatorApplyGradient ResourceAccumulatorApplyGradient SparseAccumulatorApplyGradient
+    """,
+)(lambda op: [])
+RULES.of(
     *("Apply" + name for name in _OPTIMIZERS if name not in RESOURCES_ONLY),
     *("SparseApply" + name for name in _SPARSE if name not in RESOURCES_ONLY),
-    *("AssignAdd", "AssignSub"),
-)
-def _as_variable(op: OpCall) -> list[PartialShape]:
-    return [op.shape()]
-
-
-@RULES.of("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
-def _average(op: OpCall) -> list[PartialShape]:
-    return [None]
-
-
-@RULES.of("SparseAccumulatorTakeGradient")
-def _sparse_average(op: OpCall) -> list[PartialShape]:
-    return [(None,), None, (None,)]
+    "AssignAdd AssignSub",
+)(lambda op: [op.shape()])
+RULES.of("AccumulatorTakeGradient ResourceAccumulatorTakeGradient")(lambda op: [None])
+RULES.of("SparseAccumulatorTakeGradient")(lambda op: [(None,), None, (None,)])

@@ -7,6 +7,7 @@ type is unknown. Numbers in float tensors are rounded to the type of the tensor.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, TypeAlias
@@ -42,7 +43,7 @@ def result_in(value: Real | None, dtype: int) -> Element:
             return None
         if -_LARGEST_HALF <= value <= _LARGEST_HALF:
             return float(rounded(value))
-        with np.errstate(over="ignore"):  # what is too large for the type is infinite
+        with np.errstate(over="ignore"):  # numbers too large for the type become infinite
             return float(rounded(value))
     return value
 
@@ -53,12 +54,12 @@ def dtype_of(op: OpCall) -> int:
 
 
 def operand(value: Element) -> Real | None:
-    """An element as a number, None if it is none."""
+    """An element as a number, None if it is not one."""
     return None if isinstance(value, (bool, tuple)) else value
 
 
 def together(one: Real, other: Real) -> tuple[Real, Real] | None:
-    """Two numbers that can be computed with: beside an unknown, a float must be whole."""
+    """Two numbers in types that go together: next to a symbol, a float must be whole."""
     if isinstance(one, float) and not isinstance(other, (int, float)):
         return (int(one), other) if one.is_integer() else None
     if isinstance(other, float) and not isinstance(one, (int, float)):
@@ -98,21 +99,9 @@ def computed(
         return None
 
 
-@_binary("Add", "AddV2")
-def add(one: Any, other: Any) -> Real:
-    """Sum."""
-    return one + other  # type: ignore[no-any-return]
-
-
-@_binary("Sub")
-def _subtract(one: Any, other: Any) -> Real:
-    return one - other  # type: ignore[no-any-return]
-
-
-@_binary("Mul")
-def multiply(one: Any, other: Any) -> Real:
-    """Product."""
-    return one * other  # type: ignore[no-any-return]
+_binary("Add", "AddV2")(operator.add)
+_binary("Sub")(operator.sub)
+_binary("Mul")(operator.mul)
 
 
 @_binary("FloorDiv")
@@ -153,12 +142,6 @@ def _divide(one: Any, other: Any) -> Real | None:
         return one / other
     quotient = floor_div(one, other)
     return quotient if quotient * other == one else None
-
-
-@RULES.of("Div")
-def _old_division(op: OpCall) -> Folded:
-    """Cuts off for integers, and does not for floats."""
-    return RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
 
 
 @_binary("Maximum")
@@ -232,7 +215,7 @@ def _add_all(op: OpCall) -> Folded:
     dtype = dtype_of(op)
 
     def step(one: Element, other: Element) -> Element:
-        return result_in(computed(add, one, other), dtype)
+        return result_in(computed(operator.add, one, other), dtype)
 
     parts = [array(op, index) for index in range(len(op.inputs))]
     return [values_of(reduce(lambda one, other: elementwise(step, one, other), parts))]
@@ -245,7 +228,7 @@ def _cast(op: OpCall) -> Folded:
 
 
 def _converted(value: Element, dtype: int) -> Element:
-    """An element as another type; a float loses what is behind the point."""
+    """An element as another type; a float is cut off at the point."""
     if dtype == DT_BOOL:
         return bool(value) if isinstance(value, (bool, int, float)) else None
     if isinstance(value, tuple) or value is None:
@@ -257,3 +240,9 @@ def _converted(value: Element, dtype: int) -> Element:
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and abs(value) < 1 << 63 else None
     return int(value) if isinstance(value, bool) else value
+
+
+# ``Div`` cuts off for integers, but not for floats.
+RULES.of("Div")(
+    lambda op: RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
+)

@@ -1,4 +1,4 @@
-"""Truth values: comparisons of sizes, what is made of them, and what they choose."""
+"""Truth values: comparisons of sizes, logic on them, and selection by them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _OPPOSITE = {"<": "<=", "<=": "<", "==": "!=", "!=": "=="}
 
 
 def opposite(value: Element) -> Element:
-    """Whether it is not true; None if that cannot be written down."""
+    """The negation of a truth value; None if ``Comparison`` cannot express it."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, Comparison):
@@ -119,14 +119,9 @@ def opposite(value: Element) -> Element:
     return None
 
 
-@RULES.of("LogicalNot")
-def _not(op: OpCall) -> Folded:
-    return [tuple(map(opposite, op.elements(0)))]
-
-
 @RULES.of("Select", "SelectV2")
 def _select(op: OpCall) -> Folded:
-    """The first kind takes a vector as a choice between rows."""
+    """In ``Select``, a vector chooses between rows."""
     need_some_values(op, (1, 2))
     choice, one, other = (array_or_unknown(op, index) for index in range(3))
     if op.type == "Select" and choice.ndim == 1:
@@ -138,3 +133,6 @@ def _chosen(choice: Element, one: Element, other: Element) -> Element:
     if isinstance(choice, bool):
         return one if choice else other
     return one if one == other else None
+
+
+RULES.of("LogicalNot")(lambda op: [tuple(map(opposite, op.elements(0)))])

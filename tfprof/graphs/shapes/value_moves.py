@@ -35,29 +35,9 @@ def _constant(op: OpCall) -> Folded:
     return [value.values if isinstance(value, Tensor) else None]
 
 
-@RULES.of(
-    *("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics", "DeepCopy"),
-    *("GuaranteeConst", "EnsureShape", "PlaceholderWithDefault", "Copy", "CopyHost"),
-    *("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "CheckNumericsV2", "Print"),
-    *("ExpandDims", "Squeeze", "Reshape", "LoopCond", "Exit", "_EagerConst", "_HostCast"),
-)
-def _same(op: OpCall) -> Folded:
-    return [op.elements(0)]
-
-
-@RULES.of("IdentityN")
-def _all_same(op: OpCall) -> Folded:
-    return [tensor.values for tensor in op.inputs]
-
-
-@RULES.of("Switch")
-def _switch(op: OpCall) -> Folded:
-    return [op.elements(0)] * 2
-
-
 @RULES.of("Enter")
 def _enter(op: OpCall) -> Folded:
-    """What is no constant of the loop takes another value in each round."""
+    """A value that is not constant in the loop differs in each iteration."""
     if not op.flag("is_constant"):
         raise UnknownError("the value changes in the loop")
     return [op.elements(0)]
@@ -75,32 +55,6 @@ def _merge(op: OpCall) -> Folded:
 def _shape(op: OpCall) -> Folded:
     shape = op.handle(0).shape if op.type == "VariableShape" else op.input(0).shape
     return [shape]
-
-
-@RULES.of("ShapeN")
-def _shapes(op: OpCall) -> Folded:
-    return [tensor.shape for tensor in op.inputs]
-
-
-@RULES.of("Size")
-def _size(op: OpCall) -> Folded:
-    return [(op.n_in(0),)]
-
-
-@RULES.of("Rank")
-def _rank(op: OpCall) -> Folded:
-    return [(len(op.shape(0)),)]
-
-
-@RULES.of("TensorListLength", "TensorArraySizeV3", "TensorArraySizeV2", "TensorArraySize")
-def _length(op: OpCall) -> Folded:
-    """An array's handle tells its length, its flow may not."""
-    return [(op.handle(0).length,)]
-
-
-@RULES.of("TensorListElementShape")
-def _element_shape(op: OpCall) -> Folded:
-    return [op.handle(0).shape]
 
 
 @RULES.of("Pack")
@@ -167,7 +121,7 @@ def _strided_slice(op: OpCall) -> Folded:
 
 
 def _index(part: Part, dim: int) -> slice:
-    """Where a part begins and ends; the one element of a dimension that goes is a slice, too."""
+    """Begin and end of a part. A single element is a slice, too; its dimension is 1 then."""
     begin, end = part.begin, part.end
     if not part.known or not isinstance(begin, int | None) or not isinstance(end, int | None):
         raise UnknownError("it is unknown where the slice begins or ends")
@@ -196,16 +150,6 @@ def _gather(op: OpCall) -> Folded:
     if indices.size and (indices.min() < 0 or indices.max() >= params.shape[axis]):
         raise UnknownError(f"indices outside of {params.shape[axis]} elements")
     return [values_of(np.take(params, indices, axis))]
-
-
-@RULES.of("Transpose", "ConjugateTranspose")
-def _transpose(op: OpCall) -> Folded:
-    return [values_of(array(op, 0).transpose(op.known_ints(1)))]
-
-
-@RULES.of("ReverseV2")
-def _reverse(op: OpCall) -> Folded:
-    return [values_of(np.flip(array(op, 0), op.known_ints(1)))]
 
 
 @RULES.of("Fill")
@@ -249,11 +193,6 @@ def _tile(op: OpCall) -> Folded:
     return [values_of(np.tile(part, times))]
 
 
-@RULES.of("BroadcastTo")
-def _broadcast_to(op: OpCall) -> Folded:
-    return [values_of(np.broadcast_to(array(op, 0), known_shape(op.numbers(1))))]
-
-
 @RULES.of("Pad", "PadV2")
 def _pad(op: OpCall) -> Folded:
     inner, ends = array(op, 0), op.known_ints(1)
@@ -270,7 +209,7 @@ def _pad(op: OpCall) -> Folded:
 
 @RULES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Folded:
-    """Of two sizes, the one that is not 1; an unknown one is taken not to be 1."""
+    """The size that is not 1; unknown sizes are assumed not to be 1."""
     one, other = op.elements(0), op.elements(1)
     rank = max(len(one), len(other))
     one, other = ((1,) * (rank - len(shape)) + shape for shape in (one, other))
@@ -285,11 +224,6 @@ def _broadcast(one: Element, other: Element) -> Element:
     if isinstance(one, int) and isinstance(other, int):
         raise UnknownError(f"sizes {one} and {other} do not fit each other")
     return one if isinstance(one, int) else other if isinstance(other, int) else None
-
-
-@RULES.of("BroadcastGradientArgs")
-def _broadcast_axes(op: OpCall) -> Folded:
-    return broadcast_axes(op)
 
 
 @RULES.of("InvertPermutation")
@@ -324,7 +258,7 @@ def _where(op: OpCall) -> Folded:
 
 @RULES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Folded:
-    """Rows by index; of several with the same index, the last one stays."""
+    """Rows by index; the last of several with the same index counts."""
     n = len(op.inputs) // 2
     rows: dict[int, SmallArray] = {}
     for place in range(n):
@@ -334,3 +268,30 @@ def _dynamic_stitch(op: OpCall) -> Folded:
     if not rows or sorted(rows) != list(range(len(rows))):
         raise UnknownError("some rows are not given")
     return [values_of(np.concatenate([np.ravel(rows[place]) for place in range(len(rows))]))]
+
+
+RULES.of(
+    """
+    Identity StopGradient PreventGradient Snapshot CheckNumerics DeepCopy GuaranteeConst EnsureShape
+    PlaceholderWithDefault Copy CopyHost DebugIdentity DebugIdentityV2 DebugIdentityV3
+    CheckNumericsV2 Print ExpandDims Squeeze Reshape LoopCond Exit _EagerConst _HostCast
+    """
+)(lambda op: [op.elements(0)])
+RULES.of("IdentityN")(lambda op: [tensor.values for tensor in op.inputs])
+RULES.of("Switch")(lambda op: [op.elements(0)] * 2)
+RULES.of("ShapeN")(lambda op: [tensor.shape for tensor in op.inputs])
+RULES.of("Size")(lambda op: [(op.n_in(0),)])
+RULES.of("Rank")(lambda op: [(len(op.shape(0)),)])
+# The handle of an array has its length; its flow may not.
+RULES.of("TensorListLength TensorArraySizeV3 TensorArraySizeV2 TensorArraySize")(
+    lambda op: [(op.handle(0).length,)]
+)
+RULES.of("TensorListElementShape")(lambda op: [op.handle(0).shape])
+RULES.of("Transpose ConjugateTranspose")(
+    lambda op: [values_of(array(op, 0).transpose(op.known_ints(1)))]
+)
+RULES.of("ReverseV2")(lambda op: [values_of(np.flip(array(op, 0), op.known_ints(1)))])
+RULES.of("BroadcastTo")(
+    lambda op: [values_of(np.broadcast_to(array(op, 0), known_shape(op.numbers(1))))]
+)
+RULES.of("BroadcastGradientArgs")(broadcast_axes)

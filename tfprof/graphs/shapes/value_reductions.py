@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -14,11 +15,9 @@ from tfprof.graphs.shapes.rules import Rules
 from tfprof.graphs.shapes.small_arrays import Folded, ValueRules, array
 from tfprof.graphs.shapes.value_arithmetic import (
     Real,
-    add,
     computed,
     dtype_of,
     larger,
-    multiply,
     operand,
     result_in,
     smaller,
@@ -33,8 +32,8 @@ def _numeric(function: Callable[[Any, Any], Real | None]) -> Callable[..., Eleme
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Element], Element]] = {
-    "Sum": (_numeric(add), 0),
-    "Prod": (_numeric(multiply), 1),
+    "Sum": (_numeric(operator.add), 0),
+    "Prod": (_numeric(operator.mul), 1),
     "Max": (_numeric(larger), None),
     "Min": (_numeric(smaller), None),
     "All": (both, True),

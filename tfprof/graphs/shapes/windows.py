@@ -1,6 +1,6 @@
-"""How windows slide over images: layouts, paddings, and how many places there are.
+"""How windows slide over images: layouts, paddings, and the number of places.
 
-Nothing here depends on what is computed in a window; convolutions and pools share it.
+Convolutions and pools share this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Size: TypeAlias = "Number | None"
 
 
 class Layout(NamedTuple):
-    """Where the dimensions of an image stand.
+    """The order of the dimensions of an image.
 
     Attributes:
         letters: The format: N for images of the batch, C for channels, others for space.
@@ -66,11 +66,7 @@ _LETTERS = frozenset({"NHWC", "NCHW", "HWNC", "HWCN", "NDHWC", "NCDHW", "NWC", "
 
 
 def layout_named(data_format: str) -> Layout:
-    """The layout with a name such as ``NCHW_VECT_C``.
-
-    Raises:
-        UnknownError: There is none.
-    """
+    """The layout with a name such as ``NCHW_VECT_C``."""
     letters = data_format.removesuffix("_VECT_C")
     if letters not in _LETTERS:
         raise UnknownError(f"the data format {data_format!r} is unknown")
@@ -78,11 +74,7 @@ def layout_named(data_format: str) -> Layout:
 
 
 def layout_of(op: OpCall, n_spatial: int) -> Layout:
-    """The layout that an op works in; channels last if it does not say.
-
-    Raises:
-        UnknownError: There is none of that name, or it has another number of dimensions.
-    """
+    """The layout that an op works in; channels last if it does not say."""
     layout = layout_named(op.text("data_format", "NHWC" if n_spatial == 2 else "NDHWC"))
     if len(layout.spatial) != n_spatial:
         raise UnknownError(f"the data format {layout.letters} is not for {n_spatial} dimensions")
@@ -105,11 +97,7 @@ class Windows(NamedTuple):
     added: tuple[tuple[int, int], ...]
 
     def along(self, place: int, size: Size, window: Size) -> Size:
-        """How many windows of so many taps there are along a dimension; None if unknown.
-
-        Raises:
-            UnknownError: The image is smaller than the window, or the padding has no meaning.
-        """
+        """How many windows of so many taps there are along a dimension; None if unknown."""
         stride, dilation = self.strides[place], self.dilations[place]
         if size is None:
             return None
@@ -121,11 +109,7 @@ class Windows(NamedTuple):
 
 
 def window_count(size: Number, window: Number, stride: Number, dilation: Number) -> Number:
-    """How many windows fit, each with ``window`` taps that are ``dilation`` apart.
-
-    Raises:
-        UnknownError: The image is smaller than the window by more than a stride.
-    """
+    """How many windows fit, each with ``window`` taps that are ``dilation`` apart."""
     reach = (window - 1) * dilation + 1
     count = floor_div(size - reach, stride) + 1
     if isinstance(count, int) and count < 0:
@@ -134,16 +118,7 @@ def window_count(size: Number, window: Number, stride: Number, dilation: Number)
 
 
 def windows_of(op: OpCall, rank: int, dilations: str = "dilations") -> Windows:
-    """How the windows of an op step, by its attributes.
-
-    Args:
-        op: The op.
-        rank: Number of dimensions that its attributes are for.
-        dilations: Name of the attribute with the dilations.
-
-    Raises:
-        UnknownError: An attribute is missing or has no meaning.
-    """
+    """How the windows of an op step, by its attributes for ``rank`` dimensions."""
     strides = op.ints("strides")
     spacing = op.ints(dilations) or (1,) * rank
     return checked_windows(op, strides, spacing, rank)
@@ -152,11 +127,7 @@ def windows_of(op: OpCall, rank: int, dilations: str = "dilations") -> Windows:
 def checked_windows(
     op: OpCall, strides: tuple[int, ...], dilations: tuple[int, ...], rank: int
 ) -> Windows:
-    """Windows with these steps, and the padding that an op's attributes give.
-
-    Raises:
-        UnknownError: Steps or padding have no meaning.
-    """
+    """Windows with these steps, and the padding that an op's attributes give."""
     for name, steps in (("strides", strides), ("dilations", dilations)):
         if len(steps) != rank or min(steps) < 1:
             raise UnknownError(f"the {name} {steps} are not {rank} positive numbers")

@@ -27,7 +27,7 @@ RULES: Rules[PartialShape] = Rules()
 
 @RULES.of("XlaDot", "XlaDotV2")
 def _dot(op: OpCall) -> list[PartialShape]:
-    """Dimensions of the batch, then those of the left operand that stay, then the right one's."""
+    """Batch dimensions, then the remaining ones of the left operand, then those of the right."""
     lhs, rhs = op.shape(0), op.shape(1)
     numbers = checked_dot_numbers(op)
     batch = same_shape(
@@ -42,11 +42,7 @@ def _dot(op: OpCall) -> list[PartialShape]:
 
 
 def checked_dot_numbers(op: OpCall) -> DotNumbers:
-    """The dimensions of a dot product, each of which exists and occurs once.
-
-    Raises:
-        UnknownError: They do not fit the operands.
-    """
+    """The dimensions of a dot product, each of which exists and occurs once."""
     numbers = dot_numbers(op)
     for index, places in (
         (0, (*numbers.lhs_batch, *numbers.lhs_contracting)),
@@ -64,11 +60,6 @@ def _others(dims: Dims, places: Sequence[int]) -> Dims:
     return tuple(size for place, size in enumerate(dims) if place not in places)
 
 
-@RULES.of("XlaConv", "XlaConvV2")
-def _conv(op: OpCall) -> list[PartialShape]:
-    return [xla_convolution(op).shape]
-
-
 @RULES.of("XlaPad")
 def _pad(op: OpCall) -> list[PartialShape]:
     """Elements are added in front, behind, and between; negative numbers cut off."""
@@ -84,7 +75,7 @@ def _pad(op: OpCall) -> list[PartialShape]:
 
 @RULES.of("XlaGather")
 def _gather(op: OpCall) -> list[PartialShape]:
-    """Dimensions of a slice stand where the numbers say, those of the indices on other places."""
+    """The offset dimensions are those of a slice; the others are those of the indices."""
     numbers = gather_numbers(op)
     indices = op.shape(1)
     batch = [size for place, size in enumerate(indices) if place != numbers.index_vector]
@@ -95,17 +86,6 @@ def _gather(op: OpCall) -> list[PartialShape]:
     along = dict(zip(numbers.offset, slices, strict=True))
     others = iter(batch)
     return [tuple(along[place] if place in along else next(others) for place in range(rank))]
-
-
-@RULES.of("XlaReduce")
-def _reduce(op: OpCall) -> list[PartialShape]:
-    return [_reduced(op)]
-
-
-@RULES.of("XlaVariadicReduce", "XlaVariadicReduceV2")
-def _variadic_reduce(op: OpCall) -> list[PartialShape]:
-    """Half of the inputs are where reductions begin."""
-    return [_reduced(op)] * (len(op.inputs) // 2)
 
 
 def _reduced(op: OpCall) -> PartialShape:
@@ -129,26 +109,6 @@ def _reduce_window(op: OpCall) -> list[PartialShape]:
             for size, more, window, stride, spacing in steps
         )
     ]
-
-
-@RULES.of(
-    *("XlaSort", "XlaReducePrecision", "XlaAllReduce", "XlaScatter", "XlaSelectAndScatter"),
-    *("XlaSharding", "XlaClusterOutput", "XlaSetDynamicDimensionSize", "XlaSetBound"),
-    "XlaRemoveDynamicDimensionSize",
-)
-def _same_shape(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape]
-
-
-@RULES.of("XlaKeyValueSort")
-def _same_shapes(op: OpCall) -> list[PartialShape]:
-    return [op.input(0).shape, op.input(1).shape]
-
-
-@RULES.of("XlaVariadicSort")
-def _variadic_sort(op: OpCall) -> list[PartialShape]:
-    """The last input is the dimension."""
-    return [tensor.shape for tensor in op.inputs[:-1]]
 
 
 @RULES.of("XlaReduceScatter")
@@ -192,18 +152,9 @@ def _dequantize(op: OpCall) -> list[PartialShape]:
     return [(*dims[:-2], dims[-1], dims[-2]) if op.flag("transpose_output") else dims]
 
 
-@RULES.of("XlaSplitND")
+@RULES.of("XlaSplitND ReadVariableXlaSplitND")
 def _split(op: OpCall) -> list[PartialShape]:
-    dims = op.shape(0)
-    paddings = op.ints("paddings") or (0,) * len(dims)
-    parts = zip(dims, op.ints("num_splits"), paddings, strict=True)
-    part = tuple(ceil_div(size + padding, number) for size, number, padding in parts)
-    return [part] * count_attr(op, "N")
-
-
-@RULES.of("ReadVariableXlaSplitND")
-def _split_variable(op: OpCall) -> list[PartialShape]:
-    shape = op.handle(0).shape
+    shape = op.shape(0) if op.type == "XlaSplitND" else op.handle(0).shape
     if shape is None:
         return []
     paddings = op.ints("paddings") or (0,) * len(shape)
@@ -223,37 +174,28 @@ def _concat(op: OpCall) -> list[PartialShape]:
     return [tuple(size * number - padding for size, number, padding in parts)]
 
 
-@RULES.of("XlaReplicaId")
-def _scalar(op: OpCall) -> list[PartialShape]:
-    return [()]
-
-
-@RULES.of("XlaRngBitGenerator")
-def _random_bits(op: OpCall) -> list[PartialShape]:
-    return [op.input(1).shape, spelled_shape(op, 2)]
-
-
-@RULES.of("XlaCustomCall")
-def _declared(op: OpCall) -> list[PartialShape]:
-    return [shape_attr(op)]
-
-
-@RULES.of("XlaCustomCallV2")
-def _declared_shapes(op: OpCall) -> list[PartialShape]:
-    return shapes_attr(op, "result_shapes")
-
-
-@RULES.of("XlaSpmdShardToFullShape")
-def _full_shape(op: OpCall) -> list[PartialShape]:
-    return [shape_attr(op, "full_shape")]
-
-
 def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
-    """Number of elements of a sort, and of those that are sorted together.
-
-    Raises:
-        UnknownError: They are unknown.
-    """
+    """Number of elements of a sort, and of those that are sorted together."""
     dims = op.shape(0)
     axis = axis_of(op, len(op.inputs) - 1, len(dims)) if op.type == "XlaVariadicSort" else -1
     return op.n_in(0), dims[axis] if dims else 1
+
+
+RULES.of("XlaConv XlaConvV2")(lambda op: [xla_convolution(op).shape])
+RULES.of("XlaReduce")(lambda op: [_reduced(op)])
+# The second half of the inputs are initial values.
+RULES.of("XlaVariadicReduce XlaVariadicReduceV2")(lambda op: [_reduced(op)] * (len(op.inputs) // 2))
+RULES.of(
+    """
+    XlaSort XlaReducePrecision XlaAllReduce XlaScatter XlaSelectAndScatter XlaSharding
+    XlaClusterOutput XlaSetDynamicDimensionSize XlaSetBound XlaRemoveDynamicDimensionSize
+    """
+)(lambda op: [op.input(0).shape])
+RULES.of("XlaKeyValueSort")(lambda op: [op.input(0).shape, op.input(1).shape])
+# The last input is the dimension.
+RULES.of("XlaVariadicSort")(lambda op: [tensor.shape for tensor in op.inputs[:-1]])
+RULES.of("XlaReplicaId")(lambda op: [()])
+RULES.of("XlaRngBitGenerator")(lambda op: [op.input(1).shape, spelled_shape(op, 2)])
+RULES.of("XlaCustomCall")(lambda op: [shape_attr(op)])
+RULES.of("XlaCustomCallV2")(lambda op: shapes_attr(op, "result_shapes"))
+RULES.of("XlaSpmdShardToFullShape")(lambda op: [shape_attr(op, "full_shape")])

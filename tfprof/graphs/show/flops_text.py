@@ -19,22 +19,22 @@ from tfprof.text.units import human_count, human_share
 
 CONVENTION = (
     "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "
-    "arithmetic on indices and shapes is none."
+    "arithmetic on indices and shapes is not counted."
 )
 
 WIDTH = 100
-"""Prose is wrapped there; tables and names may be wider."""
+"""Width of prose; tables and names may be wider."""
 
 _MOST_TYPES = 10
 """Op types that the headline names one by one."""
 
 _LEADING_FACTOR = re.compile(r"(?:^|(?<=[+-] ))\d[\d,]*")
 _MOST_SYMBOLIC = 22
-"""Cells that a number with unknowns may take in a table."""
+"""Most characters of a symbolic number in a table."""
 
 
 class Report(Protocol):
-    """What a report has to offer."""
+    """The parts of a report that are shown."""
 
     @property
     def flops(self) -> Number:
@@ -97,18 +97,12 @@ def shape_text(shape: PartialShape) -> str:
 
 
 def unit_of(report: Report) -> str:
-    """What the report counts in."""
+    """Unit of the report."""
     return "FLOPs" if report.convention == "flops" else "MACs"
 
 
 def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) -> str:
-    """Totals, parts of a step, op types, coverage and notes.
-
-    Args:
-        report: The report.
-        width: Where to wrap prose.
-        most_types: How many op types to name; 0 leaves them out.
-    """
+    """Totals, parts of a step, op types (``most_types`` of them), coverage and notes."""
     lines = totals(report, width)
     phases = {name: count for name, count in report.by_phase.items() if count != 0}
     once = phases.pop("initialization", None)
@@ -123,7 +117,7 @@ def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) 
 
 
 def totals(report: Report, width: int = WIDTH) -> list[str]:
-    """What comes first: how many, and what counts as one."""
+    """The totals, and what counts as one operation."""
     return [
         f"{number_text(report.flops)} FLOPs, {number_text(report.macs)} MACs",
         *textwrap.wrap(CONVENTION, width),
@@ -131,7 +125,7 @@ def totals(report: Report, width: int = WIDTH) -> list[str]:
 
 
 def type_lines(report: Report, most: int = _MOST_TYPES) -> list[str]:
-    """The count of the most expensive op types, and of all others together."""
+    """Counts of the most expensive op types, and of all others together."""
     types = list(report.by_type.items())
     if not types:
         return [f"No op has {unit_of(report)}."]
@@ -164,7 +158,7 @@ def type_rows(report: Report) -> list[dict[str, Any]]:
 
 
 def _count_table(counts: Mapping[str, Number]) -> list[str]:
-    """Names, counts, and their shares unless they depend on unknowns."""
+    """Names, counts, and shares if these are known."""
     whole = total(counts.values())
     rows = [
         (
@@ -180,7 +174,7 @@ def _count_table(counts: Mapping[str, Number]) -> list[str]:
 
 
 def _table(rows: Iterable[tuple[str, ...]], indent: str = "  ") -> list[str]:
-    """Rows, the first column on the left, the others on the right; very long cells stick out."""
+    """Aligned rows: the first column to the left, others to the right; long cells stick out."""
     rows = list(rows)
     widths = [max(min(len(cell), 60) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
@@ -191,7 +185,7 @@ def _table(rows: Iterable[tuple[str, ...]], indent: str = "  ") -> list[str]:
 
 
 def coverage_lines(report: Report, width: int = WIDTH) -> list[str]:
-    """How many ops were counted; the others by what is missing."""
+    """How many ops were counted, and why others were not."""
     counts = report.op_counts
     counted, free = sum(counts.counted.values()), sum(counts.free.values())
     text = (
@@ -215,7 +209,7 @@ def coverage_lines(report: Report, width: int = WIDTH) -> list[str]:
 
 
 def coverage_text(counts: Coverage) -> str:
-    """The share that was counted or is free; 100 % only if that is all of them."""
+    """The share that was counted or is free; 100 % only if all ops are."""
     percent = 100 * counts.share
     if counts.uncounted and percent > 99.99:
         return ">99.99 %"
@@ -239,21 +233,17 @@ def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
 
 
 _Size = tuple[str, str, str]
-"""Numbers, count of one run, and runs, of ops that cost the same."""
+"""Numbers in the formula, cost of one run, and runs, of ops that cost the same."""
 
 _Type = tuple[str, str]
 """Op type and formula."""
 
 
 def explanation(report: Report, top: int | None = None, width: int = WIDTH) -> str:
-    """The headline, and how each op was counted: formulas, and below each the numbers in it.
+    """The headline, then each formula with the numbers that went into it.
 
-    Initializers are left out, as in the total.
-
-    Args:
-        report: The report.
-        top: Show only so many lines of numbers, the most expensive ones.
-        width: Where to wrap prose.
+    Initializers are left out, as in the total. ``top`` limits the lines of numbers to the most
+    expensive ones.
     """
     groups: dict[tuple[_Type, _Size], list[OpRow]] = {}
     for row in report.ops:
@@ -296,7 +286,7 @@ def _size_of(row: OpRow) -> _Size:
 
 
 def _type_lines(rows: Sequence[OpRow], whole: Number, width: int) -> list[str]:
-    """The formula, its derivation and its source, each once."""
+    """A formula, its derivation and its source."""
     first = rows[0]
     formula = first.verdict.formula
     flops = total(row.flops for row in rows)
@@ -312,7 +302,7 @@ def _type_lines(rows: Sequence[OpRow], whole: Number, width: int) -> list[str]:
 
 
 def _size_lines(groups: Sequence[Sequence[OpRow]], width: int) -> Iterator[str]:
-    """One line for ops that cost the same: their number, the cost of one, and its numbers."""
+    """A line for each group of ops that cost the same."""
     rows = []
     for group in groups:
         numbers, each, runs = _size_of(group[0])

@@ -31,14 +31,14 @@ PLAIN_WIDTH = 100
 """Width of plain text."""
 
 _MAX_GUIDES = 20
-"""Levels of tree lines; deeper rows say their depth instead."""
+"""Levels of tree lines; deeper rows show their depth instead."""
 
 _BLANK = "\u00a0"
-"""A blank at which number and unit are not aligned."""
+"""A blank that does not separate a number from its unit."""
 
 
 class Summary(Protocol):
-    """What a summary has to offer."""
+    """The parts of a summary that are shown."""
 
     @property
     def rows(self) -> Sequence[LayerRow]:
@@ -54,15 +54,15 @@ class Summary(Protocol):
 
     @property
     def device(self) -> Device | None:
-        """The device that times are for."""
+        """The device that times are estimated for."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the counts."""
+        """Remarks on the counts."""
 
     @property
     def device_notes(self) -> tuple[str, ...]:
-        """What a reader should know of the times."""
+        """Remarks on the times."""
 
     def share(self, row: LayerRow) -> float | None:
         """Share of a row in the whole."""
@@ -74,8 +74,8 @@ class SummaryTable:
 
     Attributes:
         summary: The summary.
-        glyphs: What to draw with.
-        totals: Say the totals below the table.
+        glyphs: Characters to draw with.
+        totals: Show the totals below the table.
     """
 
     summary: Summary
@@ -124,13 +124,13 @@ def params_line(params: ParamsReport) -> str:
         if count
     ]
     if params.unknown and parts:
-        parts.append(f"{params.unknown:,} of which nobody says it")
+        parts.append(f"{params.unknown:,} not known to be trainable or not")
     detail = f": {', '.join(parts)}" if parts else ""
     return f"{params.total:,} parameters ({human_memory(params.bytes)}){detail}"
 
 
 def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
-    """The columns of a summary; those that matter least go first where room is short."""
+    """The columns of a summary; in a narrow terminal, the least important are left out."""
     rows = summary.rows
     colour = PINK
     shares = [summary.share(row) for row in rows]
@@ -170,12 +170,12 @@ def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
 
 
 def header_of(rows: Sequence[LayerRow]) -> str:
-    """What rows are."""
+    """Header of the first column."""
     return "layer" if rows[0].path else "scope"
 
 
 def row_name(row: LayerRow, glyphs: Glyphs = UNICODE) -> str:
-    """What a row is called."""
+    """Name of a row."""
     if row.folded:
         return glyphs.text(row.name)
     return escaped(row.name) if row.name else "total"
@@ -192,7 +192,7 @@ def human_share_of(share: float) -> str:
 
 
 def row_time(row: LayerRow) -> str:
-    """The time that a row takes at least."""
+    """The least time of a row."""
     picos = row.total.picos
     if not isinstance(picos, int) or (picos == 0 and row.total.untimed):
         return "n/a"
@@ -200,7 +200,7 @@ def row_time(row: LayerRow) -> str:
 
 
 def shapes_text(row: LayerRow) -> str:
-    """The first output shape, and of a layer how many others there are."""
+    """The first output shape; of a layer also the number of others."""
     if not row.shapes:
         return ""
     text = escaped(shape_text(row.shapes[0]))
@@ -209,12 +209,12 @@ def shapes_text(row: LayerRow) -> str:
 
 
 def _in_one(text: str) -> str:
-    """A text that is aligned as a whole: no part of it is a unit."""
+    """A text whose last word is not aligned like a unit."""
     return text.replace(" ", _BLANK)
 
 
 def _own_flops(rows: Sequence[LayerRow], glyphs: Glyphs, style: str) -> Column:
-    """What rows cost besides the rows inside them; empty where there are none of those."""
+    """Own cost of rows that have other rows inside them."""
     column = _numbers("own FLOPs", [row.own.flops for row in rows], glyphs, style, 60)
     around = {row.parent for row in rows}
     cells = [cell if place in around else "" for place, cell in enumerate(column.cells)]
@@ -238,14 +238,14 @@ def _numbers(
 
 
 def memory_number(number: Number) -> str:
-    """Bytes, with their unit where it is known how many."""
+    """Bytes with a unit."""
     if isinstance(number, Symbolic):
         return f"{short_number(number)} B".replace("·B B", "·B bytes")
     return human_memory(number) if number else "0"
 
 
 def _guides(rows: Sequence[LayerRow], glyphs: Glyphs) -> list[str]:
-    """Tree lines before each name: one step per level, up to a limit."""
+    """Tree lines before each name."""
     last_child = {row.parent: place for place, row in enumerate(rows)}
     below: dict[int, str] = {0: ""}
     guides = []
