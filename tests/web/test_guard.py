@@ -12,7 +12,7 @@ from tfprof.web.server import application  # noqa: E402
 pytestmark = pytest.mark.one_engine
 
 PORT = 8123
-DOOR = Door(PORT)
+DOOR = Door(PORT, token="a-token-that-is-the-same-in-all-runs")
 HOME = f"http://127.0.0.1:{PORT}"
 
 
