@@ -26,7 +26,7 @@ def test_no_two_modules_define_the_same_name_so_that_their_texts_can_be_joined()
 def test_the_joined_script_has_every_module_once_and_no_import():
     script = joined_script()
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
-    for module in MODULES:
+    for module in set(MODULES) - {"tensorboard.js"}:  # only TensorBoard loads that one
         first = next(line for line in static_text(module).splitlines() if line.startswith("//"))
         assert script.count(first) == 1, module
 

@@ -80,7 +80,7 @@ def test_documents_are_packed_for_those_who_understand_it(site):
         ("/api/page/nothing", 404, "no page 'nothing'; this run has: "),
         ("/api/page/overview?run=b", 400, "no run 'b' is open; there are: run"),
         ("/api/page/overview?host=b", 400, "no host 'b' in this run"),
-        ("/api/page/overview?step=x", 400, "step='x' is no whole number"),
+        ("/api/page/overview?step=x", 400, "step='x': give numbers"),
         ("/api/page/overview?step=99", 400, "99"),
         ("/api/site?run=b", 400, "no run 'b'"),
     ],
@@ -230,11 +230,11 @@ def test_the_first_address_shows_the_first_page(site, watched, tmp_path):
     with listening("127.0.0.1", 0) as found:
         door = Door(found.getsockname()[1])
     with running(application(site, door), door.port) as address:
-        page = watched(address).open(door.address, "overview")
+        page = watched(address).open(door.address, "start")
         assert page.tab.url == address
         assert page.tab.evaluate("document.cookie") == ""
         page.tab.reload()
-        page.wait("overview")
+        page.wait("start")
         page.go("op-stats")
         page.check()
         stranger = watched(address)
@@ -250,6 +250,6 @@ def test_a_run_that_cannot_be_read_leaves_the_choice_of_another(tmp_path, watche
     with running(application(Site(open_paths([str(tmp_path)])))) as address:
         page = watched(address).open(address)
         assert "not an XSpace message" in page.tab.locator("main [role=alert]").inner_text()
-        page.tab.locator("nav select").select_option("a")
-        page.wait("overview")
+        page.tab.get_by_label("Run", exact=True).select_option("a")
+        page.wait("start")
         assert page.requests == []

@@ -131,7 +131,7 @@ def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
                 return page
             return replace(page, blocks=[_changed(n_changes), *page.blocks])
     names = ", ".join(entry.id for entry in entries)
-    raise NoSuchPageError(f"no page {page_id!r}; {opened.name} has: {names}")
+    raise NoSuchPageError(f"no page {page_id!r}; this run has: {names}")
 
 
 def _changed(n_changes: int) -> Block:

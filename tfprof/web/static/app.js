@@ -70,7 +70,7 @@ function drawNav(site, current, params) {
 }
 
 function runChoice(label, runs, chosen, choose) {
-  return el("label", { class: "runs" }, label, el("select", { onchange: (event) => choose(event.target.value) }, runs.map(
+  return el("label", { class: "runs" }, label, el("select", { "aria-label": label, onchange: (event) => choose(event.target.value) }, runs.map(
     (run) => el("option", { value: run.name, selected: run.name === chosen, title: run.source }, run.name || "(none)"),
   )));
 }
