@@ -152,7 +152,7 @@ def test_gpus_beside_tpus_are_told(name):
 
 def test_gpus_beside_tpus_of_one_host_are_told():
     run = run_of("both in one")
-    assert "has TPUs and GPUs: its steps and the ops of its devices are those of the TPUs" in (
+    assert "has TPUs and GPUs: its steps and device ops are those of the TPUs" in (
         messages(run_steps(run).notes)
     )
     assert [row["hlo_op_name"] for row in hlo_stats(run).to_rows()] == ["fusion.1"]
