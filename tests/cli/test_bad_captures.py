@@ -144,7 +144,7 @@ def test_hosts_whose_numbers_differ(asked, name):
 @pytest.mark.parametrize("name", [*NAMES, "trace", "tools", "advise"])
 def test_one_broken_file_among_others(asked, name):
     said = asked(name, capture(), BROKEN, capture())
-    assert "not read, and in no number:" in said
+    assert "not read, so no result includes it:" in said
     assert "w1.xplane.pb: not an XSpace message" in said
 
 
@@ -157,7 +157,7 @@ def test_hosts_of_one_name(call, tmp_path, name):
         paths[-1].write_bytes(capture(machine="m").SerializeToString())
     result = call(name, *paths)
     assert result.exit_code == 0
-    assert "another file is called 'w', too [w (2)]" in " ".join(result.output.split())
+    assert "another file has the name 'w', too [w (2)]" in " ".join(result.output.split())
     assert call(name, tmp_path / "x", tmp_path / "y").exit_code == 2  # folders
 
 

@@ -180,7 +180,7 @@ def test_tpus_of_which_nothing_was_recorded_are_told():
         ("warning", "has TPUs, but nothing was recorded of them: steps are those of the host")
     ]
     shown = {row["what"] for row in overview(run).to_rows("environment")}
-    assert "Chips work" not in shown  # 0 % would be wrong
+    assert "Duty cycle of chips" not in shown  # 0 % would be wrong
     assert run_steps(run, classic=True).n_steps == 0
 
 

@@ -158,7 +158,6 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
 
 
 def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
-    sums: dict[str, int] = {}
-    for times in kernels:
-        sums[times.kernel.name] = sums.get(times.kernel.name, 0) + times.total_ns
-    return tuple(pie("top_kernels", "Time by kernel", "kernel", sums, most=_CHARTED, per_us=1000))
+    times_ns = [(times.kernel.name, times.total_ns) for times in kernels]
+    title = "Time by kernel"
+    return tuple(pie("top_kernels", title, "kernel", times_ns, most=_CHARTED, per_us=1000))

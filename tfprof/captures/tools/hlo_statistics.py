@@ -174,8 +174,5 @@ def _bound(resource: str) -> str:
 
 
 def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:
-    sums: dict[str, int] = {}
-    for op in ops:
-        sums[op.category] = sums.get(op.category, 0) + op.self_ps
-    by_name = dict(sorted(sums.items()))
-    return tuple(pie("by_category", "Self time by category", "category", by_name, series="self"))
+    times_ps = sorted((op.category, op.self_ps) for op in ops)
+    return tuple(pie("by_category", "Self time by category", "category", times_ps, series="self"))

@@ -320,13 +320,9 @@ def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
     )
     for side, ops in (("device", on_device), ("host", on_host)):
         for what, key in keys:
-            sums: dict[str, int] = {}
-            for op in ops:
-                if op.type != IDLE:
-                    sums[key(op)] = sums.get(key(op), 0) + op.self_ps
+            times_ps = sorted((key(op), op.self_ps) for op in ops if op.type != IDLE)
             title = f"Self time on the {side} by {what}"
-            by_name = dict(sorted(sums.items()))
             charts += pie(
-                f"{side}_by_{what}", title, what, by_name, most=_CHARTED, series="self time"
+                f"{side}_by_{what}", title, what, times_ps, most=_CHARTED, series="self time"
             )
     return charts
