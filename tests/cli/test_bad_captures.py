@@ -22,9 +22,9 @@ NOTHING = {
     "kernel-stats": "no GPU kernels in this capture",
     "memory": "no allocations in this capture",
     "pod": "No steps, so nothing to compare",
-    "op-profile": "There are no ops of devices to look at",
-    "hlo-stats": "There are no ops of devices to look at",
-    "roofline": "There are no ops of devices to look at",
+    "op-profile": "There are no device ops",
+    "hlo-stats": "There are no device ops",
+    "roofline": "There are no device ops",
     "memory-viewer": "The capture holds no compiled programs",
     "graph-viewer": "The capture holds no compiled programs",
     "monitor": "No steps, so no step time",
@@ -138,7 +138,7 @@ def test_hosts_with_different_numbers_of_steps(asked, name):
 @pytest.mark.parametrize("name", STEPS)
 def test_hosts_whose_numbers_differ(asked, name):
     said = asked(name, capture(3), capture(3, first=10))
-    assert "what is train 0 on w0 is train 10 here, if the clocks are right [w1]" in said
+    assert "train 0 on w0 is train 10 here, if the clocks are right [w1]" in said
 
 
 @pytest.mark.parametrize("name", [*NAMES, "trace", "tools", "advise"])

@@ -158,7 +158,7 @@ def test_ops_without_a_known_cost_are_told():
 
 def test_nothing_is_said_to_be_nothing():
     result = roofline(opened(xspace(host(line(event("a", 0, 1))))))
-    assert result.verdict == ("There are no ops of devices to look at.",)
+    assert result.verdict == ("There are no device ops.",)
     assert [note.severity for note in result.notes] == ["warning"]
     assert result.to_rows() == result.to_rows("programs") == []
 

@@ -56,8 +56,8 @@ ITERATORS = (
 )
 
 _SLOW = (
-    "Some input pipelines took longer than 50 µs for an element. For each of them the iterator "
-    "that held it up is named, with what helps."
+    "Some input pipelines took longer than 50 µs for an element. For each of them the slowest "
+    "iterator is named, with what helps."
 )
 _FAST = (
     "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
@@ -67,7 +67,7 @@ _NONE = "No tf.data activity is in this capture. If the program uses tf.data, ca
 
 
 class _Slow(NamedTuple):
-    """A pipeline of a host, its slowest call, and what held up the slow ones."""
+    """A pipeline of a host with its slowest iterator."""
 
     host: Host
     data: TfData
@@ -90,11 +90,11 @@ def tf_data(
 
     Args:
         run: The run.
-        host: Only of one host.
-        step: Only calls that began in one step, by its number. What pipelines prepare ahead for it
-            was made in steps before.
+        host: Only this host.
+        step: Only calls that began in the step of this number. Elements that were prepared ahead
+            for it were made in earlier steps.
         classic: The reference's numbers: iterators whose ids are written as unsigned numbers
-            are one.
+            count as one.
 
     Raises:
         UsageError: There is no such host or step.
@@ -125,7 +125,7 @@ def tf_data(
         notes.append(Note("warning", _NONE))
     notes += [
         Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
-             "were looked at: self times are too large. Is the file damaged?", one.host.name)
+             "were analysed: self times are too large. Is the file damaged?", one.host.name)
         for one in pipelines
         if one.call.is_cut
     ]  # fmt: skip
@@ -147,7 +147,7 @@ def tf_data(
 def _calls_in(
     run: Run, step: int | None, *, classic: bool
 ) -> Callable[[Host, TfData], Sequence[Pipeline]]:
-    """What picks the pipelines of a host, with the calls that began in a step; all for None."""
+    """A function for the pipelines of a host with the calls that began in a step; all for None."""
     if step is None:
         return lambda host, data: data.pipelines
     steps = run_steps(run, classic=classic)
@@ -185,8 +185,8 @@ def _sentence(slow: _Slow, *, classic: bool) -> str:
     )
     if pipeline.is_first_slowest and not classic:
         said += (
-            " That was the first, while buffers may still have been empty; of the others the "
-            f"slowest took {_micros(pipeline.calls[1].duration_ps):,} µs."
+            " That was the first, when buffers may have been empty; the slowest of the others "
+            f"took {_micros(pipeline.calls[1].duration_ps):,} µs."
         )
     held = slow.held
     if held is not None:
@@ -292,7 +292,7 @@ def _shown_id(iterator: int, classic: bool) -> str:
 
 
 def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
-    """What iterators took of every call, with a label for each."""
+    """The time of iterators in every call, with a label for each."""
     rows = [row for one in pipelines for row in _graph(one, classic=classic)]
     whole = Table("graph", GRAPH, rows).to_gviz()
     places = [
