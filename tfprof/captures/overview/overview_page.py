@@ -37,8 +37,6 @@ from tfprof.captures.tools.op_statistics import (
     in_order,
 )
 
-TOOL = "overview"
-
 _TOP_OPS = 10
 
 _ANALYSIS = (
@@ -100,7 +98,7 @@ def overview(
     if facts.functions:
         tables["tf_functions"] = _function_table(facts.functions)
     return ToolResult(
-        TOOL,
+        "overview",
         "Overview",
         verdict=tuple(_verdict(facts)),
         tables={name: table for name, table in tables.items() if len(table)},

@@ -19,8 +19,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.text.short_names import short_name
 
-TOOL = "kernel-stats"
-
 _MOST_CLASSIC = 1000
 _CHARTED = 10
 
@@ -88,7 +86,7 @@ def kernel_stats(
                  "record; tfprof doctor says which")
         )  # fmt: skip
     return ToolResult(
-        TOOL,
+        "kernel-stats",
         "GPU kernel stats",
         verdict=_verdict(kernels),
         tables={"kernels": table},

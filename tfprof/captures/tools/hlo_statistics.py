@@ -21,8 +21,6 @@ from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.text.short_names import folded
 
-TOOL = "hlo-stats"
-
 COLUMNS = (
     Column("rank", "Rank"),
     Column("program_id", "Program id", "string"),
@@ -93,7 +91,7 @@ def hlo_stats(
     ]
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
-        TOOL,
+        "hlo-stats",
         "HLO stats",
         verdict=_verdict(rows, "the capture" if classic else "the time of all"),
         tables={"instructions": table},

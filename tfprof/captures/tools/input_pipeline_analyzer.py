@@ -29,8 +29,6 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 
-TOOL = "input-pipeline"
-
 STEP_COLUMNS = (
     Column("stepnum", "Step number", "string"),
     *(Column(category.column, category.name, unit="ms") for category in CATEGORIES),
@@ -139,7 +137,7 @@ def input_pipeline(
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
         waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
     return ToolResult(
-        TOOL,
+        "input-pipeline",
         "Input pipeline analyzer",
         verdict=(
             analysis.bottleneck.statement,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text.units import human_memory, human_share
-
-TOOL = "memory"
 
 _NO_DTYPE = "INVALID"
 _PREALLOCATED = "unused preallocated device memory"
@@ -112,7 +111,7 @@ def memory(
     summary = [_summary(allocator) for allocator in allocators]
     at_peak = [row for allocator in allocators for row in _rows(allocator)]
     return ToolResult(
-        TOOL,
+        "memory",
         "Memory profile",
         verdict=tuple(_sentence(allocator) for allocator in allocators),
         tables={
@@ -217,14 +216,9 @@ def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
         special -= 1
     if stack > 0:
         entries.append(_Entry(stack, stack, "stack", "stack", _NO_DTYPE, "unknown", special))
-    entries.sort(key=_Entry.key)
-    merged: list[tuple[_Entry, int]] = []
-    for entry in entries:
-        if merged and merged[-1][0].key() == entry.key():
-            merged[-1] = (merged[-1][0], merged[-1][1] + 1)
-        else:
-            merged.append((entry, 1))
-    return merged
+    groups = groupby(sorted(entries, key=_Entry.key), key=_Entry.key)
+    equal = [list(entries) for _, entries in groups]
+    return [(entries[0], len(entries)) for entries in equal]
 
 
 def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:

@@ -26,8 +26,6 @@ from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 
-TOOL = "monitor"
-
 _COLUMNS = (
     Column("device_type", "Device type", "string"),
     Column("cores", "Device cores"),
@@ -82,7 +80,7 @@ def monitor(
         *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, figures.n_steps),
     )  # fmt: skip
     return ToolResult(
-        TOOL,
+        "monitor",
         "Monitor",
         verdict=_verdict(known.device_type, used, idle, figures),
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},

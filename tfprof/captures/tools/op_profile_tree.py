@@ -29,8 +29,6 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text.short_names import folded
 
-TOOL = "op-profile"
-
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
 _GIGA = 1e9
 
@@ -113,7 +111,7 @@ def op_profile(
         }
 
     return ToolResult(
-        TOOL,
+        "op-profile",
         "Op profile",
         verdict=_verdict(tree, peaks),
         tables={"ops": table},
@@ -190,15 +188,15 @@ def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
     if not leaves or not tree.time_ps:
         return ("There are no device ops.",)
     top = max(leaves, key=lambda node: (node.time_ps, node.name))
+    said = f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}"
     if not any(_knows(tree, peaks)):
-        return (f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
+        return (f"{said}.",)
     used = min(1.0, _flops_utilization(tree, peaks))
     memory = _bandwidth_utilization(tree, peaks)[0]
     return (
         f"The ops use {used:.1%} of the device's float operations per second and {memory:.1%} of "
         "its memory bandwidth.",
-        f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}, and uses "
-        f"{min(1.0, _flops_utilization(top, peaks)):.1%} and "
+        f"{said}, and uses {min(1.0, _flops_utilization(top, peaks)):.1%} and "
         f"{_bandwidth_utilization(top, peaks)[0]:.1%}.",
     )
 

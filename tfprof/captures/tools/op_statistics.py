@@ -22,8 +22,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 
-TOOL = "op-stats"
-
 MOST_CLASSIC = 500
 _CHARTED = 10
 
@@ -158,7 +156,7 @@ def op_stats(
     notes += mixed_devices(hosts)
     notes += _without_op(on_device)
     return ToolResult(
-        TOOL,
+        "op-stats",
         "TensorFlow stats",
         verdict=_verdict(on_host, on_device),
         tables={"ops": without_idle, "ops_with_idle": with_idle},

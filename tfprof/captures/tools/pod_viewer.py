@@ -14,8 +14,6 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
 
-TOOL = "pod"
-
 _PS_PER_US = 1e6
 
 COLUMNS = (
@@ -52,7 +50,7 @@ def pod(
     tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
     return ToolResult(
-        TOOL,
+        "pod",
         "Pod viewer",
         verdict=_verdict(steps.typical, classic=classic),
         tables=tables,

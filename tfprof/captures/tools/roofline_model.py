@@ -32,8 +32,6 @@ from tfprof.captures.tools.roofline_table import (
 )
 from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
 
-TOOL = "roofline"
-
 _MOST_CLASSIC = 1000
 
 
@@ -83,7 +81,7 @@ def roofline(
         ]
 
     return ToolResult(
-        TOOL,
+        "roofline",
         "Roofline model",
         verdict=verdict_of(ops, device),
         tables={

@@ -16,8 +16,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
 
-TOOL = "tf-data"
-
 _PS_PER_US = 1_000_000
 
 GRAPH = (
@@ -130,7 +128,7 @@ def tf_data(
         if one.call.is_cut
     ]  # fmt: skip
     return ToolResult(
-        TOOL,
+        "tf-data",
         "tf.data bottleneck analysis",
         verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
         tables=tables,
@@ -267,25 +265,6 @@ def _iterators(pipelines: Sequence[_Slow]) -> Table:
     return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
 
 
-def _graph(slow: _Slow, *, classic: bool) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
-    for rank, call in enumerate(slow.pipeline.calls):
-        worst = call.bottleneck
-        for iterator in sorted(call.times):
-            known = slow.data.iterators.get(iterator)
-            parent = known.parent_id if known else 0
-            kind = 2 if iterator == worst else int(call.times[iterator].is_blocking)
-            rows.append((
-                _host_name(slow.host, classic),
-                slow.pipeline.name,
-                rank,
-                _shown_id(iterator, classic),
-                _shown_id(parent, classic) if parent else "",
-                kind,
-            ))  # fmt: skip
-    return rows
-
-
 def _shown_id(iterator: int, classic: bool) -> str:
     """An id as a number; the reference shows large ones as negative."""
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
@@ -293,21 +272,29 @@ def _shown_id(iterator: int, classic: bool) -> str:
 
 def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
     """The time of iterators in every call, with a label for each."""
-    rows = [row for one in pipelines for row in _graph(one, classic=classic)]
-    whole = Table("graph", GRAPH, rows).to_gviz()
-    places = [
-        (slow, call, iterator)
-        for slow in pipelines
-        for call in slow.pipeline.calls
-        for iterator in sorted(call.times)
-    ]
-    for row, (slow, call, iterator) in zip(whole["rows"], places, strict=True):
-        times = call.times[iterator]
-        known = slow.data.iterators.get(iterator)
-        start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
-        row["c"][3]["f"] = (
-            f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
-            f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
-            f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
-        )
-    return whole
+    rows: list[tuple[Cell, ...]] = []
+    labels = []
+    calls = [(slow, *one) for slow in pipelines for one in enumerate(slow.pipeline.calls)]
+    for slow, rank, call in calls:
+        worst = call.bottleneck
+        for iterator in sorted(call.times):
+            times, known = call.times[iterator], slow.data.iterators.get(iterator)
+            parent = known.parent_id if known else 0
+            rows.append((
+                _host_name(slow.host, classic),
+                slow.pipeline.name,
+                rank,
+                _shown_id(iterator, classic),
+                _shown_id(parent, classic) if parent else "",
+                2 if iterator == worst else int(times.is_blocking),
+            ))  # fmt: skip
+            start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
+            labels.append(
+                f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
+                f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
+                f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
+            )
+    graph = Table("graph", GRAPH, rows).to_gviz()
+    for row, label in zip(graph["rows"], labels, strict=True):
+        row["c"][3]["f"] = label
+    return graph
