@@ -109,9 +109,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
-    has_device = any(
-        uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
-    )
+    uses_device = (uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts)
     whole = [cores[0] for cores in by_host]
     if len(by_host) == 1:
         aligned, n_steps = by_host[0], len(whole[0].times)
@@ -126,7 +124,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in cores
         ]
-    steps = RunSteps(tuple(aligned), n_steps, has_device, (), classic)
+    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
     return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
 
 

@@ -229,16 +229,14 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
         iterator, held = one.bottleneck, one.held
-        cell, advised = "", ""
+        slowest, took = None, ""
         if held is not None:
-            blamed = held.iterator
-            cell = f"{blamed.type} ({blamed.long_name}), {held.share:.1%} of the slow calls"
-            advised = suggestion(blamed.type, blamed.long_name)[1]
+            slowest, took = held.iterator, f"{held.share:.1%} of the slow calls"
         elif iterator is not None:
-            blamed = one.data.iterators[iterator]
-            times = one.call.times[iterator]
-            cell = f"{blamed.type} ({blamed.long_name}), {_micros(times.self_ps):,} µs"
-            advised = suggestion(blamed.type, blamed.long_name)[1]
+            slowest = one.data.iterators[iterator]
+            took = f"{_micros(one.call.times[iterator].self_ps):,} µs"
+        cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
+        advised = suggestion(slowest.type, slowest.long_name)[1] if slowest else ""
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
