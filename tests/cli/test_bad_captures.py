@@ -22,9 +22,9 @@ NOTHING = {
     "kernel-stats": "no GPU kernels in this capture",
     "memory": "no allocations in this capture",
     "pod": "No steps, so nothing to compare",
-    "op-profile": "There are no ops of devices to look at",
-    "hlo-stats": "There are no ops of devices to look at",
-    "roofline": "There are no ops of devices to look at",
+    "op-profile": "There are no device ops",
+    "hlo-stats": "There are no device ops",
+    "roofline": "There are no device ops",
     "memory-viewer": "The capture holds no compiled programs",
     "graph-viewer": "The capture holds no compiled programs",
     "monitor": "No steps, so no step time",
@@ -138,13 +138,13 @@ def test_hosts_with_different_numbers_of_steps(asked, name):
 @pytest.mark.parametrize("name", STEPS)
 def test_hosts_whose_numbers_differ(asked, name):
     said = asked(name, capture(3), capture(3, first=10))
-    assert "what is train 0 on w0 is train 10 here, if the clocks are right [w1]" in said
+    assert "train 0 on w0 is train 10 here, if the clocks are right [w1]" in said
 
 
 @pytest.mark.parametrize("name", [*NAMES, "trace", "tools", "advise"])
 def test_one_broken_file_among_others(asked, name):
     said = asked(name, capture(), BROKEN, capture())
-    assert "not read, and in no number:" in said
+    assert "not read, so no result includes it:" in said
     assert "w1.xplane.pb: not an XSpace message" in said
 
 
@@ -157,7 +157,7 @@ def test_hosts_of_one_name(call, tmp_path, name):
         paths[-1].write_bytes(capture(machine="m").SerializeToString())
     result = call(name, *paths)
     assert result.exit_code == 0
-    assert "another file is called 'w', too [w (2)]" in " ".join(result.output.split())
+    assert "another file has the name 'w', too [w (2)]" in " ".join(result.output.split())
     assert call(name, tmp_path / "x", tmp_path / "y").exit_code == 2  # folders
 
 

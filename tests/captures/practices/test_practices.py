@@ -391,7 +391,7 @@ def test_idle_tensor_cores():
     found = the(run, "devices/host-loop")
     assert found.gain_fraction == pytest.approx(0.2)
     assert found.evidence["idle_ms"] == pytest.approx(0.02)
-    assert "Run several steps in one call, with jax.lax.scan" in found.message
+    assert "run several steps in one call, with jax.lax.scan" in found.message
     assert said(run, "python/unexplained") == []
     busy = on_tpu(("fusion.1", "convolution fusion", 0, 98, "a:MatMul"))
     assert said(busy, "devices/host-loop") == []

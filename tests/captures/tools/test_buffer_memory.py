@@ -56,12 +56,12 @@ def test_no_programs_are_said():
 
 def test_programs_without_a_plan_are_said():
     result = memory_viewer(run_of(program(main=[op("a", "parameter", "f32[4]")])))
-    assert "does not say where values lie" in result.notes[0].message
+    assert "does not hold the compiler's plan of the memory" in result.notes[0].message
     assert result.verdict == ()
     result = memory_viewer(run_of(SMALL), memory_space=4)
     assert "it uses: 0" in result.notes[0].message
     result = memory_viewer(run_of(with_buffers(allocations=[TEMPORARY])))
-    assert "which instructions use them" in result.notes[0].message
+    assert "the instructions that use them" in result.notes[0].message
 
 
 def test_damaged_programs_are_said():

@@ -152,7 +152,7 @@ def test_gpus_beside_tpus_are_told(name):
 
 def test_gpus_beside_tpus_of_one_host_are_told():
     run = run_of("both in one")
-    assert "has TPUs and GPUs: its steps and the ops of its devices are those of the TPUs" in (
+    assert "has TPUs and GPUs: its steps and device ops are those of the TPUs" in (
         messages(run_steps(run).notes)
     )
     assert [row["hlo_op_name"] for row in hlo_stats(run).to_rows()] == ["fusion.1"]
@@ -180,7 +180,7 @@ def test_tpus_of_which_nothing_was_recorded_are_told():
         ("warning", "has TPUs, but nothing was recorded of them: steps are those of the host")
     ]
     shown = {row["what"] for row in overview(run).to_rows("environment")}
-    assert "Chips work" not in shown  # 0 % would be wrong
+    assert "Duty cycle of chips" not in shown  # 0 % would be wrong
     assert run_steps(run, classic=True).n_steps == 0
 
 

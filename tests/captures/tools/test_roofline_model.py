@@ -131,16 +131,16 @@ def test_threads_have_rates_but_no_limits():
     assert (dot["measured_flop_rate"], dot["bound_by"]) == (3.0, "Unknown")
     assert (dot["roofline_efficiency"], dot["compute_efficiency"]) == (None, None)
     assert "not known" in result.verdict[0]
-    assert any("threads of the host" in note.message for note in result.notes)
+    assert any("host threads" in note.message for note in result.notes)
     assert [chart.name for chart in result.charts] == ["ops"]
 
 
 def test_every_tool_of_ops_knows_threads_but_in_classic_mode():
     run = opened(space_of(line(thunk("dot.1", 0, 16))))
     for tool in (roofline, hlo_stats, op_profile):
-        assert any("threads of the host" in note.message for note in tool(run).notes)
+        assert any("host threads" in note.message for note in tool(run).notes)
         (note,) = tool(run, classic=True).notes
-        assert note.message.startswith("no ops of devices in this capture")
+        assert note.message.startswith("no device ops in this capture")
     assert hlo_stats(run).to_rows()[0]["hlo_op_name"] == "dot.1"
     assert [row["name"] for row in op_profile(run).to_rows()] == [
         "by_program", "test(1)", "dot", "dot.1",
@@ -158,7 +158,7 @@ def test_ops_without_a_known_cost_are_told():
 
 def test_nothing_is_said_to_be_nothing():
     result = roofline(opened(xspace(host(line(event("a", 0, 1))))))
-    assert result.verdict == ("There are no ops of devices to look at.",)
+    assert result.verdict == ("There are no device ops.",)
     assert [note.severity for note in result.notes] == ["warning"]
     assert result.to_rows() == result.to_rows("programs") == []
 

@@ -81,7 +81,7 @@ def test_files_of_one_name_get_numbers(tmp_path):
         paths.append(written(tmp_path / name, w=capture()) / "w.xplane.pb")
     run = open_run(paths)
     assert [one.name for one in run.hosts] == ["w", "w (2)"]
-    assert messages(run) == [("info", "w (2)", "another file is called 'w', too")]
+    assert messages(run) == [("info", "w (2)", "another file has the name 'w', too")]
 
 
 def test_hosts_are_chosen_by_file_or_machine():
@@ -101,7 +101,7 @@ def test_one_broken_file_among_a_thousand_is_told_and_left_out(tmp_path):
     assert len(run.hosts) == 999
     [(severity, name, message)] = messages(run)
     assert (severity, name) == ("warning", "w500")
-    assert message.startswith("not read, and in no number: ")
+    assert message.startswith("not read, so no result includes it: ")
     assert run_steps(run).n_steps == 3
 
 
@@ -199,7 +199,7 @@ def test_planes_that_nobody_knows_are_left_alone():
     assert [note.severity for note in op_stats(run).notes] == ["info", "warning", "info"]
     assert messages(run) == [
         ("info", "host 0", "holds planes of an unknown kind: /unknown:thing (1 event). They are "
-         "in the trace, and in no number")
+         "in the trace only")
     ]  # fmt: skip
 
 

@@ -227,7 +227,7 @@ def test_what_is_promised_is_there(answers, capture):
     _, found = answers(capture)
     for name, answer in found.items():
         assert any(map(len, answer.tables.values())), name
-        lacks = [note.message for note in answer.notes if "no ops of devices" in note.message]
+        lacks = [note.message for note in answer.notes if "no device ops" in note.message]
         assert not lacks, name
 
 

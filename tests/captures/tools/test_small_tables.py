@@ -241,8 +241,8 @@ def test_a_first_call_that_is_the_slowest_is_told_but_in_the_reference():
     told = "Host:0 on host 0: 3 of 3 calls took longer than 50 µs, the slowest 900 µs."
     found = tf_data(run)
     assert found.verdict[1:] == (
-        f"{told} That was the first, while buffers may still have been empty; of the others the "
-        "slowest took 70 µs. Root took 100.0% of the time of these 2 calls.",
+        f"{told} That was the first, when buffers may have been empty; the slowest of the others "
+        "took 70 µs. Root took 100.0% of the time of these 2 calls.",
     )
     assert found.to_rows("pipelines")[0]["num_calls"] == 3  # and it counts
     assert tf_data(run, classic=True).verdict[1:] == (told,)

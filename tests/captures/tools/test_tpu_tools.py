@@ -145,7 +145,7 @@ def test_the_overview_tells_how_busy_tpus_are():
     assert properties["device_duty_cycle_percent"] == "50.0%"
     assert properties["idle_time_high_confidence_ps"] == "5e+07"
     assert properties["tc_active_ms_average"] == "0.05"
-    assert {"what": "Chips work", "value": "50.0%"} in overview(run).to_rows("environment")
+    assert {"what": "Duty cycle of chips", "value": "50.0%"} in overview(run).to_rows("environment")
 
 
 def test_the_pod_viewer_shows_channels_reductions_and_places():

@@ -1,4 +1,4 @@
-"""What passes between the steps, and is in none: often that is where the input is waited for.
+"""Time between the steps, in which a program often waits for its input.
 
 ``for batch in dataset: with Trace(…): …`` fetches the batch before its step begins.
 """
@@ -20,10 +20,10 @@ class Between(NamedTuple):
     """Time between steps, on the host where it is the most.
 
     Attributes:
-        gap_ms: Median time from the end of a step to the beginning of the next.
+        gap_ms: Median time from the end of a step to the start of the next.
         wait_ms: How much of it is waiting for input, on average.
-        share: Part of the time from the beginning of a step to that of the next.
-        wait_share: Part of it that is waiting for input.
+        share: The gap as a part of the time from the start of a step to the start of the next.
+        wait_share: Waiting for input as a part of the same time.
     """
 
     gap_ms: float = 0.0
@@ -33,7 +33,7 @@ class Between(NamedTuple):
 
 
 def between_steps(steps: RunSteps) -> Between:
-    """Look at the time between the steps of the hosts; zeros where there is none, or TPUs tell."""
+    """The time between the steps of the hosts; zeros without any, and for TPUs."""
     by_host = [_of_host(one) for one in steps.whole.hosts if one.core is None]
     return max(by_host, key=lambda one: one.share, default=Between())
 
@@ -58,8 +58,7 @@ def _of_host(steps: HostSteps) -> Between:
 def _waited(host: Host, gaps: Int64Array) -> Int64Array:
     """How long each gap is waiting for input on a thread on which steps begin."""
     timeline, groups = host.timeline, host.groups()
-    is_input = timeline.named(is_input_op)
-    is_input &= groups.of_event < 0
+    is_input = timeline.named(is_input_op) & (groups.of_event < 0)
     roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
     lines = np.unique(timeline.lines_of(roots))
     events = np.flatnonzero(is_input)

@@ -1,6 +1,6 @@
-"""Is a program held up by its input? The reference's rules and thresholds, in our own words.
+"""Is a program limited by its input? The reference's rules and thresholds, in our own words.
 
-They are those of ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
+Their source is ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ HIGH = 15.0
 
 
 Judged = tuple[str, str]
-"""``no``, ``moderate`` or ``high``; and what to say, nothing for ``no``."""
+"""A level (``no``, ``moderate`` or ``high``) and a sentence, which is empty for ``no``."""
+
+NONE: Judged = ("no", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """What steps are held up by; percentages are of the time of all steps.
+    """What limits steps; percentages are of the time of all steps.
 
     Attributes:
         kind: ``host`` (input), ``both`` (perhaps input), ``device`` (not input), ``unknown``.
         statement: The same in words.
         input_percent: Waiting for input and copying it to devices.
-        kernel_launch: ``no``, ``moderate`` or ``high``; and what to say.
-        all_other: Time that nothing explains.
+        kernel_launch: Launching kernels.
+        all_other: Unexplained time.
         device_collectives: Communication of devices.
         output: Copying results to the host.
         sparse_core: Embedding work on TPUs.
@@ -39,17 +41,17 @@ class Bottleneck:
     kind: str
     statement: str
     input_percent: float
-    kernel_launch: Judged = ("no", "")
-    all_other: Judged = ("no", "")
-    device_collectives: Judged = ("no", "")
-    output: Judged = ("no", "")
-    sparse_core: Judged = ("no", "")
-    compilation: Judged = ("no", "")
-    between: Judged = ("no", "")
+    kernel_launch: Judged = NONE
+    all_other: Judged = NONE
+    device_collectives: Judged = NONE
+    output: Judged = NONE
+    sparse_core: Judged = NONE
+    compilation: Judged = NONE
+    between: Judged = NONE
 
     @property
     def statements(self) -> dict[str, Judged]:
-        """What the reference says besides the statement, by its names."""
+        """The reference's further statements, by its names."""
         return {
             "kernel_launch": self.kernel_launch,
             "all_other": self.all_other,
@@ -58,31 +60,29 @@ class Bottleneck:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to say besides the statement."""
+        """Further sentences."""
         more = (self.output, self.sparse_core, self.compilation, self.between)
         return tuple(text for _, text in (*self.statements.values(), *more) if text)
 
 
 UNKNOWN = Bottleneck(
-    "unknown", "No step time was measured, so nothing tells where the time of a step goes.", 0.0
+    "unknown", "No step time was measured, so it is unknown where the time of a step goes.", 0.0
 )
 
 
 def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bottleneck:
-    """Judge steps as the reference does: of the first host, all of them, explained or not.
+    """Judge steps as the reference does: all steps of the first host.
 
     Args:
         steps: The steps that count.
         uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
     """
-    hosts = steps.hosts[:1]
-    total = sum(int(one.times.duration_ps.sum()) for one in hosts)
-    if not total:
+    first = steps.hosts[0] if steps.hosts else None
+    total = 0 if first is None else int(first.times.duration_ps.sum())
+    if first is None or not total:
         return UNKNOWN
     share = {
-        category.key: 100.0
-        * sum(int(one.of(category, classic=True).sum()) for one in hosts)
-        / total
+        category.key: 100.0 * int(first.of(category, classic=True).sum()) / total
         for category in CATEGORIES
     }
     waiting, other = share["infeed"], share["other"]
@@ -93,11 +93,11 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
         statement,
         waiting,
         kernel_launch=on_launches(share["kernel_launch"], uses_tf_data=uses_tf_data),
-        all_other=("no", "")
+        all_other=NONE
         if is_other_said
         else judged(
             other,
-            "of the step time is explained by nothing that was recorded",
+            "of the step time is not explained by recorded events",
             high=", which is often Python working between the ops",
         ),
         device_collectives=on_collectives(share["device_collectives"]),
@@ -108,8 +108,8 @@ def input_verdict(waiting: float, other: float) -> tuple[str, str]:
     """Kind and statement, by the percentages of waiting for input and of unexplained time."""
     if waiting < MODERATELY_INPUT_BOUND and other >= MODERATE:
         return "both", (
-            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is explained "
-            "by nothing that was recorded; reading files or Python may be behind it."
+            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is not "
+            "explained by recorded events; reading files or Python may be the cause."
         )
     return waiting_verdict(waiting)
 
@@ -148,9 +148,9 @@ def on_collectives(percent: float) -> Judged:
 
 
 def judged(percent: float, words: str, high: str = "") -> Judged:
-    """How much of it there is, and what to say; nothing below the first threshold."""
+    """The level of a percentage, and a sentence from the first threshold on."""
     if percent < MODERATE:
-        return "no", ""
+        return NONE
     if percent < HIGH:
         return "moderate", f"{percent:.1f}% {words}."
     return "high", f"{percent:.1f}% {words}{high}."

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from tfprof.captures.events.ops.device_ops import Traffic
 from tfprof.captures.events.timeline.device_peaks import Peaks, device_peaks
-from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
-from tfprof.captures.facts.environment import device_type
+from tfprof.captures.facts.environment import device_planes, device_type
 from tfprof.captures.hlo.memory_breakdown import CMEM, VMEM
 from tfprof.captures.run.run import Run
 
 
 def run_peaks(run: Run) -> Peaks:
     """Upper limits of the devices of a run; zeros without any."""
-    tpus = [p for host in run.hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
-    gpus = [p for host in run.hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
+    tpus, gpus = device_planes(run.hosts)
     for plane in tpus or gpus:
         return device_peaks(plane, amd_model=device_type(plane).rpartition(" ")[2])
     return Peaks()
 
 
 def bound_by(flops: int, traffic: Traffic, time_ps: int, peaks: Peaks) -> str:
-    """The resource of which an op uses the largest part: ``Compute``, ``HBM``, …
-
-    ``Unknown`` if it uses none that is known.
-    """
+    """The resource that an op uses most of: ``Compute``, ``HBM``, …; or ``Unknown``."""
     if not time_ps:
         return "Unknown"
     seconds = time_ps / 1e12

@@ -23,14 +23,14 @@ from tfprof.captures.run.run import Host
 
 
 class Programs:
-    """Describes instructions of the programs that a host's capture brought along."""
+    """Describes instructions of the programs in a host's capture."""
 
     def __init__(self, programs: KnownPrograms, *, classic: bool) -> None:
         self._programs, self._classic = programs, classic
         self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
 
     def describe(self, key: HloKey) -> DeviceOp | None:
-        """What one run of an instruction costs; None if the capture does not have it."""
+        """Cost of one run of an instruction; None if its program is not in the capture."""
         known = self._programs.instruction(key)
         if known is None:
             return None
@@ -39,12 +39,12 @@ class Programs:
             make = reference_costs_of if self._classic else costs_of
             costs = self._costs[known.program] = make(known.program.module())
         described = _described(known, costs[known.instruction])
-        if self._classic:  # only the number tells programs of several hosts apart there
+        if self._classic:  # there programs of several hosts differ by number alone
             return replace(described, key=described.key._replace(module=""))
         return described
 
     def with_fused(self, op: DeviceOp) -> DeviceOp:
-        """A fusion with what it computes, if its program tells it and the op itself does not."""
+        """A fusion with the instructions inside it, from its program if the op has none."""
         if op.children or op.key.program_id is None:
             return op
         known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
@@ -83,26 +83,26 @@ def _described(known: KnownInstruction, cost: Cost) -> DeviceOp:
 
 NO_OPS = Note(
     "warning",
-    "no ops of devices in this capture: it has no device, or the device was not recorded; and no "
-    "program of XLA (jit_compile=True) ran on the CPU, or it does not count (classic mode)",
+    "no device ops in this capture: it has no device, or the device was not recorded; and no XLA "
+    "program (jit_compile=True) ran on the CPU, or it does not count (classic mode)",
 )
 
 CPU_ONLY = Note(
     "info",
-    "no device in this capture: these are the ops of XLA's programs on threads of the host, whose "
-    "times add up. What the CPU can do is not known, so rates have no utilization",
+    "no device in this capture: these are ops of XLA programs on host threads, whose times add up. "
+    "The CPU's peak rates are unknown, so there is no utilization",
 )
 
 
 def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
-    """What readers of the ops of devices should know."""
+    """Notes on device ops: none, of the CPU only, or of several kinds of devices."""
     if not ops.ops:
         return [NO_OPS]
     return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
 
 
 def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
-    """The ops of the devices of a host."""
+    """Ops on the devices of a host."""
 
     def make() -> DeviceOps:
         programs = Programs(known_programs(host), classic=classic)
@@ -119,7 +119,6 @@ def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
 
 
 def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
-    """An op that tells the number of its program, with the name of it."""
     if op.key.program_id is None:
         return op
     module = module_names(host).get(op.key.program_id, "")
@@ -127,11 +126,9 @@ def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
 
 
 def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
-    """The ops of the devices of a host; without any, those of XLA's programs on its threads.
+    """Ops on the devices of a host; without a device, those of XLA programs on its threads.
 
-    Args:
-        host: The host.
-        classic: The reference's numbers: on a CPU it has none.
+    In classic mode there are none without a device.
     """
     if classic or has_device(host):
         return device_ops(host, classic=classic)

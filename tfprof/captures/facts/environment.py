@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.captures.model.xspace import Plane
-from tfprof.captures.run.run import Run
+from tfprof.captures.run.run import Host, Run
+
+
+def device_planes(hosts: Iterable[Host]) -> tuple[list[Plane], list[Plane]]:
+    """Planes of TensorCores, and planes of GPUs; also of devices that were not active."""
+    planes = [plane for host in hosts for plane in host.space.planes]
+    tpus = [plane for plane in planes if TENSOR_CORE.fullmatch(plane.name)]
+    return tpus, [plane for plane in planes if plane.name.startswith(GPU_PREFIX)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +24,9 @@ class Environment:
 
     Attributes:
         hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
-        device_type: What the devices are called: ``Nvidia GPU (Ampere)``.
+        device_type: Name of the devices: ``Nvidia GPU (Ampere)``.
         n_cores: Devices of all hosts, active or not.
-        n_machines: Different machines.
-        n_tasks: Files.
+        n_tasks: Files, one for each worker.
     """
 
     hardware: str
@@ -34,11 +41,10 @@ def environment(run: Run, *, classic: bool = False) -> Environment:
 
     Args:
         run: The run.
-        classic: Take machines of one name for one, as the reference does, also where their files
+        classic: Count machines of one name as one, as the reference does, even if their files
             have different addresses.
     """
-    tpus = [p for host in run.hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
-    gpus = [p for host in run.hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
+    tpus, gpus = device_planes(run.hosts)
     devices = tpus or gpus
     hardware = "TPU" if tpus else "GPU" if gpus else "CPU_ONLY"
     machines = {(host.machine, "" if classic else host.address) for host in run.hosts}
@@ -51,7 +57,7 @@ _NVIDIA = (
     ((7, 5), "Turing"), ((7, 0), "Volta"), ((6, 0), "Pascal"), ((5, 0), "Maxwell"),
     ((3, 0), "Kepler"), ((2, 0), "Fermi"),
 )  # fmt: skip
-"""Names of architectures from a compute capability on."""
+"""Architectures by their lowest compute capability."""
 
 _KNOWN_MAJORS = frozenset((2, 3, 5, 6, 7, 8, 9, 10))
 
@@ -59,7 +65,7 @@ _GFX = re.compile(r"gfx\w+")
 
 
 def device_type(plane: Plane) -> str:
-    """What a device is called (``gpu_model_name`` of the reference)."""
+    """Name of a device (``gpu_model_name`` of the reference)."""
     stats = plane.own_stats()
     if TENSOR_CORE.fullmatch(plane.name):
         return str(stats.get("device_type_string") or "TPU")

@@ -1,4 +1,4 @@
-"""Which framework a capture is of, so that what is said fits it."""
+"""Which framework made a capture, so that advice fits it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import DEVICE_PREFIXES
-from tfprof.captures.model.xspace import METADATA_PLANE
+from tfprof.captures.model.xspace import METADATA_PLANE, Plane
 from tfprof.captures.run.run import Host
 
 _TENSORFLOW = re.compile(
@@ -19,21 +19,21 @@ _JAX_PROGRAM = re.compile(r"(jit|pmap|pjit)_")
 
 
 class Words(NamedTuple):
-    """How a framework calls what its users can do.
+    """A framework's remedies.
 
     Attributes:
-        framework: Its name; empty if the capture does not tell.
+        framework: Its name; empty if unknown.
         mark_steps: How to mark steps.
         whole_step: How to make one call of a step.
         several_steps: How to run several steps in one call.
         trace_python: How to record the functions of Python.
         fuse: How to let XLA fuse small ops.
-        copy_ahead: How to bring batches to a device ahead of time.
-        build_input: What to do where the input is no pipeline.
+        copy_ahead: How to copy batches to a device ahead of time.
+        build_input: How to build an input pipeline.
         mixed_precision: How to compute with 16-bit numbers.
         tensor_float: How to allow TensorFloat-32.
-        overlap: How to communicate less, and while something else runs.
-        guide: Where its makers write about it.
+        overlap: How to overlap communication.
+        guide: Address of its guide.
     """
 
     framework: str
@@ -104,27 +104,29 @@ NEITHER = Words(
 
 
 def words_for(hosts: Iterable[Host]) -> Words:
-    """How to put what is said about some hosts."""
-    words = {host.memo.once("framework", lambda host=host: _of_host(host)) for host in hosts}  # type: ignore[misc]
+    """The remedies of the framework of some hosts."""
+    words = {_of_host(host) for host in hosts}
     if JAX in words:
         return JAX
     return TENSORFLOW if TENSORFLOW in words else NEITHER
 
 
 def _of_host(host: Host) -> Words:
+    return host.memo.once("framework", lambda: _of_planes(host.space.planes))
+
+
+def _of_planes(planes: Iterable[Plane]) -> Words:
     is_tensorflow = False
-    for plane in host.space.planes:
-        names = plane.event_metadata.names.all
-        if plane.name == METADATA_PLANE:
-            if any(_JAX_PROGRAM.match(name) for name in names):
-                return JAX
-        elif not len(plane.events):
+    for plane in planes:
+        holds_programs = plane.name == METADATA_PLANE
+        is_device = plane.name.startswith(DEVICE_PREFIXES)
+        if not (holds_programs or len(plane.events)):
             continue
-        elif plane.name.startswith(DEVICE_PREFIXES):
-            if any(_JAX_PROGRAM.match(name) or _JAX.match(name) for name in names):
+        for name in plane.event_metadata.names.all:
+            if (holds_programs or is_device) and _JAX_PROGRAM.match(name):
                 return JAX
-        else:
-            if any(_JAX.match(name) for name in names):
+            if not holds_programs and _JAX.match(name):
                 return JAX
-            is_tensorflow |= any(_TENSORFLOW.match(name) for name in names)
+            if not (is_tensorflow or holds_programs or is_device):
+                is_tensorflow = _TENSORFLOW.match(name) is not None
     return TENSORFLOW if is_tensorflow else NEITHER

@@ -12,7 +12,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 
 
 class HostProgram(NamedTuple):
-    """A program, and the host whose capture brought it along."""
+    """A program, and the host whose capture holds it."""
 
     host: Host
     program: HloProgram
@@ -24,12 +24,12 @@ def programs_of(host: Host) -> list[HloProgram]:
 
 
 def known_programs(host: Host) -> KnownPrograms:
-    """The programs of a host, to be found by what events tell of them."""
+    """The programs of a host, to find by the stats of events."""
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
 
 
 def module_names(host: Host) -> dict[int, str]:
-    """Names of the programs of a host by id, also of those that it only ran."""
+    """Names of the programs of a host by id, also of those known from events alone."""
 
     def make() -> dict[int, str]:
         held = {program.id: program.name for program in programs_of(host)}
@@ -39,7 +39,7 @@ def module_names(host: Host) -> dict[int, str]:
 
 
 def all_programs(run: Run, host: str | None) -> list[HostProgram]:
-    """The programs of a run; those that several hosts have in common only once.
+    """The programs of a run, each once even if several hosts have it.
 
     Raises:
         UsageError: There is no such host.
@@ -76,7 +76,7 @@ NO_PROGRAMS = Note(
 
 
 def no_programs(tool: str, title: str, run: Run) -> ToolResult:
-    """What tools say that look into programs, where there are none."""
+    """The answer of a tool for programs if there are none."""
 
     def nothing() -> Any:
         raise EmptyProfileError(NO_PROGRAMS.message)
@@ -85,6 +85,6 @@ def no_programs(tool: str, title: str, run: Run) -> ToolResult:
 
 
 def program_notes(each: HostProgram) -> list[Note]:
-    """What could not be read of a program."""
+    """Warnings on what could not be read in a program."""
     notices = each.program.module().notices
     return [Note("warning", notice.text, each.host.name) for notice in notices]

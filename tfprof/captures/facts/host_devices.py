@@ -1,31 +1,28 @@
-"""Which devices a host has, which of them the capture tells something of, and whose steps count."""
+"""Which devices a host has, which of them were recorded, and whose steps count."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
-from tfprof.captures.facts.environment import device_type
+from tfprof.captures.facts.environment import device_planes, device_type
+from tfprof.captures.model.xspace import Plane
 from tfprof.captures.run.result import Note, Severity
 from tfprof.captures.run.run import Host
 
 
 def has_gpu(host: Host) -> bool:
     """Whether a host has GPUs, active or not."""
-    return any(plane.name.startswith(GPU_PREFIX) for plane in host.space.planes)
+    return bool(device_planes([host])[1])
 
 
 def uses_gpu(host: Host, *, classic: bool) -> bool:
-    """Whether steps are those of GPUs: there are some, and unless classic, one has events."""
-    return any(
-        plane.name.startswith(GPU_PREFIX) and (classic or len(plane.events) > 0)
-        for plane in host.space.planes
-    )
+    """Whether a host has GPUs, unless classic with events."""
+    return _is_used(device_planes([host])[1], classic)
 
 
 def has_tpu(host: Host) -> bool:
     """Whether a host has TensorCores, active or not."""
-    return any(TENSOR_CORE.fullmatch(plane.name) for plane in host.space.planes)
+    return bool(device_planes([host])[0])
 
 
 def has_device(host: Host) -> bool:
@@ -34,25 +31,23 @@ def has_device(host: Host) -> bool:
 
 
 def uses_tpu(host: Host, *, classic: bool) -> bool:
-    """Whether steps are those of TPUs: there are some, and unless classic, one has events."""
-    return any(
-        TENSOR_CORE.fullmatch(plane.name) and (classic or len(plane.events) > 0)
-        for plane in host.space.planes
-    )
+    """Whether a host has TensorCores, unless classic with events."""
+    return _is_used(device_planes([host])[0], classic)
+
+
+def _is_used(devices: Sequence[Plane], classic: bool) -> bool:
+    return any(classic or len(plane.events) > 0 for plane in devices)
 
 
 def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool], list[Note]]:
-    """Whose steps count, and what is said of the others.
+    """Whose steps count, with notes on the other hosts.
 
-    Where there are TPUs, they are the devices; else GPUs are. Hosts without one give work to those
-    that have some, and their steps are not the steps of the run. Without any device all count.
+    If there are TPUs, steps are those of hosts with TPUs; else those of hosts with GPUs. Hosts
+    without a device give work to the others. Without any device, all hosts count.
 
     Args:
         hosts: The hosts of a run.
-        classic: Devices of which nothing was recorded are devices, too.
-
-    Returns:
-        For each host whether its steps count; and notes on those that lack something.
+        classic: Devices without events are devices, too.
     """
     with_tpu = [uses_tpu(host, classic=classic) for host in hosts]
     with_gpu = [uses_gpu(host, classic=classic) for host in hosts]
@@ -64,16 +59,16 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
         own = _silent_devices(host)
         if own:
             steps = "steps are those of the host" if is_counted else "its steps do not count"
-            level = ". Capture with device_tracer_level=1, and see `tfprof doctor`"
+            remedy = ". Capture with device_tracer_level=1, and see `tfprof doctor`"
             notes.append(
                 Note("warning" if own == "GPUs" else new,
                      f"has {own}, but nothing was recorded of them: {steps}"
-                     f"{level if own == 'GPUs' else ''}", host.name)
+                     f"{remedy if own == 'GPUs' else ''}", host.name)
             )  # fmt: skip
         elif not is_counted and uses_gpu(host, classic=classic):
             notes.append(
-                Note(new, "has GPUs, but other hosts have TPUs, and these are the devices of "
-                     "the run: its steps do not count. Give its file alone to see them", host.name)
+                Note(new, "has GPUs, but other hosts have TPUs, so its steps do not count. Give "
+                     "its file alone to see them", host.name)
             )  # fmt: skip
         elif not is_counted:
             notes.append(
@@ -81,33 +76,32 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
             )
         elif uses_tpu(host, classic=classic) and uses_gpu(host, classic=classic):
             notes.append(
-                Note(new, "has TPUs and GPUs: its steps and the ops of its devices are those "
-                     "of the TPUs. `tfprof kernel-stats` shows what its GPUs did", host.name)
+                Note(new, "has TPUs and GPUs: its steps and device ops are those of the TPUs. "
+                     "`tfprof kernel-stats` shows what its GPUs did", host.name)
             )  # fmt: skip
     return counts, notes
 
 
 def _silent_devices(host: Host) -> str:
-    """Devices of which a capture has no event, of a host that has no others."""
+    """The kind of a host's devices, if none of them has events; else empty."""
     if uses_gpu(host, classic=False) or uses_tpu(host, classic=False):
         return ""
     return "TPUs" if has_tpu(host) else "GPUs" if has_gpu(host) else ""
 
 
 def mixed_devices(hosts: Sequence[Host]) -> list[Note]:
-    """What readers of rates and sums should know where devices are not all of one kind."""
+    """A warning about sums and rates if the devices are of several kinds."""
     kinds = device_kinds(hosts)
     if len(kinds) < 2:
         return []
     return [
         Note("warning", f"the devices are of several kinds: {', '.join(kinds)}. Times of their ops "
-             "are added up, and what a device can do is that of the first kind; --host shows one "
-             "host alone")
+             "are added up, and the peak rates are those of the first kind; --host shows one host "
+             "alone")
     ]  # fmt: skip
 
 
 def device_kinds(hosts: Sequence[Host]) -> list[str]:
-    """What the devices of hosts are called, each once, TPUs first."""
-    tpus = [p for host in hosts for p in host.space.planes if TENSOR_CORE.fullmatch(p.name)]
-    gpus = [p for host in hosts for p in host.space.planes if p.name.startswith(GPU_PREFIX)]
+    """Names of the kinds of devices, TPUs first."""
+    tpus, gpus = device_planes(hosts)
     return list(dict.fromkeys(map(device_type, [*tpus, *gpus])))

@@ -11,7 +11,7 @@ from tfprof.captures.run.run import Host
 
 
 def ops_of_programs(host: Host) -> OpOfInstruction:
-    """What the programs of a host call instructions."""
+    """A function that names the op of an instruction, from the programs of a host."""
     programs = known_programs(host)
 
     def find(key: HloKey) -> ExecutedOp | None:

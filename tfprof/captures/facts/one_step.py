@@ -1,4 +1,4 @@
-"""A run with only what belongs to one step, so that a tool answers for that step."""
+"""A run with only the events of one step, so that a tool answers for that step."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tfprof.columns.columns import BoolArray, Int64Array
 
 
 class _StepHost(Host):
-    """A host as if it had done nothing but some of its steps."""
+    """A host with only the events of some of its steps."""
 
     def __init__(self, host: Host, wanted: Collection[int], *, classic: bool) -> None:
         super().__init__(host.name, host.space)
         self._whole, self._wanted, self._classic = host, wanted, classic
 
     def groups(self, *, classic: bool = False) -> Groups:
-        """The steps that it kept."""
+        """The kept steps."""
         kept = self._kept()
         return self.memo.once(
             ("groups", classic), lambda: _kept_groups(self._whole.groups(classic=classic), kept)
@@ -47,7 +47,7 @@ class _StepHost(Host):
 
 
 def _places(kept: BoolArray) -> Int64Array:
-    """The place of each event among those that are kept, -1 for others."""
+    """Index of each event among the kept ones; -1 for others."""
     return np.where(kept, np.cumsum(kept) - 1, -1)
 
 
@@ -59,11 +59,11 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
 
 
 def of_step(run: Run, step: int | None, *, classic: bool = False) -> Run:
-    """The run with only what belongs to a step on each host; the run itself for None.
+    """The run with only the events of a step on each host; the run itself for None.
 
     Args:
         run: The run.
-        step: Number of the step, as its name tells it.
+        step: Number at the end of the step's name.
         classic: Steps are those of the reference.
 
     Raises:
@@ -85,7 +85,7 @@ def of_step(run: Run, step: int | None, *, classic: bool = False) -> Run:
 
 
 def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
-    """The groups of some steps, by the name of the host."""
+    """The groups of some steps by the name of the host."""
     groups_of: dict[str, set[int]] = {}
     for one in steps.hosts:
         chosen = one.times.groups[list(places)].tolist()
@@ -94,7 +94,7 @@ def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
 
 
 def spans_at(steps: RunSteps, places: Collection[int]) -> dict[str, list[tuple[int, int]]]:
-    """When some steps began and ended, ps, by the name of the host."""
+    """Start and end of some steps by the name of the host, ps."""
     spans_of: dict[str, list[tuple[int, int]]] = {}
     for one in steps.hosts:
         for place in places:

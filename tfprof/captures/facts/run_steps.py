@@ -1,4 +1,4 @@
-"""Works out the steps of all hosts of a run: found on each, aligned, once."""
+"""The steps of a run: found on each host, then aligned."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tfprof.columns.columns import Int64Array
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
     """The steps of a host, worked out once.
 
-    With GPUs the reference looks at these alone; by default what the host does meanwhile counts,
-    too, as it did when the profiler's guide was written.
+    With GPUs the reference counts their events alone. By default the host's events count, too, as
+    they did when the profiler's guide was written.
     """
     return host.memo.once(("steps", core_id, classic), lambda: _host_steps(host, core_id, classic))
 
@@ -64,7 +64,7 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
 
 
 def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
-    """In what of the program's own code some steps of a host spent time, the most first.
+    """Time that some steps of a host spent in the program's own code, the most first.
 
     Args:
         host: The host.
@@ -86,7 +86,7 @@ def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
 
 
 MOST_KEPT_WHOLE = 5
-"""The reference leaves out the first and the last step where there are more."""
+"""With more steps, the reference leaves out the first and the last."""
 
 
 def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> RunSteps:
@@ -94,7 +94,7 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
     Args:
         run: The run.
-        classic: As the reference.
+        classic: As in the reference.
         inner_only: Leave out the first and the last of more than five steps of each host, as the
             reference does in some tools.
     """
@@ -109,9 +109,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
-    has_device = any(
-        uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts
-    )
+    uses_device = (uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts)
     whole = [cores[0] for cores in by_host]
     if len(by_host) == 1:
         aligned, n_steps = by_host[0], len(whole[0].times)
@@ -126,12 +124,12 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in cores
         ]
-    steps = RunSteps(tuple(aligned), n_steps, has_device, (), classic)
+    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
     return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
-    """Without steps at the ends that lack a marker: nothing tells which of other hosts they are."""
+    """Without unmarked steps at the ends, which cannot be matched with those of other hosts."""
     first = cores[0]
     is_lacking = np.array(
         [first.cut.get(group) == UNMARKED for group in first.times.groups.tolist()], np.bool_
@@ -144,7 +142,7 @@ def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
 
 
 def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
-    """The steps of a host; of a TPU host those of each core."""
+    """The steps of a host, or of each core of a TPU host."""
     if uses_tpu(host, classic=classic):
         return host.memo.once(
             ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)

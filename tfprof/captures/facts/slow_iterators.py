@@ -1,4 +1,4 @@
-"""Which iterator holds up an input pipeline: one answer, for all tools."""
+"""Which iterator slows an input pipeline down: one answer for all tools."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import NamedTuple
 
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.run import Host
 
 _MOST_CALLS = 64
-"""So many of the longest calls are taken apart."""
+"""Only the longest calls are analysed."""
 
 
 class Held(NamedTuple):
-    """What held up the slow calls of a pipeline.
+    """The iterator that the slow calls of a pipeline waited for longest.
 
     Attributes:
         host: The host.
         pipeline: The pipeline.
-        iterator: The iterator that calls waited for longest.
+        iterator: The iterator.
         self_ps: Its own time in these calls.
         calls_ps: Time of the calls.
-        n_calls: How many of them were looked at.
+        n_calls: Number of analysed calls.
     """
 
     host: Host
@@ -34,8 +35,8 @@ class Held(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Part of the time of the calls; at most 1, as iterators of several threads add up."""
-        return min(1.0, self.self_ps / self.calls_ps) if self.calls_ps else 0.0
+        """Part of the time of the calls; at most 1, although times of several threads add up."""
+        return min(1.0, part(self.self_ps, self.calls_ps))
 
 
 def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
@@ -45,7 +46,7 @@ def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
 
 
 def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
-    """What holds up each pipeline that has slow calls, the pipeline with the slowest first."""
+    """The slowest iterator of each pipeline that has slow calls, the slowest pipeline first."""
     slow = []
     for host in hosts:
         data = pipelines_of(host)
@@ -55,7 +56,7 @@ def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
 
 
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: int | None = None) -> Held | None:
-    """What held up the slow calls of a pipeline; None if none was slow, or nothing tells.
+    """The slowest iterator of a pipeline; None if no call was slow, or it is unknown.
 
     Args:
         host: The host.
@@ -81,8 +82,10 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
 
 
 def slow_calls(pipeline: Pipeline) -> list[Call]:
-    """Calls that took longer than 50 µs, the longest first; without the first one, if it was
-    slower by far because buffers were still empty."""
+    """Calls that took longer than 50 µs, the longest first.
+
+    The first call is left out if it was by far the slowest, because buffers were still empty.
+    """
     calls = pipeline.calls[pipeline.is_first_slowest :]
     slow = [call for call in calls if call.duration_ps > SLOW_CALL_PS]
     return slow or [call for call in pipeline.calls[:1] if call.duration_ps > SLOW_CALL_PS]

@@ -1,20 +1,16 @@
-"""Average, deviation, least and most, as tools show them."""
+"""Shares, and average, deviation, minimum and maximum, as tools show them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
 class Summary(NamedTuple):
-    """Of some numbers; zeros if there are none.
+    """A summary of numbers; zeros if there are none.
 
-    Attributes:
-        average: Mean.
-        deviation: Of a sample: with n - 1; 0 for a single number.
-        minimum: Least.
-        maximum: Most.
+    The deviation is that of a sample (n - 1), and 0 for a single number.
     """
 
     average: float
@@ -22,24 +18,34 @@ class Summary(NamedTuple):
     minimum: float
     maximum: float
 
+    def texts(self, prefix: str, form: Callable[[float], str]) -> dict[str, str]:
+        """The numbers as the reference's properties: ``prefix_average`` and so on."""
+        names = ("average", "standard_deviation", "minimum", "maximum")
+        return {f"{prefix}_{name}": form(number) for name, number in zip(names, self, strict=True)}
+
 
 def summary(values: Sequence[float]) -> Summary:
-    """Sum up numbers."""
+    """Summarise numbers."""
     if not values:
         return Summary(0.0, 0.0, 0.0, 0.0)
     lowest, highest = min(values), max(values)
-    # A quotient may be off by the last bit, which would make a deviation of equal numbers.
+    # A rounded quotient may lie outside, and would give equal numbers a deviation.
     average = min(max(math.fsum(values) / len(values), lowest), highest)
     squares = math.fsum((value - average) ** 2 for value in values)
     deviation = math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
     return Summary(average, deviation, lowest, highest)
 
 
+def part(amount: float, whole: float) -> float:
+    """A part as a fraction; 0 of nothing."""
+    return amount / whole if whole else 0.0
+
+
 def one_digit(value: float) -> str:
-    """With one digit behind the point."""
+    """A number with one decimal."""
     return f"{value:.1f}"
 
 
 def percent(fraction: float) -> str:
-    """A fraction of one as a percentage with one digit."""
+    """A fraction as a percentage with one decimal."""
     return f"{100.0 * fraction:.1f}%"

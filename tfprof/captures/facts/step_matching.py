@@ -1,4 +1,4 @@
-"""Which steps of the hosts of a run are the same step, and what is said where they do not fit."""
+"""Which steps of several hosts are the same step, with notes where they differ."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tfprof.columns.columns import Int64Array
 
 
 def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
-    """By the numbers of steps if users gave them, by time otherwise.
+    """Match steps by their numbers if users gave them, by time otherwise.
 
     Args:
         cores: The steps of each host.
-        notes: Receives what was left out, and what makes the match a guess.
-        classic: As the reference: by time.
+        notes: Receives what was left out, and what makes the match uncertain.
+        classic: Match by time, as the reference does.
     """
     alignment = None
     if not classic:
@@ -45,7 +45,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
         )
     for number, steps in enumerate(cores):
         if number in without and len(without) < len(cores):
-            notes.append(Note("warning", "has no steps, and is in no number", steps.host.name))
+            notes.append(Note("warning", "has no steps, so no result includes it", steps.host.name))
         elif len(steps.times) > alignment.n_steps > 0:
             left_out = len(steps.times) - alignment.n_steps
             notes.append(
@@ -56,7 +56,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
 
 
 def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
-    """Which hosts have steps of other numbers in the place of those of the chief."""
+    """Hosts whose step numbers differ from those of the chief."""
     if not alignment.n_steps:
         return []
     chief = cores[alignment.chief]
@@ -68,8 +68,8 @@ def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note
         own = steps.names[alignment.first[number]]
         if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]:
             notes.append(
-                Note("warning", f"its steps are numbered otherwise: what is {theirs} on "
-                     f"{chief.host.name} is {own} here, if the clocks are right", steps.host.name)
+                Note("warning", f"its steps have other numbers: {theirs} on {chief.host.name} is "
+                     f"{own} here, if the clocks are right", steps.host.name)
             )  # fmt: skip
     return notes
 
@@ -77,7 +77,7 @@ def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note
 def _clock_notes(
     cores: Sequence[HostSteps], alignment: Alignment, *, is_by_number: bool
 ) -> list[Note]:
-    """Which hosts have clocks so different that the same step is at different times."""
+    """Hosts whose clocks place the same step at a different time."""
     if not alignment.n_steps:
         return []
 
@@ -109,14 +109,11 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def _numbers(steps: HostSteps) -> Int64Array | None:
-    """Numbers at the ends of the names, if users gave names: ``train 17``.
-
-    TPUs tell the numbers themselves.
-    """
+    """Numbers at the ends of the names, if users gave names (``train 17``) or TPUs have them."""
     if steps.core is None and steps.is_implicit:
         return None
     parts = [name.rpartition(" ") for name in steps.names]
-    is_told = steps.core is not None and not steps.is_implicit
-    if not all((text or is_told) and _NUMBER.fullmatch(number) for text, _, number in parts):
+    is_numbered = steps.core is not None and not steps.is_implicit
+    if not all((text or is_numbered) and _NUMBER.fullmatch(number) for text, _, number in parts):
         return None
     return np.array([int(number) for _, _, number in parts], np.int64)

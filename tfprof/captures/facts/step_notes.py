@@ -1,4 +1,4 @@
-"""What readers of steps should know: where they come from, and which of them are not all there."""
+"""Notes on steps: what counts as one, and which are incomplete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.columns.columns import Int64Array
 
 
 def step_notes(cores: Sequence[HostSteps]) -> list[Note]:
-    """On the steps of each host, before they are aligned.
+    """Notes on the steps of each host, before they are aligned.
 
     Args:
         cores: The steps of each host; of a TPU host those of its first core.
@@ -49,12 +49,12 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
     if len(steps.times) and steps.core is None and not _has_work(steps):
         notes.append(
             Note("warning", "no op was seen in any step: ops were not recorded "
-                 "(host_tracer_level=2 does), or nothing leads from the steps to the threads that "
-                 "worked for them", steps.host.name)
+                 "(host_tracer_level=2 does), or the threads that ran them are not linked to the "
+                 "steps", steps.host.name)
         )  # fmt: skip
     if steps.program and len(steps.times):
         notes.append(
-            Note("info", f"the TPU tells of no steps; each run of {steps.program} counts as one",
+            Note("info", f"the TPU recorded no steps; each run of {steps.program} counts as one",
                  steps.host.name)
         )  # fmt: skip
     if steps.without_work:
@@ -63,16 +63,16 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
 
 
 def _has_work(steps: HostSteps) -> bool:
-    """Whether any step has time that is more than the program's own code, or nothing at all."""
+    """Whether any step spent time on more than the program's own code."""
     return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_CODE)).any())
 
 
 _SEVERAL_BATCHES = "multi_step_on_iterator"
-"""What Keras calls its step where one call may run several batches."""
+"""Keras's name of a step of one or more batches."""
 
 
 def _about_calls(calls: Calls) -> str:
-    """What counts as a step where none was marked."""
+    """What counts as a step if none was marked."""
     said = f"each call of {calls.function or 'a function'} counts as one"
     if calls.function == _SEVERAL_BATCHES:
         said += " (of several batches, if steps_per_execution is set in Keras)"
@@ -81,7 +81,6 @@ def _about_calls(calls: Calls) -> str:
 
 
 def _without_work(steps: HostSteps) -> Note:
-    """Steps that somebody marked and that are not among the steps."""
     n_marked = len(steps.without_work)
     said = (
         "1 marked step is left out, because no computation was found in it"
@@ -91,24 +90,20 @@ def _without_work(steps: HostSteps) -> Note:
     if steps.core is not None:
         why = (
             "no run of a program on the TPUs belongs to such a step: it came after the "
-            "capture, or nothing tells who started it"
+            "capture, or is not linked to the step"
         )
     elif uses_gpu(steps.host, classic=False):
         why = "the devices ran nothing for such a step, or ran it before or after the capture"
     else:
         why = (
             "such a step ran no op, ops were not recorded (host_tracer_level=2 does), or "
-            "nothing leads from the marker to the threads that worked for it"
+            "the threads that ran them are not linked to the marker"
         )
     return Note("warning", f"{said} ({listed(steps.without_work)}): {why}", steps.host.name)
 
 
 def cut_notes(steps: RunSteps) -> list[Note]:
-    """On steps that an end of the capture has cut, and that are in the tables.
-
-    Args:
-        steps: The aligned steps.
-    """
+    """Notes on aligned steps that the beginning or end of the capture has cut."""
     kept = "there are no others" if steps.is_cut.all() else "averages are of the others"
     first_cores = {one.host.name: one for one in reversed(steps.hosts)}  # all cores are cut alike
     return [
@@ -119,7 +114,7 @@ def cut_notes(steps: RunSteps) -> list[Note]:
 
 
 def left_out_notes(steps: HostSteps, rows: Int64Array) -> list[Note]:
-    """On cut steps of a host that are in no table, as nothing tells which those of others are.
+    """Notes on cut steps that are left out, as they cannot be matched with those of other hosts.
 
     Args:
         steps: The steps of the host.

@@ -1,4 +1,4 @@
-"""Steps of all hosts of a run together, and the nine categories that people see."""
+"""Steps of all hosts of a run, and the nine categories of their time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.steps.step_roots import Calls
 from tfprof.captures.events.steps.step_times import StepTimes
 from tfprof.captures.events.tpu.steps import CoreSteps
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -20,14 +21,14 @@ from tfprof.errors import UsageError
 
 
 class Category(NamedTuple):
-    """What people see of what time was spent on.
+    """A category of time, as people see it.
 
     Attributes:
         id: Its number in the reference.
         name: Its name there.
         column: Its column in the step table.
         key: Its prefix in properties.
-        kinds: What it is made of.
+        kinds: The kinds of time that it consists of.
     """
 
     id: int
@@ -52,33 +53,35 @@ CATEGORIES = (
     Category(8, "Compilation", "compileTimeMs", "compile", (Spent.HOST_COMPILE,)),
     Category(9, "All others", "otherTimeMs", "other", (Spent.UNKNOWN, Spent.HOST_CODE)),
 )  # fmt: skip
-"""The categories of ``step_breakdown`` in the reference. In its way copies from host to host are
-in none of them; by default they count as host computation."""
+"""The categories of ``step_breakdown`` in the reference. Classic mode counts copies from host to
+host in none of them; by default they are host computation."""
+
+BY_KEY = {category.key: category for category in CATEGORIES}
 
 
 def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
-    """What a category is made of."""
+    """The kinds of time that a category consists of."""
     if classic or category.key != "host_compute":
         return category.kinds
     return (*category.kinds, Spent.HOST_TO_HOST)
 
 
 UNUSUAL = 3.0
-"""How many times the median a step takes that is unusual: a first one that traces and compiles,
-or fills the buffers of its input."""
+"""A step is unusual from this multiple of the median on: often the first one, which traces and
+compiles, or fills the buffers of its input."""
 
 ONE_IN = 20
-"""At most one of so many steps is unusual; one, of fewer. What happens more often is usual."""
+"""At most one of 20 steps is unusual, or one of fewer. What happens more often is usual."""
 
 FEWEST = 3
-"""Of fewer steps nothing tells which are unusual, and no verdict is given."""
+"""With fewer steps none counts as unusual, and no verdict is given."""
 
 
 def unusual(durations_ps: Int64Array) -> BoolArray:
-    """Which steps took much longer than the others, and are too few to be part of the pace, (n,).
+    """Which few steps took much longer than the others, shape (n,).
 
     Args:
-        durations_ps: Of each step, shape (n,).
+        durations_ps: Durations of the steps, shape (n,).
     """
     is_unusual = np.zeros(len(durations_ps), np.bool_)
     if len(durations_ps) < FEWEST:
@@ -96,16 +99,16 @@ class HostSteps:
 
     Attributes:
         host: The host.
-        core_id: What the reference calls it: 1, 1001, 2001, …; of a core of a TPU, the id of its
-            plane instead of 1.
-        times: Of each step.
-        names: What each step is called.
+        core_id: The reference's id: 1, 1001, 2001, …; for a TPU core, the id of its plane
+            instead of 1.
+        times: Times of the steps.
+        names: Names of the steps.
         is_implicit: No step was marked; each call of a function counts as one.
         calls: These calls.
-        core: The core of a TPU whose steps these are, if there is one.
-        program: The program of the TPU whose runs count as steps, where none was marked.
-        cut: Steps that an end of the capture has cut, by their group, with what tells it.
-        without_work: Names of steps that were marked, and in which no computation was found.
+        core: The TPU core, if the steps are of one.
+        program: The TPU program whose runs count as steps, if none was marked.
+        cut: Reasons by group, for steps cut by the beginning or end of the capture.
+        without_work: Names of marked steps without computation.
     """
 
     host: Host
@@ -121,11 +124,11 @@ class HostSteps:
 
     @property
     def label(self) -> str:
-        """The host; of a TPU also the core."""
+        """The name of the host, with the core of a TPU."""
         return self.host.name if self.core is None else f"{self.host.name}:{self.core.core.label}"
 
     def slice(self, rows: slice) -> HostSteps:
-        """Steps that follow one another."""
+        """Consecutive steps."""
         return self.take(np.arange(len(self.times))[rows])
 
     def take(self, rows: Int64Array) -> HostSteps:
@@ -136,7 +139,7 @@ class HostSteps:
 
     @property
     def is_cut(self) -> BoolArray:
-        """Whether an end of the capture has cut each step, shape (n,)."""
+        """Which steps the beginning or end of the capture has cut, shape (n,)."""
         return np.isin(self.times.groups, list(self.cut))
 
     def of(self, category: Category, *, classic: bool) -> Int64Array:
@@ -149,12 +152,11 @@ class RunSteps:
     """Steps that all hosts have.
 
     Attributes:
-        hosts: The hosts with the aligned steps; those without any are left out. Of TPUs each
-            core is one.
+        hosts: The aligned steps of each host or TPU core; hosts without steps are left out.
         n_steps: How many steps.
         has_device: Whether there are GPUs or TPUs.
         notes: What was left out, or guessed.
-        classic: No step is cut or unusual: the reference knows nothing of that.
+        classic: No step is cut or unusual, as in the reference.
     """
 
     hosts: tuple[HostSteps, ...]
@@ -165,12 +167,12 @@ class RunSteps:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each step is called on the first host."""
+        """Names of the steps on the first host."""
         return self.hosts[0].names if self.hosts else ()
 
     @cached_property
     def is_cut(self) -> BoolArray:
-        """Whether an end of the capture has cut a step on some host, shape (n_steps,)."""
+        """Which steps the capture has cut on some host, shape (n_steps,)."""
         cut = np.zeros(self.n_steps, np.bool_)
         for one in self.hosts:
             cut |= one.is_cut
@@ -178,16 +180,16 @@ class RunSteps:
 
     @property
     def shown_names(self) -> Sequence[str]:
-        """The same names, with a word where a step is cut."""
+        """The same names, with "(cut)" for cut steps."""
         return [self.shown(place, name) for place, name in enumerate(self.names)]
 
     def shown(self, place: int, name: str) -> str:
-        """The name of a step, with a word if it is cut."""
+        """The name of a step, with "(cut)" if it is cut."""
         return f"{name} (cut)" if self.is_cut[place] else name
 
     @cached_property
     def whole(self) -> RunSteps:
-        """The steps that are not cut, of which averages are made; all if all are."""
+        """The steps that are not cut; all steps if all are cut."""
         if not self.is_cut.any() or self.is_cut.all():
             return self
         inner = np.flatnonzero(~self.is_cut)
@@ -199,10 +201,7 @@ class RunSteps:
 
     @cached_property
     def is_unusual(self) -> BoolArray:
-        """Which of the whole steps took so long that averages leave them out, shape (n,).
-
-        The places are those of ``whole``.
-        """
+        """Which of the ``whole`` steps averages leave out, because they took so long."""
         steps = self.whole
         if self.classic or not steps.n_steps:
             return np.zeros(steps.n_steps, np.bool_)
@@ -210,14 +209,13 @@ class RunSteps:
 
     @cached_property
     def typical(self) -> RunSteps:
-        """The steps of which averages, shares and verdicts are: whole ones, unusual ones left
-        out."""
+        """The steps for averages, shares and verdicts: neither cut nor unusual."""
         if not self.is_unusual.any():
             return self.whole
         return self.whole.take(np.flatnonzero(~self.is_unusual))
 
     def places(self, step: int | Sequence[int] | None) -> list[int]:
-        """Places of the steps of one or several numbers, as their names tell them; all for None.
+        """Indices of the steps with these numbers at the ends of their names; all for None.
 
         Raises:
             UsageError: There is no such step.
@@ -236,24 +234,24 @@ class RunSteps:
 
     @cached_property
     def _slowest(self) -> Int64Array:
-        """The host that took the longest for each step, the first of equal ones, (n_steps,)."""
+        """The slowest host of each step, the first of equal ones, shape (n_steps,)."""
         durations = [steps.times.duration_ps for steps in self.hosts]
         slowest: Int64Array = np.argmax(durations, axis=0) if durations else np.zeros(0, np.int64)
         return slowest
 
     def slowest_ps(self) -> Int64Array:
-        """Duration of each step on the host that took the longest, shape (n_steps,)."""
+        """Duration of each step on its slowest host, shape (n_steps,)."""
         return self._decided([one.times.duration_ps for one in self.hosts])
 
     def of(self, category: Category) -> Int64Array:
-        """Time of a category in each step on the host that took the longest, ps, (n_steps,).
+        """Time of a category in each step on its slowest host, ps, shape (n_steps,).
 
-        The others wait for that one. So categories add up to ``slowest_ps``.
+        The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
         return self._decided([one.of(category, classic=self.classic) for one in self.hosts])
 
     def spent(self, *kinds: Spent) -> Int64Array:
-        """Time of some kinds, likewise."""
+        """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
         return self._decided([one.times.of(*kinds) for one in self.hosts])
 
     def _decided(self, values: Sequence[Int64Array]) -> Int64Array:
@@ -262,10 +260,14 @@ class RunSteps:
         return np.stack(values)[self._slowest, np.arange(self.n_steps)]
 
     def share(self, amounts_ps: Int64Array) -> float:
-        """What part of the step time some amounts of the steps are; 0 without steps."""
-        total = int(self.slowest_ps().sum())
-        return int(amounts_ps.sum()) / total if total else 0.0
+        """Amounts of the steps as a part of the step time; 0 without steps."""
+        return part(int(amounts_ps.sum()), int(self.slowest_ps().sum()))
 
     def share_of(self, key: str) -> float:
-        """Part of the step time of a category, by its key."""
-        return self.share(self.of(next(one for one in CATEGORIES if one.key == key)))
+        """A category, by its key, as a part of the step time."""
+        return self.share(self.of(BY_KEY[key]))
+
+    def compute_shares(self) -> tuple[float, float]:
+        """Parts of the devices' computation with 32 and with 16 bits; zeros without any."""
+        wide, narrow = (sum(one.times.compute_ps[place] for one in self.hosts) for place in (0, 1))
+        return part(wide, wide + narrow), part(narrow, wide + narrow)

@@ -1,4 +1,4 @@
-"""What steps of TPUs are held up by (``op_stats_to_input_pipeline_analysis.cc``)."""
+"""What limits steps of TPUs (``op_stats_to_input_pipeline_analysis.cc``)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from tfprof.captures.facts.bottleneck import (
     HIGHLY_INPUT_BOUND,
     MODERATE,
     MODERATELY_INPUT_BOUND,
+    NONE,
     UNKNOWN,
     Bottleneck,
     Judged,
@@ -23,7 +24,7 @@ def find_tpu_bottleneck(steps: TpuRunSteps, words: Words = TENSORFLOW) -> Bottle
 
     Args:
         steps: The steps that count.
-        words: How the framework calls what its users can do.
+        words: What the framework's users can do.
     """
     parts = steps.breakdown
     total = float(parts.total.sum())
@@ -61,16 +62,16 @@ def _unseen(n_chips: int, idle: float, all_reduce: float) -> str:
 
 def _idle(percent: float, words: Words) -> Judged:
     if percent < MODERATE:
-        return "no", ""
+        return NONE
     return "moderate", (
-        f"{percent:.1f}% of the step time TensorCores are idle, and not for input: to spare them "
+        f"TensorCores are idle in {percent:.1f}% of the step time, and not for input. To avoid "
         f"waiting for the host between steps, {words.several_steps}."
     )
 
 
 def _all_reduce(compute: float, sync: float) -> Judged:
     if compute + sync < _MUCH_ALL_REDUCE:
-        return "no", ""
+        return NONE
     return "moderate", (
         f"{compute + sync:.1f}% of the step time goes to all-reduce: {sync:.1f}% is waiting for "
         f"the slowest core, {compute:.1f}% the reduction itself."
@@ -79,13 +80,13 @@ def _all_reduce(compute: float, sync: float) -> Judged:
 
 def _output(percent: float) -> Judged:
     if percent < MODERATELY_INPUT_BOUND:
-        return "no", ""
+        return NONE
     level = "high" if percent >= HIGHLY_INPUT_BOUND else "moderate"
     return level, f"{percent:.1f}% of the step time goes to output to the host."
 
 
 def _sparse(percent: float) -> Judged:
     if not percent:
-        return "no", ""
+        return NONE
     level = "high" if percent >= _MUCH_SPARSE else "moderate"
     return level, f"{percent:.1f}% of the step time is embedding work of SparseCores."

@@ -1,8 +1,8 @@
-"""Steps of TPU systems: all cores together, as tables."""
+"""Steps of all TPU cores together, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,8 @@ class TpuRunSteps:
         breakdown: The TensorCores together.
         tensor_cores: The TensorCores.
         sparse_cores: The SparseCores of newer TPUs.
-        names: What each step is called.
-        n_unseen_chips: How many chips of the system the capture surely lacks.
+        names: Names of the steps.
+        n_unseen_chips: How many chips of the system are not in the capture, at least.
     """
 
     breakdown: TpuBreakdown
@@ -62,7 +62,7 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
 
 
 def parts_of(steps: TpuRunSteps) -> list[tuple[str, Float64Array]]:
-    """What steps are made of, ps: names and amounts, which add up to the steps."""
+    """Names and amounts of the parts of steps, ps; they add up to the steps."""
     parts = steps.breakdown
     return [
         ("TensorCore compute", parts.compute),
@@ -76,7 +76,7 @@ def parts_of(steps: TpuRunSteps) -> list[tuple[str, Float64Array]]:
 
 
 def _unseen_chips(chips: list[int]) -> int:
-    """Chips are numbered from 0 over the whole system."""
+    # Chips are numbered from 0 over the whole system.
     return max(chips, default=-1) + 1 - len(set(chips))
 
 
@@ -142,11 +142,11 @@ def tpu_step_table(
     Args:
         steps: The steps.
         properties: Further properties: averages, and the verdict.
-        places: The steps that are shown.
-        classic: The reference's columns; by default all-reduce and SparseCores have some, too.
+        places: The steps to show.
+        classic: The reference's columns, without those of all-reduce and SparseCores.
     """
     columns = _columns(steps, classic=classic)
-    rows = [tuple(row) for row in _rows(steps, columns, places)]
+    rows = _rows(steps, columns, places)
     drawn = [column.id for column in columns if column.unit == "ms"]
     own = {"step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"])}
     return Table("steps", columns, rows, own | properties, title="Steps")
@@ -154,10 +154,11 @@ def tpu_step_table(
 
 def _rows(
     steps: TpuRunSteps, columns: tuple[Column, ...], places: Sequence[int]
-) -> Iterator[list[Cell]]:
+) -> list[tuple[Cell, ...]]:
     amounts = _amounts_ms(steps)
     total = steps.breakdown.total / _PS_PER_MS
     shares = 100.0 * steps.breakdown.infeed_share
+    rows: list[tuple[Cell, ...]] = []
     for place in places:
         name = steps.names[place]
         waiting = amounts["tcInfeedTimeMs"][place] + amounts["scv0InfeedTimeMs"][place]
@@ -170,20 +171,21 @@ def _rows(
             "infeedPercentMin": float(shares[1, place]),
             "infeedPercentMax": float(shares[2, place]),
         }
-        yield [cells[column.id] for column in columns]
+        rows.append(tuple([cells[column.id] for column in columns]))
+    return rows
 
 
 def _two_digits(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _mean(values: Float64Array) -> float:
-    return summary(values.tolist()).average
+def _mean_ms(values_ps: Float64Array) -> str:
+    return _two_digits(summary(values_ps.tolist()).average / _PS_PER_MS)
 
 
 def active_ms(steps: TpuRunSteps) -> str:
-    """How long TensorCores work in a step, on average, as the reference writes it."""
-    return _two_digits(_mean(steps.breakdown.active) / _PS_PER_MS)
+    """The average time that TensorCores work in a step, as the reference writes it."""
+    return _mean_ms(steps.breakdown.active)
 
 
 def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
@@ -193,19 +195,13 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
     waiting = summary((100.0 * parts.infeed_share[2]).tolist())
     properties = {
         "hardware_type": "TPU",
-        "steptime_ms_average": _two_digits(whole.average),
-        "steptime_ms_standard_deviation": _two_digits(whole.deviation),
-        "steptime_ms_minimum": _two_digits(whole.minimum),
-        "steptime_ms_maximum": _two_digits(whole.maximum),
-        "infeed_percent_average": one_digit(waiting.average),
-        "infeed_percent_standard_deviation": one_digit(waiting.deviation),
-        "infeed_percent_minimum": one_digit(waiting.minimum),
-        "infeed_percent_maximum": one_digit(waiting.maximum),
+        **whole.texts("steptime_ms", _two_digits),
+        **waiting.texts("infeed_percent", one_digit),
         "tc_active_ms_average": active_ms(steps),
         "active_steptime_ms_average": active_ms(steps),
     }
     return properties | {
-        f"{key}_ms_average": _two_digits(_mean(values) / _PS_PER_MS)
+        f"{key}_ms_average": _mean_ms(values)
         for key, values in (
             ("tc_compute", parts.compute),
             ("tc_infeed", parts.infeed),
@@ -219,8 +215,8 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
 
 
 def max_infeed_table(steps: TpuRunSteps, *, classic: bool) -> Table:
-    """The core that waits for input the longest in each step, as the reference has it: a column
-    for each step."""
+    """The core that waits for input the longest in each step: the reference's table, which has a
+    column for each step."""
     places = range(len(steps.names))
     columns = (
         Column("index", "Index", "string"),
@@ -234,7 +230,7 @@ def max_infeed_table(steps: TpuRunSteps, *, classic: bool) -> Table:
 
 
 def waiting_cores_table(steps: TpuRunSteps) -> Table:
-    """The same with a row for each step, for people."""
+    """The same with a row for each step."""
     columns = (
         Column("step", "Step", "string"),
         Column("core", "Core that waits the longest", "string"),

@@ -10,6 +10,7 @@ from tfprof.captures.events.tpu.duty import DutyCycle, duty_cycle
 from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.run import Host
 
 
@@ -17,8 +18,8 @@ class TpuUse(NamedTuple):
     """Idle time, as fractions; zeros without TPUs.
 
     Attributes:
-        device_idle: Of the time from the first op of cores to the last, what no op covers.
-        host_idle: Of the time of the threads of hosts, what no op covers.
+        device_idle: Time without an op, of the time from the first op of a core to its last.
+        host_idle: Time without an op, of the time of host threads.
         duty: How long chips work.
     """
 
@@ -28,7 +29,7 @@ class TpuUse(NamedTuple):
 
 
 def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
-    """The use of the TPUs of hosts."""
+    """How busy the TPUs of some hosts are."""
     if not any(uses_tpu(host, classic=classic) for host in hosts):
         return TpuUse()
     ops = merged(device_ops(host, classic=classic) for host in hosts)
@@ -36,16 +37,9 @@ def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
     duty = DutyCycle()
     for host in hosts:
         duty = duty.plus(_duty(host))
-    return TpuUse(
-        _share(ops.idle_ps, ops.total_ps),
-        _share(sum(t.idle_ps for t in threads), sum(t.total_ps for t in threads)),
-        duty,
-    )
+    host_idle = part(sum(t.idle_ps for t in threads), sum(t.total_ps for t in threads))
+    return TpuUse(part(ops.idle_ps, ops.total_ps), host_idle, duty)
 
 
 def _duty(host: Host) -> DutyCycle:
     return host.memo.once("tpu_duty", lambda: duty_cycle(host.timeline))
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0

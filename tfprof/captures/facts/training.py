@@ -1,4 +1,4 @@
-"""Whether a captured program trains: its names tell of gradients."""
+"""Whether a captured program trains: its names mention gradients."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tfprof.captures.run.run import Host
 
 
 def is_backward(name: str, type_: str) -> bool:
-    """Whether an op belongs to a backward pass, by the scopes that it lies in.
+    """Whether an op belongs to a backward pass, by the scopes in its name.
 
-    TensorFlow calls them ``gradients`` with a number and ``gradient_tape``, JAX
-    ``transpose(jvp(…))``; its op ``transpose[permutation=…]`` is none of them.
+    TensorFlow's are ``gradients`` with a number and ``gradient_tape``, JAX's are
+    ``transpose(jvp(…))``, unlike its op ``transpose[permutation=…]``.
 
     Args:
-        name: Of the op.
+        name: Name of the op.
         type_: Its type; empty if unknown.
     """
     scopes, kind = name_scopes(name), parse_op_name(f"{name}:{type_}").kind

@@ -1,9 +1,9 @@
 """When a verdict may be given, and what it is (``docs/adr/0023-steps-and-verdicts.md``).
 
-A verdict is about the typical steps. A step that took many times as long as the others, because it
-traced, compiled or filled buffers, says nothing about the rest. There must be enough typical steps.
-And the time must be explained: the program's own code may read input, and time between steps may be
-waiting for input. Where there is much of either, a capture does not show that the input is fine.
+A verdict is about the typical steps, of which there must be enough. A step that took many times
+as long, because it traced, compiled or filled buffers, says nothing about the others. And the time
+must be explained: the program's own code may read input, and time between steps may be waiting for
+input. With much of either, a capture does not show that the input is fast enough.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tfprof.captures.facts.bottleneck import (
     HIGHLY_INPUT_BOUND,
     MODERATE,
     MODERATELY_INPUT_BOUND,
+    NONE,
     UNKNOWN,
     Bottleneck,
     Judged,
@@ -29,16 +30,16 @@ from tfprof.captures.facts.bottleneck import (
     waiting_verdict,
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
-from tfprof.captures.facts.statistics import summary
-from tfprof.captures.facts.steps import CATEGORIES, FEWEST, RunSteps
+from tfprof.captures.facts.statistics import part, summary
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps
 from tfprof.captures.run.run import Run
 
 _LEAST_CAUSE = 0.2
-"""Part of what a slow step took more than others, from which on a category is named."""
+"""A category is named from this part on of a slow step's additional time."""
 
 _NAMED = 0.05
-"""Part of the step time from which a function or annotation is named."""
+"""A function or annotation is named from this part of the step time on."""
 
 
 def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
@@ -53,7 +54,7 @@ def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
 
 
 def _code_of(steps: RunSteps) -> list[CodeTime]:
-    """Of all hosts, each for itself; looked at only where it is worth a word."""
+    """Code of all hosts; empty if there is little unexplained time."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
     code = [
@@ -70,8 +71,8 @@ class Grounds(NamedTuple):
 
     Attributes:
         steps: The typical steps.
-        code: What the program's own code spends time on while nothing else goes on.
-        between: What passes between the steps.
+        code: Time of the program's own code while nothing else runs.
+        between: Time between the steps.
         uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
     """
 
@@ -96,7 +97,7 @@ def give_verdict(grounds: Grounds) -> Bottleneck:
         kernel_launch=on_launches(
             100.0 * steps.share_of("kernel_launch"), uses_tf_data=grounds.uses_tf_data
         ),
-        all_other=("no", "") if is_other_said else _on_other(grounds, other),
+        all_other=NONE if is_other_said else _on_other(grounds, other),
         device_collectives=on_collectives(100.0 * steps.share_of("device_collectives")),
         compilation=judged(
             100.0 * steps.share_of("compile"),
@@ -111,7 +112,7 @@ def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]
     if steps.n_steps < FEWEST:
         count = "1 whole step" if steps.n_steps == 1 else f"{steps.n_steps} whole steps"
         return "unknown", (
-            f"No verdict: {count} in this capture, and {FEWEST} are the least that tell something. "
+            f"No verdict: {count} in this capture, and at least {FEWEST} are needed. "
             f"{waiting:.1f}% of the step time was waiting for input."
         )
     outside = 100.0 * between.wait_share
@@ -128,7 +129,7 @@ def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]
 
 
 def _doubt(grounds: Grounds, waiting: float, other: float) -> str:
-    """Why a capture does not tell whether the program waits for its input; empty if it does."""
+    """Why it is uncertain whether the program waits for its input; empty if it is certain."""
     if other >= HIGH and not _shows_input(grounds.steps):
         return (
             "no input pipeline was recorded in its steps, and in "
@@ -144,32 +145,30 @@ def _doubt(grounds: Grounds, waiting: float, other: float) -> str:
 
 
 def _shows_input(steps: RunSteps) -> bool:
-    """Whether most steps take their input from a pipeline that was recorded."""
-    infeed = next(one for one in CATEGORIES if one.key == "infeed")
-    return bool((steps.of(infeed) > 0).mean() > 0.5)
+    """Whether most steps take their input from a recorded pipeline."""
+    return bool((steps.of(BY_KEY["infeed"]) > 0).mean() > 0.5)
 
 
 def unexplained_share(grounds: Grounds) -> float:
-    """Part of the step time in which no op runs, and the program does not wait for one either."""
+    """Part of the step time in which no op runs, and the program waits for none."""
     waits = sum(code_share(grounds, one) for one in grounds.code if one.waits)
     return max(0.0, grounds.steps.share_of("other") - waits)
 
 
 def code_share(grounds: Grounds, one: CodeTime) -> float:
-    """Part of the step time that one function or annotation is while nothing else goes on."""
-    total = sum(int(host.times.duration_ps.sum()) for host in grounds.steps.hosts)
-    return one.total_ps / total if total else 0.0
+    """Part of the step time in which only one function or annotation runs."""
+    return part(one.total_ps, sum(int(o.times.duration_ps.sum()) for o in grounds.steps.hosts))
 
 
 def described(one: CodeTime) -> str:
-    """What to call a function or an annotation."""
+    """The name of a function with its caller, or of an annotation."""
     if one.is_annotation:
         return f"{one.name} (an annotation of the program)"
     return f"{one.name}, called from {one.caller}" if one.caller else one.name
 
 
 def _where(grounds: Grounds) -> str:
-    """Where the time went in which no op ran."""
+    """What ran while no op did."""
     code = [one for one in grounds.code if not one.waits]
     named = [one for one in code if code_share(grounds, one) >= _NAMED][:2]
     if named:
@@ -180,19 +179,18 @@ def _where(grounds: Grounds) -> str:
 
 
 def _on_other(grounds: Grounds, percent: float) -> Judged:
-    """On the time in which no op ran."""
     if percent < MODERATE:
-        return "no", ""
+        return NONE
     level = "high" if percent >= HIGH else "moderate"
     return level, f"In {percent:.1f}% of the step time no op runs: {_where(grounds)}."
 
 
 def _on_gaps(between: Between) -> Judged:
     if 100.0 * between.share < HIGH:
-        return "no", ""
+        return NONE
     said = (
         f"Between two steps {between.gap_ms:,.3f} ms pass, {between.share:.1%} of the time from "
-        "one step to the next, and are in no step"
+        "one step to the next"
     )
     if between.wait_share:
         said += f"; {between.wait_ms:,.3f} ms of it is waiting for input"
@@ -200,11 +198,11 @@ def _on_gaps(between: Between) -> Judged:
 
 
 def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[str, ...]:
-    """How long a step takes, and which steps that leaves out; nothing without steps.
+    """How long a step takes, and which steps are left out; nothing without steps.
 
     Args:
         steps: All steps.
-        tpu: The typical ones of a TPU, all cores together.
+        tpu: The typical steps of a TPU, all cores together.
     """
     typical = steps.typical
     if not typical.n_steps:
@@ -221,7 +219,7 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[st
 
 
 def _about_unusual(steps: RunSteps) -> list[str]:
-    """Steps that took much longer than the others, with what they have more of than those."""
+    """Steps that took much longer than the others, and what took longer in them."""
     whole, is_unusual = steps.whole, steps.is_unusual
     usual_ms = float(np.median(steps.typical.slowest_ps())) / 1e9
     names, took = whole.names, whole.slowest_ps()

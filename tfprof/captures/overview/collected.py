@@ -1,4 +1,4 @@
-"""What the overview tells of a run, worked out once for all of its tables."""
+"""The facts of the overview, worked out once for all of its tables."""
 
 from __future__ import annotations
 
@@ -10,31 +10,33 @@ from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.tpu_use import TpuUse, tpu_use
 from tfprof.captures.facts.training import is_backward, programs_train
-from tfprof.captures.practices.evidence import host_functions, part
+from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.tools.input_pipeline_analyzer import InputAnalysis, analyze_input
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops
 
 
 class Shares(NamedTuple):
-    """What the overview says of ops, as fractions.
+    """Shares of ops, as fractions.
 
     Attributes:
-        host_ops: Of all runs of ops, those on the host.
-        host_eager: Of the time of ops on the host, that of eager ones.
+        host_ops: Runs of ops on the host, of all runs.
+        device_ops: Runs of ops on devices, of all runs.
+        host_eager: Time of eager ops, of the time of all ops on the host.
         device_eager: The same on devices.
-        narrow: Of the computation of devices, that with 16 bits.
-        wide: That with 32 bits.
+        wide: Computation with 32 bits, of the computation of devices.
+        narrow: The same with 16 bits.
     """
 
     host_ops: float
     device_ops: float
     host_eager: float
     device_eager: float
-    narrow: float
     wide: float
+    narrow: float
 
 
 class Collected(NamedTuple):
@@ -53,13 +55,13 @@ class Collected(NamedTuple):
 
     @property
     def trains(self) -> bool:
-        """Whether a program computes gradients; in the reference only compiled ones tell."""
+        """Whether a program computes gradients; in classic mode only compiled ones count."""
         ops = () if self.classic else (*self.on_host, *self.on_device)
         return any(is_backward(op.name, op.type) for op in ops) or programs_train(self.run.hosts)
 
 
 def collected(run: Run, hosts: Sequence[Host], classic: bool) -> Collected:
-    """Look at a run, and at the ops of some hosts."""
+    """The facts of a run, and of the ops of some hosts."""
     on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
     on_device, _ = all_device_ops(hosts, classic=classic)
     analysis = analyze_input(run, hosts, classic=classic)
@@ -80,15 +82,12 @@ def collected(run: Run, hosts: Sequence[Host], classic: bool) -> Collected:
 def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> Shares:
     runs_on_host = sum(op.occurrences for op in on_host)
     runs_on_device = sum(op.occurrences for op in on_device)
-    steps = run_steps(run, classic=classic).hosts
-    wide, narrow = (sum(one.times.compute_ps[place] for one in steps) for place in (0, 1))
     return Shares(
         part(runs_on_host, runs_on_host + runs_on_device),
         part(runs_on_device, runs_on_host + runs_on_device),
         _eager(on_host),
         _eager(on_device),
-        part(narrow, narrow + wide),
-        part(wide, narrow + wide),
+        *run_steps(run, classic=classic).compute_shares(),
     )
 
 

@@ -1,4 +1,4 @@
-"""How long requests took: on average, and so many of a hundred at most."""
+"""Latency of requests: average and percentiles."""
 
 from __future__ import annotations
 
@@ -30,15 +30,12 @@ _COLUMNS = (
 def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
     """Latency of requests (``compute_inference_latency.cc``).
 
-    Each row but the average is one request: so many of a hundred took less time, or as much.
+    Each row but the average is one request: that many of a hundred took at most as long.
 
     Args:
-        hosts: Whose requests.
-        trains: Whether the run trains: what it runs are no requests then.
+        hosts: The hosts that served them.
+        trains: Whether the run trains; if so, there are no requests, and the table is empty.
         classic: The reference's numbers.
-
-    Returns:
-        A table without rows where there are no requests.
     """
     by_host = [] if trains else [_requests(host, classic) for host in hosts]
     requests = together(by_host) if by_host else None
@@ -58,10 +55,8 @@ def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
 def _requests(host: Host, classic: bool) -> Requests:
     def make() -> Requests:
         forest = host.forest(classic=classic)
-        return (
-            reference_requests(forest, host.groups(classic=True))
-            if classic
-            else served_requests(forest)
-        )
+        if classic:
+            return reference_requests(forest, host.groups(classic=True))
+        return served_requests(forest)
 
     return host.memo.once(("requests", classic), make)

@@ -13,14 +13,13 @@ from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
-from tfprof.captures.facts.statistics import percent, summary
+from tfprof.captures.facts.statistics import part, percent, summary
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
 from tfprof.captures.overview.latency import latency
 from tfprof.captures.overview.recommendations import recommendations_json
-from tfprof.captures.practices.evidence import part
 from tfprof.captures.practices.op_practices import LOW_PRECISION
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.run.result import Advice, ToolResult
@@ -37,8 +36,6 @@ from tfprof.captures.tools.op_statistics import (
     has_known_cost,
     in_order,
 )
-
-TOOL = "overview"
 
 _TOP_OPS = 10
 
@@ -73,14 +70,14 @@ _FUNCTIONS = (
 def overview(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """The most important of all tools on one page.
+    """The most important results of all tools on one page.
 
     Args:
         run: The run.
-        host: Ops of one host only.
-        step: Only one step in the table, by its number.
-        classic: The reference's numbers: with GPUs the host's part of steps is left out, and
-            the first and the last of more than five steps are.
+        host: Ops of this host only.
+        step: Only the step of this number in the table.
+        classic: The reference's numbers: with GPUs the host's part of steps is left out, and of
+            more than five steps the first and the last are.
 
     Raises:
         UsageError: There is no such host or step.
@@ -101,7 +98,7 @@ def overview(
     if facts.functions:
         tables["tf_functions"] = _function_table(facts.functions)
     return ToolResult(
-        TOOL,
+        "overview",
         "Overview",
         verdict=tuple(_verdict(facts)),
         tables={name: table for name, table in tables.items() if len(table)},
@@ -221,8 +218,8 @@ def _environment_table(facts: Collected) -> Table:
     if facts.input.tpu is not None:
         use = facts.tpu
         rows += [
-            ("Chips work", percent(use.duty.share)),
-            ("TensorCores without an op", percent(use.device_idle)),
+            ("Duty cycle of chips", percent(use.duty.share)),
+            ("TensorCores idle", percent(use.device_idle)),
         ]
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
 
@@ -260,15 +257,12 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
 
 def _verdict(facts: Collected) -> list[str]:
     judged = facts.input.bottleneck
-    return [
-        judged.statement,
-        *about_step_time(facts.input.steps, facts.input.typical_tpu),
-        *judged.remarks,
-    ]
+    step_time = about_step_time(facts.input.steps, facts.input.typical_tpu)
+    return [judged.statement, *step_time, *judged.remarks]
 
 
 def _precision_statement(facts: Collected) -> str:
-    """What to say where 16-bit numbers are hardly used; empty otherwise."""
+    """A sentence if 16-bit numbers are hardly used; empty otherwise."""
     shares = facts.shares
     if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
         return ""
@@ -281,7 +275,7 @@ def _precision_statement(facts: Collected) -> str:
 def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = facts.input.bottleneck
     if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
-        # The reference takes steps of TPUs for those of other devices, and finds nothing in them.
+        # The reference treats TPU steps like those of other devices, and finds nothing in them.
         judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
     given = None if facts.classic else recommended
     return recommendations_json(judged, _precision_statement(facts), given)

@@ -1,4 +1,4 @@
-"""What the overview recommends, in the form of the reference's table."""
+"""Recommendations of the overview, in the form of the reference's table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATEMENTS = {
     "tf_function_statement": ("tf-function/retracing", "tf-function/run-eagerly"),
     "outside_compilation_statement": ("xla/outside-compilation",),
 }
-"""What the reference works out and then leaves out of its answer, by the rules that say it."""
+"""Statements that the reference works out but leaves out of its answer, and their rules."""
 
 _HIDDEN_TIPS = {"host": "device", "device": "host"}
 
@@ -41,10 +41,10 @@ def recommendations_json(
     """The tips, with the statements as properties.
 
     Args:
-        judged: What the steps are held up by.
-        precision: What to say of the precision of the devices' computation; empty for nothing.
-        recommended: Advice of the practices, for statements that the reference works out and then
-            leaves out; None for the reference's own properties.
+        judged: What limits the steps.
+        precision: A sentence on the precision of the devices' computation, or empty.
+        recommended: Advice of the practices, for statements that the reference leaves out; None
+            for the reference's own properties.
     """
     properties = {
         "bottleneck": judged.kind,

@@ -1,4 +1,4 @@
-"""What practices look at: numbers of the tools that several of them need."""
+"""What practices look at: numbers that several of them need."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import host_steps, run_steps
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
@@ -24,7 +25,7 @@ from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops
 
 
 class Evidence:
-    """A run as practices see it; what they share is worked out once, when first asked for.
+    """A run as practices see it; what they share is worked out once.
 
     Args:
         run: The run.
@@ -36,18 +37,17 @@ class Evidence:
 
     @cached_property
     def steps(self) -> RunSteps:
-        """The typical steps: those that are cut or unusual are left out."""
+        """The typical steps."""
         return run_steps(self.run).typical
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:
-        """The steps of all cores of TPUs together; None without TPUs."""
+        """The steps of all TPU cores together; None without TPUs."""
         return tpu_run_steps(self.run, self.steps, classic=False)
 
     @cached_property
     def n_host_steps(self) -> int:
-        """Steps of which ops and kernels are known: of each host those that it ran, also those
-        that others lack or that are cut."""
+        """Steps that the hosts ran, including those that are cut or that other hosts lack."""
         return sum(
             len(host_steps(host, number * 1000 + 1, classic=False).times)
             for number, host in enumerate(self.run.hosts)
@@ -61,43 +61,39 @@ class Evidence:
 
     @cached_property
     def words(self) -> Words:
-        """How the framework calls what its users can do."""
+        """The framework's remedies."""
         return words_for(self.run.hosts)
 
     @cached_property
     def grounds(self) -> Grounds:
-        """What a verdict rests on."""
+        """The grounds of a verdict."""
         return grounds_of(self.run, uses_tf_data=self.uses_tf_data)
 
     @cached_property
     def has_verdict(self) -> bool:
-        """Whether there are enough steps for one."""
+        """Whether there are enough steps for a verdict."""
         return self.steps.n_steps >= FEWEST
 
     @cached_property
     def steps_ps(self) -> int:
-        """Time of all steps, each on the host that took the longest."""
+        """Time of all steps, each on its slowest host."""
         return int(self.steps.slowest_ps().sum())
 
     @cached_property
     def step_ms(self) -> float:
-        """Mean duration of a step on the host that took the longest; 0 without steps."""
+        """Mean duration of a step on its slowest host; 0 without steps."""
         if not self.steps.n_steps:
             return 0.0
         took = self.steps.slowest_ps() if self.tpu is None else self.tpu.breakdown.total
         return float(took.mean()) / 1e9
 
     def spent_share(self, *kinds: Spent) -> float:
-        """Part of the step time that was spent on some kinds; 0 without steps."""
+        """Part of the step time spent on some kinds; 0 without steps."""
         return self.steps.share(self.steps.spent(*kinds))
-
-    def category_share(self, key: str) -> float:
-        """Part of the step time of a category of the step table; 0 without steps."""
-        return self.steps.share_of(key)
 
     @cached_property
     def host_ops(self) -> list[Op]:
-        """Ops on threads, the most time of their own first, idle time left out."""
+        """Ops on threads without idle time, the largest self time first."""
         ops = all_host_ops([host_ops(host) for host in self.hosts])
         return in_order(op for op in ops if op.type != IDLE)
 
@@ -107,23 +103,20 @@ class Evidence:
 
     @cached_property
     def device_ops(self) -> list[Op]:
-        """Ops on devices, the most time of their own first, idle time left out.
-
-        Nor are kernels among them that belong to no op: there is nothing to say of that op.
-        """
+        """Ops on devices without idle time and kernels of no op, the largest self time first."""
         ops = self._on_devices[0]
         return in_order(op for op in ops if op.type != IDLE and op.name != WITHOUT_OP)
 
     @cached_property
     def outside_ops(self) -> list[DeviceOp]:
-        """Ops of devices that exchange data with the host amid a program, the longest first."""
+        """Ops that exchange data with the host within a program, the longest first."""
         whole = merged(device_ops(host) for host in self.hosts)
         ops = [op for op in whole.ops if op.is_outside_compilation]
         return sorted(ops, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def compiled_ops(self) -> list[DeviceOp]:
-        """Ops of devices, or of XLA's programs on threads, the most time of their own first."""
+        """Ops on devices, or of XLA programs on threads, the largest self time first."""
         whole = merged(compiled_ops(host) for host in self.hosts)
         return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key.name))
 
@@ -154,11 +147,6 @@ def host_functions(host: Host) -> list[FunctionCalls]:
     return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
 
 
-def part(amount: float, whole: float) -> float:
-    """A part as a fraction; 0 of nothing."""
-    return amount / whole if whole else 0.0
-
-
 def self_time(ops: Sequence[Op]) -> int:
-    """Time of ops without what they call, ps."""
+    """Total self time of ops, ps."""
     return sum(op.self_ps for op in ops)

@@ -1,4 +1,4 @@
-"""Practices for the input: how long steps wait for it, and which iterator holds it up."""
+"""Practices for the input: how long steps wait for it, and which iterator is slow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import Held, pipelines_of, slow_iterators
-from tfprof.captures.practices.evidence import Evidence, part
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.iterator_advice import suggestion
 
@@ -18,15 +19,17 @@ _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 
 _RUN_AHEAD = ("Prefetch", "MapAndBatch", "ParallelMap", "ParallelInterleave", "ParallelBatch",
               "DataService")  # fmt: skip
-"""Iterators that make elements before somebody asks for them."""
+"""Iterators that prepare elements ahead of time."""
 
 _WORTH = 0.05
-"""Part of the step that a change has to save to be worth advice."""
+"""Advice must save at least this part of the step."""
 
 
 def waiting_share(evidence: Evidence) -> float:
-    """Part of the step time that is spent waiting for input, copies to devices left out; of the
-    time from step to step, where steps do not wait, but what is between them does."""
+    """Part of the step time spent waiting for input, without copies to devices.
+
+    If the program waits between the steps instead: the part of the time from step to step.
+    """
     inside = evidence.spent_share(*_WAITING)
     return inside if _is_much(inside) else max(inside, evidence.grounds.between.wait_share)
 
@@ -40,7 +43,7 @@ def _is_bound(evidence: Evidence) -> bool:
 
 
 def input_bound(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that wait for input: the iterator that holds them up, and what helps."""
+    """Steps that wait for input: the slowest iterator, and what helps."""
     if not _is_bound(evidence):
         return
     share = waiting_share(evidence)
@@ -60,7 +63,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         worst = held[0]
         said += (
-            f" What holds it up is {worst.iterator.type} ({worst.iterator.long_name}): "
+            f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}): "
             f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
             f"{suggestion(worst.iterator.type, worst.iterator.long_name)[1]}"
         )
@@ -76,7 +79,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _slow_calls(held: Held) -> str:
-    """The calls that were looked at, with what they took on average."""
+    """The analysed calls with their average duration."""
     mean_ms = held.calls_ps / held.n_calls / 1e9
     if held.n_calls == 1:
         return f"its slow call of {mean_ms:,.3f} ms"
@@ -86,8 +89,8 @@ def _slow_calls(held: Held) -> str:
 def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
     """Pipelines that steps wait for, and that prepare nothing ahead.
 
-    What is prepared ahead is made while the rest of the step runs: the step then takes as long as
-    the longer of the two, so that no more than the shorter can be saved.
+    Prefetching overlaps the input with the rest of the step. A step then takes as long as the
+    longer of the two, so at most the shorter is saved.
     """
     if not _is_bound(evidence):
         return
@@ -106,7 +109,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
             yield Advice(
                 "input-pipeline/prefetch",
                 f"The pipeline {pipeline.name} on {host.name} prepares no batch ahead. End it with "
-                "prefetch(tf.data.AUTOTUNE), so that the input is made while the model works.",
+                "prefetch(tf.data.AUTOTUNE), so that the input is prepared while the model works.",
                 {"host": host.name, "pipeline": pipeline.name,
                  "mean_call_ms": pipeline.mean_ps / 1e9},
                 gain,
@@ -114,12 +117,12 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
 
 
 def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
-    """Iterators that hold up pipelines, where it is unknown whether steps wait for these."""
+    """Slow iterators, if it is unknown whether steps wait for their pipelines."""
     if _is_bound(evidence):
         return
     for held in slow_iterators(evidence.hosts):
         if held.pipeline.is_first_slowest and held.n_calls == 1:
-            continue  # buffers filled, once
+            continue  # buffers were filled once
         yield Advice(
             "input-pipeline/slow-iterator",
             f"{held.pipeline.n_slow} of {len(held.pipeline.calls)} calls of the pipeline "
@@ -135,7 +138,7 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
-    """What takes the most time of its own of all that an iterator waits for."""
+    """The op with the largest self time of those that an iterator waits for."""
     ops = input_ops([host_ops(host) for host in evidence.hosts], classic=False)
     below = [op for op in ops if op.name.startswith(f"{iterator}::") and op.self_ps]
     return max(below, key=lambda op: op.self_ps, default=None)

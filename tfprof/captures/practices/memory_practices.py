@@ -1,11 +1,12 @@
-"""Practices for the memory of devices: how near to its end they are, and how torn it is."""
+"""Practices for the memory of devices: how full and how fragmented it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from tfprof.captures.practices.evidence import Evidence, part
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.memory_profile import memory
 from tfprof.text.units import human_memory
@@ -13,22 +14,22 @@ from tfprof.text.units import human_memory
 NEAR_CAPACITY = 0.9
 FRAGMENTED = 0.3
 FULL_ENOUGH = 0.7
-"""While most of the memory is free, fragmentation does no harm."""
+"""Below, fragmentation does no harm, as most of the memory is free."""
 
 
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
-    """Allocators that can give out hardly any more."""
+    """Allocators that have hardly any memory left."""
     for row, used in _allocators(evidence):
         if used < NEAR_CAPACITY:
             continue
         top = _largest(evidence, row)
         said = (
-            f"{row['allocator']} on {row['host']} gives out {human_memory(row['peak_bytes'])} at "
-            f"its peak, {used:.1%} of what there is; the next larger batch may not fit."
+            f"{row['allocator']} on {row['host']} has {human_memory(row['peak_bytes'])} in use at "
+            f"its peak, {used:.1%} of its capacity; a larger batch may not fit."
         )
         if top is not None:
             said += (
-                f" The most of it holds {top['op']}, {human_memory(_held(top))} "
+                f" Most of it belongs to {top['op']}, {human_memory(_held(top))} "
                 f"({top['dtype']} {top['shape']})."
             )
         yield Advice(
@@ -42,7 +43,7 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
 
 
 def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
-    """Allocators whose free memory is in pieces."""
+    """Allocators with fragmented free memory."""
     for row, used in _allocators(evidence):
         if row["fragmentation"] < FRAGMENTED or used < FULL_ENOUGH:
             continue
@@ -58,7 +59,7 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
-    """Rows of the memory profile, and how much of its memory each allocator gave out."""
+    """Rows of the memory profile, and how full each allocator was."""
     for host in evidence.hosts:
         for row in memory(evidence.run, host=host.name).to_rows("summary"):
             if row["capacity_bytes"]:
@@ -67,7 +68,7 @@ def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
 
 
 def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:
-    """What holds the most at the peak, if the capture has seen it being allocated."""
+    """What needs the most memory at the peak, if its allocation is in the capture."""
     rows: list[dict[str, Any]] = [
         dict(one)
         for one in memory(evidence.run, host=row["host"]).to_rows("peak")

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.events.timeline.names import GPU_PREFIX
-from tfprof.captures.facts.environment import compute_capability
+from tfprof.captures.facts.environment import compute_capability, device_planes
 from tfprof.captures.facts.framework import JAX
-from tfprof.captures.practices.evidence import Evidence, part, self_time
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.op_statistics import Op
 from tfprof.text.short_names import folded
 
 LOW_PRECISION = 0.1
-"""Part of the computation with 16 bits below which mixed precision is worth a try."""
+"""With less computation in 16 bits, mixed precision is worth a try."""
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
@@ -26,7 +26,7 @@ MANY_SMALL = 0.4
 MANY_OPS = 200
 HEAVY = 0.05
 _MOST = 0.5
-"""Part of the time from which a category is said before its heaviest op."""
+"""From this part of the time on, a category is named before its heaviest op."""
 
 _TENSOR_CORES_SINCE = (7, 0)
 _INPUT_OPS = re.compile(r"Dataset|Iterator")
@@ -35,13 +35,10 @@ _MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECA
 
 def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
     """Devices that could compute with 16-bit numbers, and do not."""
-    wide, narrow = (
-        sum(one.times.compute_ps[place] for one in evidence.steps.hosts) for place in (0, 1)
-    )
-    share = part(narrow, narrow + wide)
-    if not narrow + wide or share >= LOW_PRECISION or not _is_fast_with_16_bits(evidence):
+    wide, share = evidence.steps.compute_shares()
+    if not (wide or share) or share >= LOW_PRECISION or not _is_fast_with_16_bits(evidence):
         return
-    gain = evidence.category_share("device_compute") * part(wide, narrow + wide) / 2
+    gain = evidence.steps.share_of("device_compute") * wide / 2
     top = next((op for op in evidence.device_ops if _MATRIX_OPS.search(op.type)), None)
     numbers: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
     said = (
@@ -57,15 +54,11 @@ def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _is_fast_with_16_bits(evidence: Evidence) -> bool:
-    """Whether the devices have units for 16-bit products; those of unknown GPUs count as such."""
-    capabilities = [
-        compute_capability(plane)
-        for host in evidence.hosts
-        for plane in host.space.planes
-        if plane.name.startswith(GPU_PREFIX)
-    ]
+    """Whether the devices have units for 16-bit products; unknown GPUs count as such."""
+    _, gpus = device_planes(evidence.hosts)
     return all(
-        capability >= _TENSOR_CORES_SINCE or capability == (0, 0) for capability in capabilities
+        capability >= _TENSOR_CORES_SINCE or capability == (0, 0)
+        for capability in map(compute_capability, gpus)
     )
 
 
@@ -93,7 +86,7 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
         "multiples of 8.",
         {"kernel_time_share": share, "op": name, "op_share": part(top.total_ns, total),
          "kernel": top.kernel.name},
-        evidence.category_share("device_compute") * share / 2 or None,
+        evidence.steps.share_of("device_compute") * share / 2 or None,
     )  # fmt: skip
 
 
@@ -110,25 +103,25 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
         top = eager[0]
         yield Advice(
             "tf-function/eager",
-            f"{share:.1%} of the time of ops on the {where} is that of ops that run eagerly, the "
-            f"most of it in {shown(top)}, {top.occurrences:,} times. Put the training "
-            "step into a tf.function, and leave run_eagerly=False in Keras.",
+            f"{share:.1%} of the time of ops on the {where} is that of eager ops, most of it in "
+            f"{shown(top)}, {top.occurrences:,} times. Put the training step into a tf.function, "
+            "and leave run_eagerly=False in Keras.",
             {"where": where, "eager_share": share, "op": top.name,
              "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
         )  # fmt: skip
 
 
 def _is_of_the_step(op: Op, evidence: Evidence) -> bool:
-    """Whether an op is one that a step could compute inside of a function.
+    """Whether a step could compute an op inside a function.
 
-    Iterators run eagerly in the end, and what makes them does so once; neither is at fault.
+    Iterators always run eagerly, and what creates them runs once; neither is a fault.
     """
     is_eager_once = op.is_eager and op.occurrences < evidence.n_host_steps
     return not (is_eager_once or _INPUT_OPS.search(op.type))
 
 
 def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
-    """Functions that run op by op, as if they were none."""
+    """Functions that run eagerly, op by op."""
     for call in evidence.functions:
         eager = part(call.self_ps.get("eager", 0), sum(call.self_ps.values()))
         if eager < MUCH_TRACING:
@@ -136,9 +129,8 @@ def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
         yield Advice(
             "tf-function/run-eagerly",
             f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
-            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Take "
-            "tf.config.run_functions_eagerly(True) or run_eagerly=True out, which are for "
-            "debugging.",
+            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Remove "
+            "tf.config.run_functions_eagerly(True) or run_eagerly=True, which are for debugging.",
             {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
         )  # fmt: skip
 
@@ -155,9 +147,9 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "xla/outside-compilation",
         f"{share:.1%} of the time of ops on the devices goes to exchanging data with ops that XLA "
-        "has left to the host (outside compilation), while the program waits; the most of it in "
+        "has left to the host (outside compilation), while the program waits; most of it in "
         f"{folded(name)}. Take what cannot be compiled out of the step: summaries, prints, "
-        "checks, strings and Python functions; or run it every so many steps only.",
+        "checks, strings and Python functions; or run it only every few steps.",
         {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
          "run_count": top.occurrences},
         share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
@@ -170,11 +162,7 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         share = call.expensive_share
         if share < MUCH_TRACING or not call.calls.get("traced"):
             continue
-        numbers = {
-            "function": call.name,
-            "tracing_share": share,
-            "trace_count": call.n_traces,
-        }
+        numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
         gain = part(call.self_ps.get("traced", 0), evidence.steps_ps)
         yield Advice(
             "tf-function/retracing", _about_tracing(call), numbers,
@@ -191,13 +179,13 @@ def _about_tracing(call: FunctionCalls) -> str:
     if traced == 1:
         return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
     return (
-        f"{said} again. Give it tensors, no Python numbers, of the same shape and type each time; "
-        "or an input_signature with None for what changes, or reduce_retracing=True."
+        f"{said} again. Pass tensors, not Python numbers, of the same shape and type each time; "
+        "or set an input_signature with None for sizes that change, or reduce_retracing=True."
     )
 
 
 def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
-    """Steps on the CPU that are made of ops so short that scheduling them counts."""
+    """Steps on the CPU with so many short ops that scheduling them matters."""
     if evidence.environment.hardware != "CPU_ONLY" or not evidence.steps.n_steps:
         return
     if evidence.words is JAX:
@@ -216,18 +204,20 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
         "fuse them with tf.function(jit_compile=True), or work on larger tensors.",
         {"small_op_count": runs, "small_share": share, "op": most.name,
          "run_count": most.occurrences},
-        evidence.category_share("host_compute") * share or None,
+        evidence.steps.share_of("host_compute") * share or None,
     )  # fmt: skip
 
 
 def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
-    """Where to begin if nothing else helps: the op that takes the most time."""
+    """The op that takes the most time: where to begin if nothing else helps."""
     yield from _heaviest_instruction(evidence) or _heaviest_of_framework(evidence)
 
 
 def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
-    """The same of compiled programs, where these take most of the time: there XLA's instructions
-    are what runs, each of which may stand for several ops of the framework."""
+    """The heaviest XLA instruction, if compiled programs take most of the time.
+
+    There instructions are what runs; each may stand for several ops of the framework.
+    """
     compiled = evidence.compiled_ops
     ops = evidence.device_ops or evidence.host_ops
     whole = sum(op.self_ps for op in compiled)
@@ -242,20 +232,16 @@ def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
         return []
     made_of = top.provenance.rpartition(":")[0]
     name = folded(top.key.name) + (f" ({folded(made_of)})" if made_of else "")
+    said = f"{name} takes the most time of all ops {where}"
     if of_category >= max(_MOST, 1.25 * share):
         said = (
             f"{top.category} takes {of_category:.1%} of the time of all ops {where}, in "
-            f"{len(alike)} instructions; the heaviest is {name}, {share:.1%}, in "
-            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
-        )
-    else:
-        said = (
-            f"{name} takes the most time of all ops {where}, {share:.1%}, in "
-            f"{top.occurrences:,} runs; tfprof hlo-stats has the others."
+            f"{len(alike)} instructions; the heaviest is {name}"
         )
     return [
         Advice(
-            "ops/heaviest", said,
+            "ops/heaviest",
+            f"{said}, {share:.1%}, in {top.occurrences:,} runs; tfprof hlo-stats has the others.",
             {"op": top.key.name, "op_share": share, "category": top.category,
              "category_share": of_category, "op_self_ms": top.self_ps / 1e9,
              "run_count": top.occurrences},
@@ -285,6 +271,6 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
 
 
 def shown(op: Op) -> str:
-    """Name and type of an op, if the name does not tell it."""
+    """Name of an op, with its type unless the name says it."""
     name = folded(op.name)
     return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"

@@ -1,7 +1,7 @@
 """The best practices of TensorFlow's guides, as recommendations with their evidence.
 
-They are those of the guides to the profiler, to the performance of GPUs and to that of tf.data.
-A practice says something only where the capture shows that it was not followed, or what it costs.
+The guides are those to the profiler, to the performance of GPUs, and to that of tf.data. A practice
+gives advice only if the capture shows that it was not followed, or what that costs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Run
 
 Practice = Callable[[Evidence], Iterable[Advice]]
-"""Looks at a run; no advice means that there is nothing to say."""
+"""Looks at a run and gives advice, or none."""
 
 PRACTICES: Mapping[str, Practice] = {
     "input-pipeline/bound": input_bound,
@@ -62,17 +62,17 @@ PRACTICES: Mapping[str, Practice] = {
     "memory/fragmentation": fragmented_memory,
     "ops/heaviest": heaviest_op,
 }
-"""Practices by the rule that their advice carries."""
+"""Practices by the rule of their advice."""
 
 
 def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
-    """What to change, that with the largest gain first, that without a known gain last.
+    """What to change, the largest gain first, unknown gains last.
 
     Gains are upper limits, and do not add up: what one change saves, another cannot.
 
     Args:
         run: The run.
-        host: Ops, kernels and memory of one host only; steps are compared across all of them.
+        host: Ops, kernels and memory of this host only; steps are those of all hosts.
 
     Raises:
         UsageError: There is no such host.

@@ -1,4 +1,4 @@
-"""Practices for what steps spend their time on beside computing: copies, launches, waiting."""
+"""Practices for the time of steps besides computing: copies, launches, waiting."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, HostSteps
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
-from tfprof.captures.practices.evidence import Evidence, part, self_time
+from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op
 
 COPIES = 0.05
-"""Part of the step from which copies are worth a word."""
+"""Copies are reported from this part of the step time on."""
 
 STRAGGLES = 1.2
-"""How much longer than the others a worker works before it holds them up."""
+"""A worker is a straggler if it works this many times as long as the others."""
 
 MOSTLY_IDLE = 0.5
 
@@ -49,14 +50,14 @@ def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
 
 def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
     """Steps that wait for results on their way to the host."""
-    share = evidence.category_share("outfeed")
+    share = evidence.steps.share_of("outfeed")
     if share < COPIES:
         return
     yield Advice(
         "copies/to-host",
         f"{share:.1%} of the step time goes to copies from the device to the host. Fetch losses "
-        f"and metrics every so many steps only, or {evidence.words.several_steps}; and keep ops "
-        "that run on the CPU out of the step.",
+        f"and metrics only every few steps, or {evidence.words.several_steps}; and keep ops that "
+        "run on the CPU out of the step.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
         share,
     )
@@ -64,7 +65,7 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
 
 def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
     """Devices that wait for the host to launch their kernels."""
-    share = evidence.category_share("kernel_launch")
+    share = evidence.steps.share_of("kernel_launch")
     if 100.0 * share < MODERATE:
         return
     numbers: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
@@ -93,9 +94,9 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
-    """Steps in which much of the time no op runs: what the program's own code does meanwhile."""
+    """Steps in which no op runs for much of the time, and the program's own code meanwhile."""
     if evidence.tpu is not None:
-        return  # what no op of a TPU covers is told as what it is: idle
+        return  # there, time without an op counts as idle
     share = unexplained_share(evidence.grounds)
     if 100.0 * share < HIGH or not evidence.has_verdict:
         return
@@ -124,18 +125,18 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
 
 
 def compiling(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that trace or compile functions, again and again."""
-    share = evidence.category_share("compile")
+    """Steps that trace or compile functions again and again."""
+    share = evidence.steps.share_of("compile")
     if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
         return
-    compile_ps = evidence.steps.of(next(c for c in CATEGORIES if c.key == "compile"))
+    compile_ps = evidence.steps.of(BY_KEY["compile"])
     n_steps = int((compile_ps > 0).sum())
     yield Advice(
         "compilation/share",
         f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
         f"{len(compile_ps)} steps. A function is compiled once for each combination of shapes and "
-        "types of its arguments, and of the values of those that are no arrays: pad to few shapes, "
-        "and pass what changes as arrays.",
+        "types of its arguments, and of the values of those that are not arrays: pad to few "
+        "shapes, and pass what changes as arrays.",
         {"compile_share": share, "step_ms": evidence.step_ms, "step_count": n_steps},
         share,
     )
@@ -143,7 +144,7 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
     """Devices that exchange gradients while nothing else runs."""
-    share = evidence.category_share("device_collectives")
+    share = evidence.steps.share_of("device_collectives")
     if 100.0 * share < MODERATE:
         return
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
@@ -159,7 +160,7 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
 
 
 def stragglers(evidence: Evidence) -> Iterator[Advice]:
-    """A worker that works longer than the others, so that they wait for it."""
+    """A worker that works longer than the others, which wait for it."""
     steps = evidence.steps.hosts
     if len(steps) < 2 or not evidence.steps.n_steps:
         return
@@ -172,8 +173,8 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "workers/straggler",
         f"{steps[slow].host.name} works {own_ms[slow]:,.3f} ms in a step, communication left "
-        f"out, the others {others:,.3f} ms: they wait for it. It needs more than they do for "
-        f"{category}. Look whether its machine, its part of the data or its devices are slower "
+        f"out, the others {others:,.3f} ms: they wait for it. Its largest excess is in "
+        f"{category}. Check whether its machine, its part of the data or its devices are slower "
         f"(tfprof pod; tfprof overview --host {steps[slow].host.name}).",
         {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
          "category": category},
@@ -188,7 +189,7 @@ def _own_ms(steps: HostSteps) -> float:
 
 
 def _grown_most(steps: Sequence[HostSteps], slow: int) -> str:
-    """The category of which a worker has more than the others, by the largest amount."""
+    """The category in which a worker exceeds the others most."""
     means = np.array([[one.of(c, classic=False).mean() for c in CATEGORIES] for one in steps])
     others = np.median(np.delete(means, slow, axis=0), axis=0)
     return CATEGORIES[int(np.argmax(means[slow] - others))].name
@@ -201,17 +202,17 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
         return
     busiest = max(
         (c for c in CATEGORIES if not c.key.startswith("device")),
-        key=lambda c: evidence.category_share(c.key),
+        key=lambda c: evidence.steps.share_of(c.key),
     )
-    of_step = evidence.category_share(busiest.key)
+    of_step = evidence.steps.share_of(busiest.key)
     said = f"The devices run no op for {share:.1%} of the time that they were captured."
     if of_step:
         said += (
-            f" Beside computing, steps spend the most on {busiest.name}: {of_step:.1%}. "
-            "Mend that first."
+            f" Besides computing, steps spend the most on {busiest.name}: {of_step:.1%}. "
+            "Improve that first."
         )
     else:
-        said += " No step tells why: mark steps, and capture several whole ones."
+        said += " No step shows why: mark steps, and capture several whole ones."
     yield Advice(
         "devices/idle", said,
         {"idle_share": share, "category": busiest.name, "category_share": of_step},
@@ -228,21 +229,16 @@ def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     if 100.0 * share < MODERATE:
         return
     place = int(np.argmax(tpu.breakdown.idle))
+    idle_ms = float(tpu.breakdown.idle[place]) / 1e9
     yield Advice(
         "devices/host-loop",
-        f"{share:.1%} of the step time TensorCores are idle, and not for input; the longest, "
-        f"{float(tpu.breakdown.idle[place]) / 1e9:,.3f} ms, in step {tpu.names[place]}. "
-        f"{_capital(evidence.words.several_steps)}, so that they need not wait for the host "
-        "between steps.",
+        f"TensorCores are idle in {share:.1%} of the step time, and not for input; the longest, "
+        f"{idle_ms:,.3f} ms, in step {tpu.names[place]}. To avoid waiting for the host between "
+        f"steps, {evidence.words.several_steps}.",
         {"idle_share": share, "step_ms": evidence.step_ms, "step": tpu.names[place],
-         "idle_ms": float(tpu.breakdown.idle[place]) / 1e9},
+         "idle_ms": idle_ms},
         share,
     )  # fmt: skip
-
-
-def _capital(words: str) -> str:
-    """Words as the beginning of a sentence."""
-    return words[0].upper() + words[1:]
 
 
 def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:
@@ -251,7 +247,7 @@ def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:
 
 
 def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> dict[str, str | float]:
-    """Evidence: the op with the most time of its own, and its part of the time of all."""
+    """Evidence: the first of the chosen ops, and its part of the time of all."""
     if not chosen:
         return {}
     return {"op": chosen[0].name, "op_share": part(chosen[0].self_ps, self_time(ops))}

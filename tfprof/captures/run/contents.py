@@ -1,4 +1,4 @@
-"""Which tools have data in a capture: only its metadata is read to find out."""
+"""Which tools have data in a capture, by its metadata alone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ToolData:
     """Whether a capture holds what a tool needs.
 
     Attributes:
-        tool: Its name on the command line.
-        missing: What is not there, and how to get it; empty if the tool has data.
+        tool: Name of the tool on the command line.
+        missing: What the capture lacks, and how to record it; empty if the tool has data.
     """
 
     tool: str
@@ -45,13 +45,12 @@ def _has_device(space: XSpace) -> bool:
 
 
 def _has_xla(space: XSpace) -> bool:
-    """Ops of devices, or of XLA on the host."""
     hosts = (plane for plane in space.planes if plane.name == _HOST)
     return _has_device(space) or any(_has_stat(plane, "hlo_op") for plane in hosts)
 
 
 def _has_steps(space: XSpace) -> bool:
-    """Something that marks a step, or that a program calls; TPUs tell runs of programs."""
+    """Markers or calls of steps; on TPUs, runs of programs."""
     of_host = any(
         _has_stat(plane, name) for plane in _hosts(space) for name in ("_r", "step_num", "group_id")
     )
@@ -100,14 +99,14 @@ def _has_stat(plane: Plane, name: str) -> bool:
     return len(plane.events) > 0 and bool(plane.stat_metadata.keys_of(name))
 
 
-_NOTHING: Final = "there are no events"
+_NO_EVENTS: Final = "there are no events"
 _NO_PROGRAMS: Final = "there are no XLA programs; jit_compile=True makes some"
 _NO_XLA: Final = "there are no ops of a device or of XLA"
 _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
-    "overview": (_has_events, _NOTHING),
+    "overview": (_has_events, _NO_EVENTS),
     "input-pipeline": (_has_input, "there are no steps and no tf.data iterators"),
     "tf-data": (_has_iterators, "there are no tf.data iterators"),
-    "op-stats": (_has_events, _NOTHING),
+    "op-stats": (_has_events, _NO_EVENTS),
     "kernel-stats": (_has_kernels, "there are no GPU kernels"),
     "memory": (
         _has_allocations,
@@ -119,7 +118,7 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "roofline": (_has_xla, _NO_XLA),
     "memory-viewer": (_has_programs, _NO_PROGRAMS),
     "graph-viewer": (_has_programs, _NO_PROGRAMS),
-    "monitor": (_has_events, _NOTHING),
-    "trace": (_has_events, _NOTHING),
+    "monitor": (_has_events, _NO_EVENTS),
+    "trace": (_has_events, _NO_EVENTS),
 }
-"""Of each tool: whether a host has data for it, and what to say if none has."""
+"""Per tool: whether a host has data for it, and a message if none has."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
@@ -17,7 +17,7 @@ _MOST_NAMES = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a sentence, the middle ones left out if they are many."""
+    """Names for a sentence; many are shortened in the middle."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return ", ".join([*names[: _MOST_NAMES // 2], "…", *names[-_MOST_NAMES // 2 + 1 :]])
@@ -25,13 +25,13 @@ def listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to know about an answer: what is missing, and what that means.
+    """A remark on an answer: what is missing, and what that means.
 
     Attributes:
-        severity: ``error`` if nothing can be said because of it, ``warning`` if numbers lack
-            something, ``info`` otherwise.
-        message: A full sentence, with the remedy where there is one.
-        host: The file it is about; empty for all.
+        severity: ``error`` if there is no answer because of it, ``warning`` if numbers are
+            incomplete, ``info`` otherwise.
+        message: A full sentence, with the remedy if there is one.
+        host: The host it is about; empty for all.
     """
 
     severity: Severity
@@ -44,10 +44,10 @@ class Advice:
     """A recommendation with its evidence.
 
     Attributes:
-        rule: Short name of the practice, ``input-pipeline/slow-source`` for one.
+        rule: Short name of the practice, such as ``input-pipeline/slow-source``.
         message: What was found and what to change.
         evidence: The numbers behind it: op, share of the step, …
-        gain_fraction: The part of the step time it may save at most; None if unknown.
+        gain_fraction: The part of the step time that it may save at most; None if unknown.
     """
 
     rule: str
@@ -63,9 +63,9 @@ class Chart:
     Attributes:
         name: Unique in a result.
         kind: ``stacked_area``, ``stacked_bar``, ``pie``, ``line``, ``scatter`` or ``bar``.
-        title: What people read above it.
-        x_label: Of the horizontal axis, or what the parts of a pie are.
-        y_label: Of the vertical axis, with the unit.
+        title: Its heading.
+        x_label: Label of the horizontal axis, or of the parts of a pie.
+        y_label: Label of the vertical axis, with the unit.
         x: Labels or positions, shape (n,).
         series: Values by the name of the series, each of shape (n,).
     """
@@ -83,26 +83,29 @@ def pie(
     name: str,
     title: str,
     x_label: str,
-    parts: Mapping[str, float],
+    parts: Iterable[tuple[str, float]],
     *,
     most: int = 0,
     series: str = "time",
     per_us: float = 1e6,
 ) -> list[Chart]:
-    """A pie of times, the largest first; none if there is nothing to draw.
+    """A pie of times, the largest first; none without any time.
 
     Args:
         name: Unique in a result.
-        title: What people read above it.
+        title: Its heading.
         x_label: What the parts are.
-        parts: Times by name, in any unit.
+        parts: Names and times, in any unit; times of one name are added up.
         most: How many parts to show, the rest as "others"; 0 is all.
         series: What the times are.
         per_us: How many of the unit are a microsecond.
     """
-    if not any(parts.values()):
+    sums: dict[str, float] = {}
+    for part, time in parts:
+        sums[part] = sums.get(part, 0) + time
+    if not any(sums.values()):
         return []
-    ranked = sorted(parts.items(), key=lambda item: -item[1])
+    ranked = sorted(sums.items(), key=lambda item: -item[1])
     shown = ranked[: most or None]
     rest = sum(value for _, value in ranked[len(shown) :])
     if rest:
@@ -114,17 +117,17 @@ def pie(
 
 @dataclass(frozen=True)
 class ToolResult(ShownInNotebooks):
-    """The answer of a tool: plain tables, chart data, and words.
+    """The answer of a tool: plain tables, chart data, and sentences.
 
     Attributes:
-        tool: Its name, as on the command line: ``input-pipeline``.
-        title: What people read.
-        verdict: The answer in words, the most important sentence first.
-        tables: By name, in the order in which people want to read them.
+        tool: Name of the tool on the command line: ``input-pipeline``.
+        title: Its heading.
+        verdict: The answer in sentences, the most important first.
+        tables: Tables by name, in the order in which to read them.
         charts: Chart data.
         advice: Recommendations.
         notes: What is missing, or was guessed.
-        data: For tools whose answer is no table (trees, snapshots): plain data.
+        data: Plain data that is no table, such as a tree.
         gviz: Makes the reference's JSON.
     """
 
@@ -142,8 +145,8 @@ class ToolResult(ShownInNotebooks):
         """A table by name; without one, the first.
 
         Raises:
-            UsageError: There is none of this name.
-            EmptyProfileError: There are none at all.
+            UsageError: There is no table of this name.
+            EmptyProfileError: There are no tables.
         """
         if not self.tables:
             why = " ".join(note.message for note in self.notes if note.severity != "info")
@@ -176,30 +179,19 @@ class ToolResult(ShownInNotebooks):
             }
             for chart in self.charts
         ]  # fmt: skip
-        data["advice"] = [
-            {
-                "rule": advice.rule, "message": advice.message,
-                "evidence": dict(advice.evidence), "gain_fraction": advice.gain_fraction,
-            }
-            for advice in self.advice
-        ]  # fmt: skip
-        data["notes"] = [
-            {"severity": note.severity, "message": note.message, "host": note.host}
-            for note in self.notes
-        ]
+        data["advice"] = [asdict(advice) for advice in self.advice]
+        data["notes"] = [asdict(note) for note in self.notes]
         return data | ({"data": dict(self.data)} if self.data else {})
 
     def to_gviz(self) -> Any:
         """The answer in the form of the reference's JSON.
 
-        In classic mode it has the reference's names, labels and numbers (``docs/differences.md``
-        lists what is not the same, and why). What has no counterpart there is not in it.
+        In classic mode it has the reference's names, labels and numbers, but for the differences
+        in ``docs/differences.md``. What the reference does not have is left out.
 
         Raises:
             UsageError: The reference has no such tool.
         """
         if self.gviz is None:
-            raise UsageError(
-                f"the reference has no answer of the form of {self.tool!r}; take the JSON of tfprof"
-            )
+            raise UsageError(f"the reference has no JSON for {self.tool!r}; use that of tfprof")
         return self.gviz()

@@ -1,4 +1,4 @@
-"""A captured run: the files of all its hosts, and what is worked out of them, once for all tools.
+"""A captured run: the files of its hosts, and what all tools work out of them once.
 
 >>> from tfprof.captures.run.run import open_run
 >>> run = open_run("logs")                                             # doctest: +SKIP
@@ -44,14 +44,14 @@ _ADDRESS = re.compile(r"(.+)_\d{1,5}")
 
 
 class Memo:
-    """Answers that are worked out once, also when several threads ask."""
+    """Answers that are worked out once, even if several threads ask."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._answers: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The answer of a key."""
+        """The answer of a key; ``make`` is called the first time."""
         with self._lock:
             if key not in self._answers:
                 self._answers[key] = make()
@@ -62,13 +62,9 @@ class Memo:
 class Host:
     """What one host has captured.
 
-    Args:
+    Attributes:
         name: Name of its file, up to ``.xplane.pb``; unique in a run.
         space: Its events.
-
-    Attributes:
-        name: The same.
-        space: The same.
         memo: What tools have worked out of it.
     """
 
@@ -83,20 +79,20 @@ class Host:
 
     @property
     def address(self) -> str:
-        """The address of the profiler's service that its file is named after; empty for none."""
+        """The address of the profiler's service in the name of its file; empty if there is none."""
         match = _ADDRESS.fullmatch(self.name)
         return match[1] if match else ""
 
     @property
     def timeline(self) -> Timeline:
-        """Its events in order of time, regions of thread pools among them."""
+        """Its events in order of time, with regions of thread pools."""
         return self._with_regions()[0]
 
     def forest(self, *, classic: bool = False) -> Forest:
-        """Its events with what encloses and what leads to them.
+        """Its events with their parents and the events that lead to them.
 
         Args:
-            classic: Leave regions of thread pools alone, as the reference does.
+            classic: Do not link regions of thread pools, as in the reference.
         """
         timeline, regions = self._with_regions()
         linked = None if classic else regions
@@ -123,7 +119,7 @@ class Run(ShownInNotebooks):
     Attributes:
         name: Folder of the run; empty for files and bytes.
         hosts: In the order of their names.
-        notes: What could not be read, and what was chosen.
+        notes: What could not be read, and which run was chosen.
         memo: What tools have worked out of all hosts together.
     """
 
@@ -133,10 +129,10 @@ class Run(ShownInNotebooks):
     memo: Memo
 
     def chosen(self, host: str | None) -> tuple[Host, ...]:
-        """One host by the name of its file or machine; all for None.
+        """The hosts with the name of a file or machine; all for None.
 
         Raises:
-            UsageError: There is none of this name.
+            UsageError: There is no such host.
         """
         if host is None:
             return self.hosts
@@ -149,9 +145,9 @@ class Run(ShownInNotebooks):
 
 
 def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Run:
-    """Open what the TensorFlow 2 profiler has captured.
+    """Open a capture of the TensorFlow 2 profiler.
 
-    Files are read at once; what tools need of them is worked out when the first one asks.
+    Files are read at once; what tools need is worked out when the first one asks.
 
     Args:
         source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
@@ -161,7 +157,7 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
     Raises:
         InputError: A path cannot be read.
         EmptyProfileError: There is no capture in a folder.
-        UsageError: There is no such run; or there are several paths, and one is a folder.
+        UsageError: There is no such run; or there are several paths, one of which is a folder.
         MalformedProfileError: None of the files can be read.
     """
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
@@ -187,14 +183,13 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
 
 
 def _others(runs: Sequence[str]) -> str:
-    """That there are other runs in a folder, and the latest of them."""
     count = "another run is" if len(runs) == 1 else f"{len(runs)} other runs are"
     latest = ", the latest" if len(runs) > _MOST_NAMED else ""
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
 def _remarks(host: Host) -> list[Note]:
-    """What a capture tells of itself, and what of it makes no sense."""
+    """Notes on what a capture says about itself, and on what is implausible in it."""
     space, axis = host.space, time_axis(host.space)
     notes = [Note("error", text, host.name) for text in dict.fromkeys(space.errors)]
     notes += [Note("warning", text, host.name) for text in dict.fromkeys(space.warnings)]
@@ -219,24 +214,24 @@ def _remarks(host: Host) -> list[Note]:
     if unknown:
         notes.append(
             Note("info", f"holds planes of an unknown kind: {listed(unknown)}. They are in the "
-                 "trace, and in no number", host.name)
+                 "trace only", host.name)
         )  # fmt: skip
     if axis.n_impossible:
         notes.append(
-            Note("warning", f"{axis.n_impossible:,} events are left out: they took less than no "
-                 "time, or weeks. The file is damaged, or its recorder is wrong", host.name)
+            Note("warning", f"{axis.n_impossible:,} events are left out: their durations are "
+                 "negative, or weeks. The file or its recorder is faulty", host.name)
         )  # fmt: skip
     if axis.far_lines:
         shown = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
         notes.append(
             Note("warning", f"the clock of {shown} is weeks away from that of the other lines: "
-                 "what is there is shown at the beginning of the capture", host.name)
+                 "its events are shown at the beginning of the capture", host.name)
         )  # fmt: skip
     return notes
 
 
 def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
-    """The hosts that can be read, and what is said of the others."""
+    """The hosts that can be read, and notes on the others."""
     hosts: list[Host] = []
     notes: list[Note] = []
     errors: list[TfprofError] = []
@@ -247,7 +242,7 @@ def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
             space = read_xspace(file)
         except TfprofError as error:
             errors.append(error)
-            notes.append(Note("warning", f"not read, and in no number: {error}", label))
+            notes.append(Note("warning", f"not read, so no result includes it: {error}", label))
             continue
         name, again = label, 2
         while name in names:
@@ -255,7 +250,7 @@ def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
         names.add(name)
         hosts.append(Host(name, space))
         if name != label:
-            notes.append(Note("info", f"another file is called {label!r}, too", name))
+            notes.append(Note("info", f"another file has the name {label!r}, too", name))
         notes += _remarks(hosts[-1])
     if not hosts:
         raise errors[0]

@@ -19,12 +19,12 @@ class Column:
     """A column of a table.
 
     Attributes:
-        id: Its name in JSON and CSV; the reference's where it has such a column.
-        label: What people read.
-        type: Of its cells; None stands for "unknown" in each.
+        id: Its name in JSON and CSV; the reference's if it has such a column.
+        label: Its heading.
+        type: Type of its cells; None in a cell means "unknown".
         unit: ``us``, ``ms``, ``bytes``, ``fraction`` (of one, shown as a percentage), ``percent``,
             ``gflops_per_s``, ``gib_per_s`` …; empty for texts and plain numbers.
-        role: ``tooltip`` for what the reference shows when pointed at.
+        role: ``tooltip`` for what the reference shows on hovering.
     """
 
     id: str
@@ -40,10 +40,10 @@ class Table(ShownInNotebooks):
 
     Attributes:
         name: Unique in a result: ``steps``, ``host_ops`` …
-        columns: What the cells are.
+        columns: Its columns.
         rows: A tuple of cells for each row, in the order of the columns.
-        properties: The reference's custom properties, always texts.
-        title: What people read above it.
+        properties: The reference's custom properties, all of them texts.
+        title: Its heading.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Table(ShownInNotebooks):
         """The cells of a column.
 
         Raises:
-            KeyError: There is none of this id.
+            KeyError: There is no such column.
         """
         for place, column in enumerate(self.columns):
             if column.id == column_id:
@@ -81,7 +81,7 @@ class Table(ShownInNotebooks):
         return data | ({"properties": dict(self.properties)} if self.properties else {})
 
     def to_gviz(self) -> dict[str, Any]:
-        """The table as the reference writes it: numbers are floats, there are no units."""
+        """The table as the reference writes it: numbers are floats, and there are no units."""
         columns = []
         for column in self.columns:
             entry: dict[str, Any] = {"id": column.id, "label": column.label, "type": column.type}

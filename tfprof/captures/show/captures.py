@@ -1,4 +1,4 @@
-"""What a captured run holds, for people: its hosts and devices, and which tools have data."""
+"""A captured run as text: its hosts and devices, and which tools have data."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tfprof.captures.run.contents import ToolData
 from tfprof.captures.run.run import Host
+from tfprof.captures.show.tool_values import text_line
 from tfprof.text.metrics import BLUE
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
 
@@ -22,8 +23,8 @@ class HostFigures:
 
     Attributes:
         name: Name of its file.
-        machine: Name of the machine.
-        devices: Names of devices that have events.
+        machine: Name of its machine.
+        devices: Names of devices with events.
         lines: Threads and streams with events.
         events: Events of all planes.
     """
@@ -56,8 +57,8 @@ class CaptureText:
         runs: All runs of the folder; empty for files.
         hosts: Its hosts.
         tools: Which tools have data.
-        path: What to write into the command to type next.
-        glyphs: What to draw with.
+        path: The path in the suggested next command.
+        glyphs: Characters to draw with.
     """
 
     run: str
@@ -71,14 +72,14 @@ class CaptureText:
         width = options.max_width
         what = f"run {self.run}" if self.run else "files"
         n_hosts = len(self.hosts)
-        yield _line(
+        yield text_line(
             f"XSpace capture of the TensorFlow 2 profiler: {escaped(what)}, "
             f"{n_hosts:,} host{'s' if n_hosts != 1 else ''}",
             "bold",
         )
         if len(self.runs) > 1:
             for line in wrap(f"runs: {', '.join(map(escaped, self.runs))}", width):
-                yield _line(line)
+                yield text_line(line)
         yield Text()
         yield self._host_grid()
         yield Text()
@@ -86,7 +87,7 @@ class CaptureText:
         yield Text()
         first = next((data.tool for data in self.tools if not data.missing), "")
         if first:
-            yield _line(f"Try next: tfprof {first} {escaped(self.path)}", "dim")
+            yield text_line(f"Try next: tfprof {first} {escaped(self.path)}", "dim")
 
     def _host_grid(self) -> Grid:
         hosts = self.hosts
@@ -111,7 +112,3 @@ def _devices(names: Sequence[str]) -> str:
     if len(short) > 4:
         short[3:] = [f"{len(short) - 3:,} more"]
     return ", ".join(short) or "none"
-
-
-def _line(text: str, style: str = "") -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ignore")

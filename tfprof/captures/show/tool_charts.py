@@ -1,4 +1,4 @@
-"""Chart data of tools, drawn with letters and blocks."""
+"""Chart data of tools, drawn with characters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tfprof.captures.run.result import Chart
-from tfprof.captures.show.tool_values import number_text
+from tfprof.captures.show.tool_values import number_text, text_line
 from tfprof.text.folding import fitted, folded
 from tfprof.text.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.text.tables import Column, Glyphs, Grid, escaped
@@ -23,7 +23,7 @@ _COLOURS: Final = (
     BLUE, ORANGE, GREEN, PINK, "#f0e442", "#3355dd", "#b22222", "#aa4499", "#7a7a7a", "#ee6677",
     "#66dd66", "#dd66dd",
 )  # fmt: skip
-"""As many as fills; different ones also on terminals with 16 colours."""
+"""As many as fills; they also differ on terminals with 16 colours."""
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=+*#"
 _UNITS: Final = re.compile(r"\((\w+)\)$|^(us|µs|ms|ns|ps|s|bytes|fraction|percent)$")
@@ -32,19 +32,22 @@ _MOST_BAR: Final = 60
 
 
 def chart_lines(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text | Grid]:
-    """A chart as lines; nothing for kinds that need a picture, or if there is nothing to draw.
+    """A chart as lines; none for kinds that need a picture, or if there is nothing to draw.
 
     Args:
         chart: The data.
         top: Bars or parts to draw; 0 is all.
-        width: Cells there are.
-        glyphs: What to draw with.
+        width: Available cells.
+        glyphs: Characters to draw with.
     """
-    series = {name: tuple(map(_known, values)) for name, values in chart.series.items()}
+    series = {
+        name: tuple(value if math.isfinite(value) else 0.0 for value in values)
+        for name, values in chart.series.items()
+    }
     if not chart.x or not any(map(any, series.values())):
         return
     chart = replace(chart, series=series)
-    # A course over a few named steps is clearer as bars.
+    # Few named steps are clearer as bars.
     are_named = chart.kind == "stacked_area" and all(isinstance(x, str) for x in chart.x)
     if chart.kind in ("stacked_bar", "bar") or are_named:
         yield from _stacked(chart, top, width, glyphs)
@@ -54,12 +57,7 @@ def chart_lines(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[
         yield from _curves(chart, width, glyphs)
 
 
-def _known(value: float) -> float:
-    """What can be drawn of a number."""
-    return value if math.isfinite(value) else 0.0
-
-
-def unit_of_label(label: str) -> str:
+def _unit(label: str) -> str:
     """The unit at the end of a label: ``ms`` of ``time (ms)``, or of ``ms`` alone."""
     match = _UNITS.search(label)
     return (match[1] or match[2]).replace("µ", "u") if match else ""
@@ -72,7 +70,7 @@ def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Tex
     longest = max(totals) or 1.0
     labels = [_label(chart, x) for x in chart.x[:n_bars]]
     labels = fitted(labels, [_MOST_LABEL] * n_bars, glyphs.ellipsis)
-    unit = unit_of_label(chart.y_label)
+    unit = _unit(chart.y_label)
     numbers = [glyphs.text(number_text(total, unit)) for total in totals[:n_bars]]
     label_width = max(map(cell_len, labels))
     number_width = max(map(len, numbers))
@@ -80,7 +78,7 @@ def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Tex
     styles = _styles(list(series), glyphs)
     for place in range(n_bars):
         blank = " " * (label_width - cell_len(labels[place]))
-        line = _line(f"{labels[place]}{blank}  {numbers[place]:>{number_width}}  ")
+        line = text_line(f"{labels[place]}{blank}  {numbers[place]:>{number_width}}  ")
         values = [values[place] for values in series.values()]
         for (fill, colour), cells in zip(styles, _cells(values, longest, room), strict=True):
             line.append(fill * cells, style=colour)
@@ -92,13 +90,13 @@ def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Tex
 
 
 def _label(chart: Chart, x: object) -> str:
-    """What a bar is: a bare number gets the name of the axis, ``step 3``."""
+    """The label of a bar; a bare number gets the name of the axis: ``step 3``."""
     text = escaped(str(x))
     return f"{escaped(chart.x_label)} {text}" if text.isdecimal() else text
 
 
 def _cells(values: Sequence[float], longest: float, room: int) -> list[int]:
-    """How many cells each part of a bar gets: ends are rounded, so that errors do not add up."""
+    """The cells of each part of a bar; ends are rounded, so that errors do not add up."""
     cells, before, end = [], 0, 0.0
     for value in values:
         end += max(value, 0.0)
@@ -121,15 +119,15 @@ def _legend(
     width: int,
     glyphs: Glyphs,
 ) -> Iterator[Text]:
-    """What each part is, and its share of all bars; several on a line."""
+    """The name of each part, and its share of all bars; several on a line."""
     whole = sum(map(sum, series.values()))
-    line, used = _line(""), 0
+    line, used = text_line(""), 0
     for (name, values), (fill, colour) in zip(series.items(), styles, strict=True):
         share = number_text(sum(values) / whole, "fraction") if whole else ""
         text = f" {escaped(name)} {share}"
         if used and used + 4 + cell_len(text) > width:
             yield line
-            line, used = _line(""), 0
+            line, used = text_line(""), 0
         if used:
             line.append("   ")
         line.append(fill, style=colour).append(glyphs.text(text), style="dim")
@@ -145,7 +143,7 @@ def _parts(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text 
         rest = sum(value for _, value in pairs[top:])
         pairs = [*pairs[:top], ("others", rest)]
         longest = max(longest, rest)
-    unit = unit_of_label(chart.y_label)
+    unit = _unit(chart.y_label)
     cells = [glyphs.text(number_text(value, unit)) for _, value in pairs]
     shares = [number_text(value / whole, "fraction") for _, value in pairs]
     room = max(width // 2, _MOST_LABEL)
@@ -164,22 +162,22 @@ def _parts(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text 
 
 
 def _curves(chart: Chart, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """One line for each series: its name, its course, and its least and largest value."""
-    unit = unit_of_label(chart.y_label)
+    """One line for each series: its name, its curve, and its minimum and maximum."""
+    unit = _unit(chart.y_label)
     series = {escaped(name): values for name, values in chart.series.items() if any(values)}
     label_width = min(max(map(cell_len, series)), _MOST_LABEL)
     room = max(10, min(width - label_width - 24, _MOST_BAR))
     for name, values in series.items():
         label = folded(name, label_width, glyphs.ellipsis)
-        line = _line(label + " " * (label_width - cell_len(label) + 2))
-        line.append(_course(values, room, glyphs), style=BLUE)
+        line = text_line(label + " " * (label_width - cell_len(label) + 2))
+        line.append(_curve(values, room, glyphs), style=BLUE)
         least, most = number_text(min(values), unit), number_text(max(values), unit)
         span = most if least == most else f"{least} to {most}"
         yield line.append(glyphs.text(f"  {span}"), style="dim")
 
 
-def _course(values: Sequence[float], room: int, glyphs: Glyphs) -> str:
-    """The largest value of each stretch as a level, from the least to the largest of all."""
+def _curve(values: Sequence[float], room: int, glyphs: Glyphs) -> str:
+    """The maximum of each stretch as a level between the minimum and maximum of all."""
     levels = _ASCII_LEVELS if glyphs.is_ascii else _LEVELS
     least, most = min(values), max(values)
     room = min(room, len(values))
@@ -189,7 +187,3 @@ def _course(values: Sequence[float], room: int, glyphs: Glyphs) -> str:
         share = (max(part) - least) / (most - least) if most > least else 0.0
         text += levels[min(math.floor(share * len(levels)), len(levels) - 1)]
     return text
-
-
-def _line(text: str) -> Text:
-    return Text(text, no_wrap=True, overflow="ignore")

@@ -17,7 +17,7 @@ _PACKED: Final = (".gz", ".xz", ".zst")
 
 
 def result_json(result: ToolResult) -> str:
-    """``to_dict`` as JSON, one row of a table a line; what is no number is null."""
+    """``to_dict`` as JSON with a line for each row; NaN and infinities are null."""
     data = result.to_dict()
     tables = data.pop("tables")
     parts = [f"{_json(key)}: {_json(value)}" for key, value in data.items()]
@@ -28,7 +28,7 @@ def result_json(result: ToolResult) -> str:
 
 
 def table_json(table: Table) -> str:
-    """One table as JSON, one row a line."""
+    """One table as JSON with a line for each row."""
     return f"{_table(table.to_dict())}\n"
 
 
@@ -38,7 +38,7 @@ def table_csv(table: Table) -> str:
 
 
 def table_paths(path: Path, tables: Iterable[str]) -> dict[str, Path]:
-    """A file for each table beside a path.
+    """A file name for each table, made from a path.
 
     >>> table_paths(Path("out.csv"), ["steps"])
     {'steps': PosixPath('out.steps.csv')}
@@ -54,7 +54,7 @@ def gviz_json(data: Any) -> str:
 
 
 def trace_chunks(trace: Mapping[str, Any]) -> Iterator[bytes]:
-    """A trace of Chrome's format as the content of a file, one event a line."""
+    """The content of a Chrome trace, with a line for each event."""
     head = {key: value for key, value in trace.items() if key != "traceEvents"}
     start = _json(head)[:-1]
     yield f'{start}{", " if head else ""}"traceEvents": [\n'.encode()
@@ -85,7 +85,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of NumPy, and what else is no type of JSON."""
+    """A value for JSON of NumPy's numbers and other types."""
     return value.item() if hasattr(value, "item") else str(value)
 
 

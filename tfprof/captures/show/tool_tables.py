@@ -1,7 +1,7 @@
 """Tables of tools as grids for a terminal.
 
-Columns that say the same in each row are told below the grid instead of in it, if they say
-anything; how many there is no room for is told there, too.
+Columns with the same value in each row are named below the grid instead. So is the number of
+columns that did not fit.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ _COLOURS: Final = {
     "gflops_per_s": PINK, "gib_per_s": ORANGE,
 }  # fmt: skip
 _GROUPS: Final = (("host_or_device",), ("allocator", "host"))
-"""Columns that divide a table into lists of their own, each with its own first rows."""
+"""Columns that divide a table into lists, each with its own first rows."""
 
 _NAMES: Final = (
     "operation", "opName", "kernel_name", "hlo_op_name", "name", "op_name", "op", "iterator",
     "what",
 )  # fmt: skip
-"""What rows are about; else it is the text that differs most."""
+"""Columns that name the rows."""
 
 _DEPTHS: Final = ("depth", "level")
-"""Columns that tell how deep a row is in a tree in preorder."""
+"""Columns with the depth of a row in a tree in preorder."""
 
 _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
-"""The order of the rows, their indentation, and the advice below the tables say as much."""
+"""Shown by the order of the rows, their indentation, or the advice below the tables."""
 
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
     "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
     "roofline_efficiency",
 }  # fmt: skip
-"""What stays longest."""
+"""Columns that stay longest."""
 
 _DETAILS: Final = {
     "avg_self_time", "avg_time", "avg_duration_us", "cumulative_total_self_time_percent",
@@ -57,15 +57,15 @@ _DETAILS: Final = {
     "occupancy_pct", "allocations", "deallocations", "stack_bytes",
     "fragmentation", "include_infeed_outfeed",
 }  # fmt: skip
-"""What goes first where there is little room."""
+"""Columns that go first if there is little room."""
 
 _STEPS: Final = ("step", "stepnum", "stepNum", "stepname")
-"""A table of nothing but these tells nothing."""
+"""A table of nothing but these says nothing."""
 
 _NOTHING: Final = ("Unknown", "unknown", "Total")
 
 _WISHED: Final = {"name": 38, "text": 20, "bar": 8}
-"""Cells that columns should have before others are added."""
+"""Width that columns should have before others are added."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ToolGrid:
     """A part of a table, ready to be drawn.
 
     Attributes:
-        title: What tells it from the other parts; empty if there are none.
+        title: Distinguishes it from the other parts; empty if there are none.
         grid: The cells; None if there are no rows.
         remarks: What the grid does not show.
     """
@@ -86,14 +86,14 @@ class ToolGrid:
 def tool_grids(
     table: Table, top: int, width: int, glyphs: Glyphs = UNICODE, *, whole: bool = False
 ) -> list[ToolGrid]:
-    """The first rows of a table; of a table with lists of their own, such as hosts, of each list.
+    """The first rows of a table, or of each list in it, such as host and device.
 
     Args:
         table: The table.
         top: Rows to show; 0 is all.
-        width: Cells there are.
-        glyphs: What to draw with.
-        whole: Also show what tells nothing: no rows, or numbers of steps and nothing of them.
+        width: Available cells.
+        glyphs: Characters to draw with.
+        whole: Also show a table without rows, or with nothing but step numbers.
     """
     if not len(table):
         return [ToolGrid("", None, ("no rows",))] if whole else []
@@ -108,7 +108,7 @@ def tool_grids(
 
 
 def _groups(table: Table) -> dict[str, list[tuple[Cell, ...]]]:
-    """The rows by what divides them."""
+    """The rows of each list."""
     ids = [column.id for column in table.columns]
     dividing = next((group for group in _GROUPS if group[0] in ids), ())
     places = [ids.index(name) for name in dividing if name in ids]
@@ -143,12 +143,12 @@ def _tool_grid(
 
 
 def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> ToolGrid:
-    """The only row of a table that is too wide: a line for each column that says something."""
+    """A single row that is too wide, with a line for each column that says something."""
     known: list[tuple[str, str]] = []
     for place in places:
         column, cell = table.columns[place], table.rows[0][place]
         text = cell_text(cell, column)
-        if _tells(cell, column):
+        if _is_known(cell, column):
             header = glyphs.text(header_of(column))
             known.append((header, text if column.type == "string" else glyphs.text(text)))
     names, values = zip(*known, strict=True) if known else ((), ())
@@ -156,13 +156,13 @@ def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> T
     return ToolGrid(title, Grid(columns, glyphs) if known else None)
 
 
-def _tells(cell: Cell, column: Column) -> bool:
-    """Whether a cell is worth a line of its own: nothing, "no" and "unknown" are not."""
+def _is_known(cell: Cell, column: Column) -> bool:
+    """Whether a cell says something: empty ones, "no" and "unknown" do not."""
     return bool(cell) and cell_text(cell, column) not in (NOT_AVAILABLE, *_NOTHING)
 
 
 def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
-    """Columns whose cells are all the same, and what they are; not of a single row."""
+    """Columns with one value in several rows, and the value."""
     if len(table) < 2:
         return {}
     first = table.rows[0]
@@ -175,12 +175,9 @@ def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
 
 
 def _name_first(table: Table, places: Sequence[int]) -> list[int]:
-    """What the rows are about comes first."""
     by_id = {table.columns[place].id: place for place in places}
     named = next((by_id[name] for name in _NAMES if name in by_id), None)
-    if named is None:
-        return list(places)
-    return [named, *(place for place in places if place != named)]
+    return sorted(places, key=lambda place: place != named)
 
 
 def _columns(
@@ -215,11 +212,8 @@ def _rank(column_id: str, order: int, *, is_barred: bool) -> int:
 
 def _barred(table: Table, places: Sequence[int]) -> int | None:
     """The first share that is no detail."""
-    for place in places:
-        column = table.columns[place]
-        if column.unit in _SHARES and column.id not in _DETAILS:
-            return place
-    return None
+    shares = (p for p in places if table.columns[p].unit in _SHARES)
+    return next((p for p in shares if table.columns[p].id not in _DETAILS), None)
 
 
 def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
@@ -244,7 +238,7 @@ def _guides(table: Table, n_rows: int) -> Sequence[str]:
 def _fitting(
     columns: Sequence[grids.Column], width: int, glyphs: Glyphs
 ) -> tuple[list[grids.Column], list[str]]:
-    """Columns that have the room they should have, and the headers of the others."""
+    """The columns that fit, and the headers of the others."""
     wishes = {id(column): _wish(column) + GAP for column in columns}
     kept = list(columns)
     while sum(wishes[id(column)] for column in kept) - GAP > width:
@@ -258,7 +252,7 @@ def _fitting(
 
 
 def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
-    """Names in the room that the other columns leave, so that they keep theirs."""
+    """Names shortened to the width that the other columns leave."""
     if names.kind != "name":
         return names
     guides = names.guides or [""] * len(names.cells)
@@ -284,7 +278,7 @@ def _remarks(
     same = [
         f"{header_of(column)} {cell_text(value, column)}"
         for column, value in ((table.columns[place], value) for place, value in alike.items())
-        if _tells(value, column) and column.id not in _DETAILS
+        if _is_known(value, column) and column.id not in _DETAILS
     ]
     if same:
         yield f"all rows: {', '.join(same)}"

@@ -1,4 +1,4 @@
-"""Answers of tools for a terminal: the verdict in words, then pictures and tables, then advice."""
+"""Answers of tools for a terminal: the verdict, then charts and tables, then advice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_charts import chart_lines
 from tfprof.captures.show.tool_tables import tool_grids
-from tfprof.captures.show.tool_values import number_text
+from tfprof.captures.show.tool_values import number_text, text_line
 from tfprof.text.metrics import BLUE, ORANGE
 from tfprof.text.tables import UNICODE, Glyphs, escaped, glued, unglued
 
 TOP: Final = 20
-"""Rows of each table that people are shown."""
+"""Rows shown of each table."""
 
 _RED: Final = "#d55e00"
 _STYLES: Final = {"error": _RED, "warning": ORANGE, "info": BLUE}
@@ -35,7 +35,7 @@ class ToolText:
         result: The answer.
         table: Show this table only; empty shows everything.
         top: Rows of each table, and bars of each chart; 0 is all.
-        glyphs: What to draw with.
+        glyphs: Characters to draw with.
     """
 
     result: ToolResult
@@ -71,7 +71,7 @@ class ToolText:
 
     @property
     def _is_alone(self) -> bool:
-        """Whether there is one table to show, so that its emptiness is the answer."""
+        """Whether there is only one table to show, so that it is shown even without rows."""
         return bool(self.table) or len(self.result.tables) == 1
 
     def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
@@ -82,7 +82,7 @@ class ToolText:
             kind = "note" if note.severity == "info" else note.severity
             lines = self._wrapped(f"{kind}: {note.message}{where}", width)
             for place, line in enumerate(lines):
-                text = _line(line, "dim" if note.severity == "info" else "")
+                text = text_line(line, "dim" if note.severity == "info" else "")
                 if place == 0 and note.severity != "info":
                     text.stylize(f"bold {_STYLES[note.severity]}", 0, len(kind) + 1)
                 yield text
@@ -110,17 +110,17 @@ class ToolText:
         head = f"{number:>2}. "
         margin = " " * len(head)
         for place, line in enumerate(self._wrapped(advice.message, width - len(head))):
-            yield _line((margin if place else head) + line)
+            yield text_line((margin if place else head) + line)
         if advice.gain_fraction is not None:
             share = number_text(advice.gain_fraction, "fraction")
-            yield _line(f"{margin}gain: up to {share} of the step time", "dim")
+            yield text_line(f"{margin}gain: up to {share} of the step time", "dim")
 
     def _prose(self, text: str, width: int, style: str = "") -> Iterator[Text]:
         for line in self._wrapped(text, width):
-            yield _line(line, style)
+            yield text_line(line, style)
 
     def _wrapped(self, text: str, width: int) -> list[str]:
-        """Lines of our own words, with names from the profile in them; newlines stay."""
+        """Lines of a message, which may contain names from the profile; newlines stay."""
         room = max(20, min(width, _MAX_WIDTH))
         return [
             line for paragraph in text.split("\n") for line in _filled(self._own(paragraph), room)
@@ -131,19 +131,15 @@ class ToolText:
 
 
 def _filled(text: str, width: int) -> list[str]:
-    """Lines that are not wider, but for single words such as paths."""
+    """Lines of at most this width, but for single words such as paths."""
     lines = wrap(glued(text), width, break_on_hyphens=False, break_long_words=False)
     return [unglued(line) for line in lines] or [""]
 
 
 def _variants(tables: Collection[str]) -> list[str]:
-    """Tables that show another one once more, such as ``ops_with_idle`` beside ``ops``."""
+    """Tables that vary another one, such as ``ops_with_idle`` beside ``ops``."""
     return [
         name
         for name in tables
         if any(name.startswith((f"{o}_with_", f"{o}_without_")) for o in tables)
     ]
-
-
-def _line(text: str, style: str = "") -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ignore")

@@ -1,10 +1,12 @@
-"""Cells of tool tables for people: numbers with units, names that cannot steer a terminal."""
+"""Cells of tool tables as text: numbers with units, names that cannot steer a terminal."""
 
 from __future__ import annotations
 
 import math
 import re
 from typing import Final
+
+from rich.text import Text
 
 from tfprof.captures.run.table import Cell, Column
 from tfprof.text.metrics import NOT_AVAILABLE
@@ -24,7 +26,7 @@ _SCALES: Final = {
     "s": (1e6, _TIME_SCALE),
     "gflops_per_s": (1e9, _FLOP_SCALE),
 }
-"""Units whose numbers take the prefix that suits them: factor to the base, and the prefixes."""
+"""Scaled units: the factor to the base unit, and the scale."""
 
 _SUFFIXES: Final = {"gib_per_s": "GiB/s", "gb_per_s": "GB/s", "joules": "J", "cycles": "cycles"}
 _UNIT_IN_LABEL: Final = re.compile(
@@ -121,24 +123,24 @@ _HEADERS: Final = {
     "hbm_utilization": "HBM util.",
     "wasted_share": "wasted",
 }
-"""Short headers of the reference's columns; the labels are for pages."""
+"""Short headers for column ids; labels are for pages."""
 
 
 _ABSURD: Final = 1e20
-"""No measurement is so large; 64 bits are less."""
+"""No measurement is so large; 64-bit integers are smaller."""
 
 _LABELS: Final = {"device collective communication": "collectives"}
-"""Short headers of labels whose columns have other ids in other tools."""
+"""Short headers for labels whose column ids differ between tools."""
 
 _IDENTIFIERS: Final = {
     "core", "step", "stepNum", "program_id", "chip", "node", "srcCoreId", "dstCoreId",
     "address",
 }  # fmt: skip
-"""Numbers that count nothing."""
+"""Columns of numbers that count nothing."""
 
 
 def header_of(column: Column) -> str:
-    """What to write above a column: short, and without a unit that the cells have.
+    """The header of a column: short, and without a unit that the cells have.
 
     >>> header_of(Column("busy", "Busy time (in ms)", unit="ms"))
     'busy time'
@@ -148,9 +150,14 @@ def header_of(column: Column) -> str:
     label = escaped(column.label or column.id)
     if column.unit:
         label = _UNIT_IN_LABEL.sub("", label)
-    # Words, but no abbreviations.
+    # Abbreviations keep their case.
     words = [word.lower() if word[1:].islower() else word for word in label.split(" ")]
     return _LABELS.get(" ".join(words), " ".join(words))
+
+
+def text_line(text: str, style: str = "") -> Text:
+    """A line that rich does not fold."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def cell_text(value: Cell, column: Column) -> str:
@@ -167,7 +174,7 @@ def cell_text(value: Cell, column: Column) -> str:
 
 
 def number_text(value: float, unit: str = "") -> str:
-    """A number with its unit, to three digits; whole numbers without unit as they are."""
+    """A number with its unit, to three digits; whole numbers without a unit in full."""
     if not math.isfinite(value):
         return NOT_AVAILABLE if math.isnan(value) else ("∞" if value > 0 else "-∞")
     if abs(value) >= _ABSURD:
@@ -184,7 +191,7 @@ def number_text(value: float, unit: str = "") -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number without unit: whole ones with commas, others to three digits."""
+    """A number without a unit: whole numbers with commas, others to three digits."""
     size = abs(value)
     if 0 < size < 0.001:
         return f"{value:.1e}"
@@ -199,7 +206,7 @@ def _percent(percent: float) -> str:
 
 
 def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
-    """A value in the unit in which it has one to three digits before the point."""
+    """A value in the unit that gives it one to three digits before the point."""
     factor, unit = scale[0]
     for factor, unit in scale:  # noqa: B007  (the last one tried is the result's)
         if abs(value) / factor < 999.5:

@@ -1,4 +1,4 @@
-"""Memory viewer: what a compiled program needs memory for, as its compiler has planned it."""
+"""Memory viewer: what a compiled program needs memory for, as planned by its compiler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLE = "Memory viewer"
 
 _MIB = 1 << 20
 _SMALL_BYTES = 16 << 10
-"""Below that the reference adds values up."""
+"""The reference adds smaller values up."""
 
 PROGRAMS = (
     Column("host", "Host", "string"),
@@ -68,15 +68,15 @@ def memory_viewer(
     memory_space: int = 0,
     classic: bool = False,
 ) -> ToolResult:
-    """What a compiled program needs memory for at the moment when it needs most.
+    """What a compiled program needs memory for at its peak.
 
     Args:
         run: The run.
-        host: Only one host.
+        host: Only this host.
         program: Id or name of a program; by default the one that needs most memory.
-        memory_space: Which memory of the device; 0 is the main one.
-        classic: The reference's numbers: temporary memory is left out where the compiler has not
-            written down when it is in use.
+        memory_space: Number of the device's memory space; 0 is the main one.
+        classic: The reference's numbers: temporary memory is left out if the compiler did not
+            record when it is in use.
 
     Raises:
         UsageError: There is no such host, or no such program.
@@ -90,13 +90,9 @@ def memory_viewer(
     if chosen is None:
         return no_programs(TOOL, TITLE, run)
     module, use = chosen.program.module(), uses[chosen]
+    program_rows = [_program_row(each, uses[each]) for each in programs]
     tables = (
-        Table(
-            "programs",
-            PROGRAMS,
-            [_program_row(each, uses[each]) for each in programs],
-            title="Programs",
-        ),
+        Table("programs", PROGRAMS, program_rows, title="Programs"),
         Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
         Table("buffers", BUFFERS, _buffer_rows(module, use), title="In use at the peak"),
     )
@@ -148,13 +144,12 @@ def _timeline(use: MemoryUse) -> tuple[Chart, ...]:
     if not use.sizes_bytes:
         return ()
     x = tuple(range(len(use.sizes_bytes)))
-    series = {"with padding": use.sizes_bytes, "without padding": use.unpadded_bytes}
-    return (
-        Chart(
-            "memory", "line", "Memory in the order of the program", "event of the plan", "bytes", x,
-            {name: tuple(map(float, values)) for name, values in series.items()},
-        ),
-    )  # fmt: skip
+    series = {
+        "with padding": tuple(map(float, use.sizes_bytes)),
+        "without padding": tuple(map(float, use.unpadded_bytes)),
+    }
+    title = "Memory in the order of the program"
+    return (Chart("memory", "line", title, "event of the plan", "bytes", x, series),)
 
 
 def _verdict(chosen: HostProgram, use: MemoryUse) -> tuple[str, ...]:
@@ -180,7 +175,7 @@ def _notes(chosen: HostProgram, use: MemoryUse) -> list[Note]:
     notes = [Note("warning", f"{title}: {problem}", host) for problem in use.problems]
     module = chosen.program.module()
     if module.buffers is None:
-        text = f"{title}: the capture does not say where values lie in memory"
+        text = f"{title}: the capture does not hold the compiler's plan of the memory"
         notes.append(Note("error", text, host))
     elif not use.allocations:
         spaces = ", ".join(map(str, module.buffers.memory_spaces)) or "none"
@@ -188,8 +183,8 @@ def _notes(chosen: HostProgram, use: MemoryUse) -> list[Note]:
         notes.append(Note("warning", text, host))
     elif use.sizes_bytes and not use.is_planned:
         text = (
-            f"{title}: the compiler has not written down when values come and go; that is worked "
-            "out from which instructions use them"
+            f"{title}: the compiler did not record when values are in use; that is derived from "
+            "the instructions that use them"
         )
         notes.append(Note("info", text, host))
     return notes
@@ -200,7 +195,7 @@ def _mib(n_bytes: int) -> float:
 
 
 def _reference(module: HloModule, use: MemoryUse) -> dict[str, Any]:
-    """The answer as the reference writes it, without what it draws."""
+    """The reference's answer, without its drawings."""
     heap = [_heap_object(module, each) for each in use.at_peak if each.size_bytes >= _SMALL_BYTES]
     small = sum(each.size_bytes for each in use.at_peak if each.size_bytes < _SMALL_BYTES)
     if small:

@@ -1,4 +1,4 @@
-"""GPU kernel stats: every kernel with its launch shape, tensor cores, and time."""
+"""GPU kernel stats: every kernel with its launch shape, use of tensor cores, and time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.text.short_names import short_name
-
-TOOL = "kernel-stats"
 
 _MOST_CLASSIC = 1000
 _CHARTED = 10
@@ -61,14 +59,14 @@ def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
 def kernel_stats(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """The kernels of all GPUs, those with the most time first.
+    """The kernels of all GPUs, the longest total time first.
 
     Args:
         run: The run.
-        host: Only of one host.
-        step: Only what belongs to one step, by its number.
-        classic: The reference's numbers: rows of several hosts stay apart, 1,000 are kept, and
-            newer tensor cores are not known.
+        host: Only this host.
+        step: Only the step of this number.
+        classic: The reference's numbers: rows of several hosts are not merged, 1,000 are kept, and
+            newer tensor cores are unknown.
 
     Raises:
         UsageError: There is no such host or step.
@@ -88,7 +86,7 @@ def kernel_stats(
                  "record; tfprof doctor says which")
         )  # fmt: skip
     return ToolResult(
-        TOOL,
+        "kernel-stats",
         "GPU kernel stats",
         verdict=_verdict(kernels),
         tables={"kernels": table},
@@ -99,19 +97,18 @@ def kernel_stats(
 
 
 def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
-    """How much of the time belongs to no op."""
     total = sum(times.total_ns for times in kernels)
     lost = sum(times.total_ns for times in kernels if not times.kernel.op_name)
     if not lost:
         return []
     return [
         Note("info", f"{lost / 1e6:,.3f} ms of kernels ({lost / total:.1%} of the time of all) "
-             "belong to no op that the capture names; they have none in the table")
+             "belong to no op that the capture names; their op is empty in the table")
     ]  # fmt: skip
 
 
 def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:
-    """Cells of the table."""
+    """Rows of the table."""
     return [
         (
             rank,
@@ -158,7 +155,6 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
 
 
 def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
-    sums: dict[str, int] = {}
-    for times in kernels:
-        sums[times.kernel.name] = sums.get(times.kernel.name, 0) + times.total_ns
-    return tuple(pie("top_kernels", "Time by kernel", "kernel", sums, most=_CHARTED, per_us=1000))
+    times_ns = [(times.kernel.name, times.total_ns) for times in kernels]
+    title = "Time by kernel"
+    return tuple(pie("top_kernels", title, "kernel", times_ns, most=_CHARTED, per_us=1000))

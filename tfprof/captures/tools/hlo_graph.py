@@ -1,4 +1,4 @@
-"""Graph viewer: the instructions around one, as plain data."""
+"""Graph viewer: the neighbourhood of an instruction, as plain data."""
 
 from __future__ import annotations
 
@@ -57,23 +57,23 @@ def graph_viewer(
     expand_fusions: bool = False,
     classic: bool = False,
 ) -> ToolResult:
-    """The instructions around one of a compiled program.
+    """The neighbourhood of an instruction in a compiled program.
 
     Args:
         run: The run.
-        host: Only one host.
+        host: Only this host.
         program: Id or name of a program; by default the first that has the node.
-        node: Name of an instruction, also as ``%name``; by default what the program returns.
+        node: Name of an instruction, also as ``%name``; by default the program's result.
         width: How many steps to go from there.
-        expand_fusions: Show what is inside of fusions.
-        classic: Has no effect: the reference draws, and answers no data.
+        expand_fusions: Show the instructions inside fusions.
+        classic: Has no effect: the reference answers with a drawing instead of data.
 
     Raises:
         UsageError: There is no such host, program or instruction, or ``width`` is negative.
     """
     del classic
     if width < 0:
-        raise UsageError(f"width={width} steps make no sense; give 0 or more")
+        raise UsageError(f"width={width}: the number of steps must be 0 or more")
     programs = all_programs(run, host)
     if not programs:
         return no_programs(TOOL, TITLE, run)
@@ -100,17 +100,16 @@ def graph_viewer(
 def _center(
     programs: list[HostProgram], program: str | int | None, node: str | None
 ) -> tuple[HostProgram, Instruction | None]:
-    """The program and the instruction that are asked for.
+    """The requested program and instruction.
 
     Raises:
-        UsageError: There are none.
+        UsageError: There is no such program or instruction.
     """
+    candidates = programs
     if program is not None or node is None:
         chosen = chosen_program(programs, program)
         assert chosen is not None
         candidates = [chosen]
-    else:
-        candidates = programs
     if node is None:
         entry = candidates[0].program.module().entry
         return candidates[0], entry.root if entry else None
@@ -149,7 +148,7 @@ def _edges(graph: Neighbourhood) -> list[tuple[Cell, ...]]:
 def _data(
     chosen: HostProgram, center: Instruction, graph: Neighbourhood, rows: list[tuple[Cell, ...]]
 ) -> dict[str, Any]:
-    """Nodes by number, for drawings."""
+    """Nodes and edges by number, for drawings."""
     ids = [column.id for column in NODES]
     nodes = [
         dict(zip(ids, row, strict=True))

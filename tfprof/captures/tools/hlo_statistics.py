@@ -1,4 +1,4 @@
-"""HLO stats: every instruction of compiled programs with time, rates and limits."""
+"""HLO stats: every instruction of compiled programs with its time, rates and limit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tfprof.captures.facts.bound_by import bound_by, run_peaks
 from tfprof.captures.facts.device_op_db import device_notes
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.hlo.memory_breakdown import CMEM
 from tfprof.captures.run.result import Chart, ToolResult, pie
 from tfprof.captures.run.run import Run
@@ -19,8 +20,6 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.text.short_names import folded
-
-TOOL = "hlo-stats"
 
 COLUMNS = (
     Column("rank", "Rank"),
@@ -58,23 +57,23 @@ COLUMNS = (
 def hlo_stats(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """The instructions of compiled programs, those with the most time of their own first.
+    """The instructions of compiled programs, the largest self time first.
 
-    On GPUs the framework's ops that no program holds are listed, too, kernel by kernel.
+    On GPUs, kernels of the framework's ops outside programs are listed, too.
 
     Args:
         run: The run.
-        host: Only one host.
-        step: Only what belongs to one step, by its number.
-        classic: The reference's numbers; see ``op_profile``. Shares are of the capture, idle time
-            included, on a CPU of none.
+        host: Only this host.
+        step: Only the step of this number.
+        classic: The reference's numbers; see ``op_profile``. Shares are of the capture with its
+            idle time; there are none on a CPU.
 
     Raises:
         UsageError: There is no such host or step.
     """
     run = of_step(run, step, classic=classic)
     hosts = run.chosen(host)
-    ops = run_device_ops(run, hosts, classic=classic)
+    ops = run_device_ops(hosts, classic=classic)
     peaks, hardware = run_peaks(run), environment(run).hardware
     core = "TensorCore" if hardware == "TPU" else ""
     rows: list[tuple[Cell, ...]] = []
@@ -87,12 +86,12 @@ def hlo_stats(
     table = Table("instructions", COLUMNS, rows, title=title)
     by_name = [column.id for column in COLUMNS].index("source_info")
     html_rows = [
-        (*row[:by_name], source_html(op), *row[by_name + 1 :])
+        (*row[:by_name], _source_html(op), *row[by_name + 1 :])
         for row, op in zip(rows, shown_ops(ops), strict=True)
     ]
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
-        TOOL,
+        "hlo-stats",
         "HLO stats",
         verdict=_verdict(rows, "the capture" if classic else "the time of all"),
         tables={"instructions": table},
@@ -119,25 +118,21 @@ def _row(
         gflops_per_s(op.model_flops, time), gflops_per_s(op.flops, op.normalized_ps),
         gib_per_s(op.traffic.all_bytes, time), gib_per_s(op.traffic.hbm_bytes, time),
         gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
-        op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+        part(op.flops, op.traffic.all_bytes),
     )  # fmt: skip
     if not (classic or op.has_known_cost):
         rates = (None,) * len(rates)
     program = op.key.program_id
     program_id = None if program is None and not classic else str(program or 0)
-    not_told = 0.0 if classic else None  # stalls and energy, of which no capture tells anything
+    unknown = 0.0 if classic else None  # stalls and energy, which no capture records
     return (
         rank, program_id, op.category, op.key.name, op.expression or op.key.name,
-        op.provenance, op.occurrences, time / 1e6, _each(time, op), op.self_ps / 1e6,
-        _each(op.self_ps, op), share, so_far, not_told, *rates,
+        op.provenance, op.occurrences, time / 1e6, part(time / 1e6, op.occurrences),
+        op.self_ps / 1e6, part(op.self_ps / 1e6, op.occurrences), share, so_far, unknown, *rates,
         bound_by(op.flops, op.traffic, time, peaks),
         _yes(".remat" in op.key.name or "rematted_computation" in op.provenance),
-        _yes(op.is_outside_compilation), "No", source_text(op), core, "", not_told,
+        _yes(op.is_outside_compilation), "No", source_text(op), core, "", unknown,
     )  # fmt: skip
-
-
-def _each(time_ps: int, op: DeviceOp) -> float:
-    return time_ps / 1e6 / op.occurrences if op.occurrences else 0.0
 
 
 def _yes(value: bool) -> str:
@@ -145,13 +140,13 @@ def _yes(value: bool) -> str:
 
 
 def source_text(op: DeviceOp) -> str:
-    """File and line of what made an op; empty if unknown."""
+    """File and line of the code of an op; empty if unknown."""
     file, line, _ = op.source
     return f"{file}:{line}" if file else ""
 
 
-def source_html(op: DeviceOp) -> str:
-    """The same as the reference shows it, with the call stack."""
+def _source_html(op: DeviceOp) -> str:
+    """The same with the call stack, as in the reference."""
     text = source_text(op)
     if not text:
         return ""
@@ -161,21 +156,15 @@ def source_html(op: DeviceOp) -> str:
 
 def _verdict(rows: list[tuple[Cell, ...]], of_what: str) -> tuple[str, ...]:
     if not rows:
-        return ("There are no ops of devices to look at.",)
+        return ("There are no device ops.",)
     first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
+    limit = "" if first["bound_by"] == "Unknown" else f"; bound by {first['bound_by']}"
     return (
         f"{folded(str(first['hlo_op_name']))} ({first['category']}) took the most time: "
-        f"{first['total_self_time_percent']:.1f}% of {of_what}{_bound(str(first['bound_by']))}.",
+        f"{first['total_self_time_percent']:.1f}% of {of_what}{limit}.",
     )
 
 
-def _bound(resource: str) -> str:
-    return f"; bound by {resource}" if resource != "Unknown" else ""
-
-
 def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:
-    sums: dict[str, int] = {}
-    for op in ops:
-        sums[op.category] = sums.get(op.category, 0) + op.self_ps
-    by_name = dict(sorted(sums.items()))
-    return tuple(pie("by_category", "Self time by category", "category", by_name, series="self"))
+    times_ps = sorted((op.category, op.self_ps) for op in ops)
+    return tuple(pie("by_category", "Self time by category", "category", times_ps, series="self"))

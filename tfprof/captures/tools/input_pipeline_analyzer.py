@@ -1,4 +1,4 @@
-"""Input pipeline analyzer: is the program held up by its input, and by which part of it?"""
+"""Input pipeline analyzer: is the program limited by its input, and by which part of it?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.statistics import one_digit, summary
+from tfprof.captures.facts.statistics import one_digit, part, summary
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
@@ -28,8 +28,6 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-
-TOOL = "input-pipeline"
 
 STEP_COLUMNS = (
     Column("stepnum", "Step number", "string"),
@@ -72,15 +70,15 @@ _TIPS = (
 
 @dataclass(frozen=True, eq=False)
 class InputAnalysis:
-    """What the analyzer finds; the overview shows parts of it.
+    """Steps and input ops of a run, for the analyzer and the overview.
 
     Attributes:
         steps: The steps that count.
-        bottleneck: What they are held up by.
+        bottleneck: What limits them.
         ops: The input ops.
-        breakdown: Their time by work, ps.
-        tpu: The steps of TPU cores together, if there are any.
-        typical_tpu: The same without those that are cut or unusual.
+        breakdown: Their time by kind of work, ps.
+        tpu: The steps of all TPU cores together, if there are any.
+        typical_tpu: The typical steps of these.
     """
 
     steps: RunSteps
@@ -115,14 +113,14 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
 def input_pipeline(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """Judge how much steps wait for input, and what the input's time goes to.
+    """How much steps wait for input, and what the input's time goes to.
 
     Args:
         run: The run.
-        host: Input ops of one host only.
-        step: Only one step in the tables, by its number.
-        classic: The reference's numbers: with GPUs the host's part of steps is left out, the
-            first and the last of more than five steps are, and only the first host's are shown.
+        host: Input ops of this host only.
+        step: Only the step of this number in the tables.
+        classic: The reference's numbers: with GPUs the host's part of steps is left out, of more
+            than five steps the first and the last are, and only the first host's are shown.
 
     Raises:
         UsageError: There is no such host or step.
@@ -139,7 +137,7 @@ def input_pipeline(
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
         waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
     return ToolResult(
-        TOOL,
+        "input-pipeline",
         "Input pipeline analyzer",
         verdict=(
             analysis.bottleneck.statement,
@@ -164,8 +162,7 @@ def input_pipeline(
 def step_table(
     run: Run, analysis: InputAnalysis, *, classic: bool, step: int | None = None
 ) -> Table:
-    """Steps by category; of all hosts, in the reference's way of the first one. TPU cores are put
-    together.
+    """Steps of all hosts by category; in classic mode of the first. TPU cores are put together.
 
     Raises:
         UsageError: There is no such step.
@@ -198,11 +195,11 @@ def step_table(
 
 def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
     parts = [
-        f"{category.name} {amount:.2f} ms"
+        f"\n{category.name} {amount:.2f} ms"
         for category, amount in zip(CATEGORIES, amounts_ms, strict=True)
         if amount
     ]
-    return f"{name}: {duration_ms:.2f} ms" + "".join(f"\n{part}" for part in parts)
+    return f"{name}: {duration_ms:.2f} ms{''.join(parts)}"
 
 
 def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str, str]:
@@ -211,10 +208,7 @@ def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str
     whole = summary(slowest)
     properties = {
         "hardware_type": environment(run, classic=classic).hardware,
-        "steptime_ms_average": one_digit(whole.average),
-        "steptime_ms_standard_deviation": one_digit(whole.deviation),
-        "steptime_ms_minimum": one_digit(whole.minimum),
-        "steptime_ms_maximum": one_digit(whole.maximum),
+        **whole.texts("steptime_ms", one_digit),
         "input_conclusion": judged.statement,
         "summary_nextstep": _next_step(analysis),
         "step_time_graph_column_ids": ",".join(
@@ -231,14 +225,14 @@ def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
     for key, (level, statement) in judged.statements.items():
         properties[f"{key}_statement"] = statement
-        # The reference of today writes the statement here, too; the one before had the level.
+        # Today's reference writes the statement here, too; earlier ones wrote the level.
         properties[f"{key}_bottleneck"] = statement if classic else level
     return properties
 
 
 def _next_step(analysis: InputAnalysis) -> str:
     if analysis.bottleneck.kind not in ("host", "both"):
-        return "The input does not hold up the program; nothing below needs a look."
+        return "The input does not slow the program down; nothing below needs a look."
     breakdown = analysis.breakdown
     if not (breakdown.demanded_read or breakdown.advanced_read or breakdown.preprocessing):
         return "No tf.data activity was seen: build the input with tf.data to see its parts."
@@ -246,7 +240,7 @@ def _next_step(analysis: InputAnalysis) -> str:
 
 
 def _shares(analysis: InputAnalysis) -> list[str]:
-    """What the input's time goes to, in words."""
+    """A sentence on what the input's time goes to."""
     amounts = analysis.breakdown._asdict()
     total = sum(amounts.values())
     if not total:
@@ -266,9 +260,9 @@ def _input_table(analysis: InputAnalysis) -> Table:
             op.name,
             op.n_runs,
             op.time_ps / 1e9,
-            op.time_ps / total if total else 0.0,
+            part(op.time_ps, total),
             op.self_ps / 1e9,
-            op.self_ps / total if total else 0.0,
+            part(op.self_ps, total),
             str(op.work),
         )
         for op in analysis.ops
@@ -286,7 +280,7 @@ def _input_table(analysis: InputAnalysis) -> Table:
 
 
 def _advice(analysis: InputAnalysis) -> list[Advice]:
-    """Tips for what takes the most of the input's time, if the input is a bottleneck."""
+    """Tips for the largest parts of the input's time, if the input is a bottleneck."""
     if analysis.bottleneck.kind not in ("host", "both"):
         return []
     amounts = analysis.breakdown._asdict()
@@ -296,7 +290,7 @@ def _advice(analysis: InputAnalysis) -> list[Advice]:
     for key, text in sorted(_TIPS, key=lambda tip: -amounts[tip[0]]):
         if not total or amounts[key] < 0.1 * total:
             continue
-        worst = next((op for op in analysis.ops if _key_of(op) == key), None)
+        worst = next((op for op in analysis.ops if _KEYS[str(op.work)] == key), None)
         evidence: dict[str, Any] = {
             "share_of_input_time": round(amounts[key] / total, 4),
             "input_share_of_step": round(gain, 4),
@@ -316,12 +310,8 @@ _KEYS = {
 }
 
 
-def _key_of(op: InputOp) -> str:
-    return _KEYS[str(op.work)]
-
-
 def step_charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
-    """What the steps of the first host are spent on."""
+    """The steps of the first host by category."""
     if not steps.n_steps:
         return ()
     one = steps.hosts[0]

@@ -1,4 +1,4 @@
-"""What helps when an iterator of tf.data holds up a pipeline."""
+"""What helps when an iterator of tf.data slows a pipeline down."""
 
 from __future__ import annotations
 
@@ -88,17 +88,17 @@ _OTHER = (
 
 
 _OF_HOST = (
-    "it takes elements from the pipeline on the host that it is the second part of. Look at that "
-    "one, and at what else keeps its threads busy."
+    "it takes elements from the first part of the pipeline, on the host. Look at that part, and at "
+    "what else keeps its threads busy."
 )
 
 
 def suggestion(iterator: str, long_name: str = "") -> tuple[str, str]:
-    """A rule's name and what to do.
+    """The name of a rule, and what to do.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
-        long_name: With those that it makes elements for: ``Iterator::Root::ParallelMapV2``.
+        long_name: Its name with those of its consumers: ``Iterator::Root::ParallelMapV2``.
     """
     if long_name == SECOND_STAGE:
         return "host-stage", _OF_HOST

@@ -1,9 +1,10 @@
-"""Memory profile: what allocators held over time, and what it was at the peak."""
+"""Memory profile: what allocators held over time, and what was in use at the peak."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text.units import human_memory, human_share
-
-TOOL = "memory"
 
 _NO_DTYPE = "INVALID"
 _PREALLOCATED = "unused preallocated device memory"
@@ -70,9 +69,9 @@ class _Allocator(NamedTuple):
     peak: Peak
     live: LiveMemory
     whole: MemoryEvents
-    """What it did in the whole capture: rows of ``live`` are places in it."""
+    """Its events in the whole capture, in which rows of ``live`` are indices."""
     step: int
-    """Group of the peak; in classic mode that of the last of equal ones, as in the reference."""
+    """Group of the peak; of several equal peaks in classic mode that of the last."""
 
 
 def memory(
@@ -82,11 +81,11 @@ def memory(
 
     Args:
         run: The run.
-        host: Only one host.
-        step: Only what happened in one step, by its number; what was allocated before and is in
-            use at its peak is named all the same.
-        classic: The reference's numbers: at the peak only what the peak's own step allocated is
-            named, and times count from the beginning of each thread.
+        host: Only this host.
+        step: Only events in the step of this number. Earlier allocations that are in use at its
+            peak are named, too.
+        classic: The reference's numbers: only allocations in the step of the peak are named, and
+            times count from the beginning of each thread.
 
     Raises:
         UsageError: There is no such host or step.
@@ -106,13 +105,13 @@ def memory(
     notes = list(run.notes)
     if not allocators:
         notes.append(
-            Note("warning", "no allocations in this capture: only GPU and TPU allocators tell "
-                 "them, and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
+            Note("warning", "no allocations in this capture: GPU and TPU allocators record them, "
+                 "and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
     at_peak = [row for allocator in allocators for row in _rows(allocator)]
     return ToolResult(
-        TOOL,
+        "memory",
         "Memory profile",
         verdict=tuple(_sentence(allocator) for allocator in allocators),
         tables={
@@ -133,7 +132,7 @@ def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
 def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
     allocators: list[_Allocator] = []
     if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
-        return allocators  # which saves finding the steps
+        return allocators  # without finding the steps
     groups = host.groups(classic=classic)
     for name, events in memory_events(host.timeline, groups, classic=classic).items():
         peak = peak_of(events, classic=classic)
@@ -145,7 +144,7 @@ def _found_allocators(host: Host, classic: bool) -> list[_Allocator]:
 
 
 def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Allocator]:
-    """What an allocator did in some steps of its host, if it did something."""
+    """An allocator with only its events in some steps, if there are any."""
     rows = np.flatnonzero(np.isin(allocator.events.step, list(groups)))
     if not len(rows):
         return
@@ -182,7 +181,7 @@ def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
 
 
 class _Entry(NamedTuple):
-    """What is in use at the peak, in the order in which it is shown."""
+    """Memory in use at the peak, with its sort key first."""
 
     allocation_bytes: int
     requested_bytes: int
@@ -191,14 +190,14 @@ class _Entry(NamedTuple):
     dtype: str
     shape: str
     place: int
-    """The allocation; -1 and -2 for what no allocation of the capture is."""
+    """Index of the allocation; -1 and -2 for memory without an allocation in the capture."""
 
     def key(self) -> tuple[int, int, str, str, str, str]:
         return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
 
 
 def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
-    """What is in use at the peak, equal things together with their number."""
+    """Memory in use at the peak; equal entries as one with their number."""
     events, stack = allocator.whole, int(allocator.events.stack_bytes[allocator.peak.place])
     entries = []
     for row in allocator.live.rows.tolist():
@@ -217,14 +216,9 @@ def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
         special -= 1
     if stack > 0:
         entries.append(_Entry(stack, stack, "stack", "stack", _NO_DTYPE, "unknown", special))
-    entries.sort(key=_Entry.key)
-    merged: list[tuple[_Entry, int]] = []
-    for entry in entries:
-        if merged and merged[-1][0].key() == entry.key():
-            merged[-1] = (merged[-1][0], merged[-1][1] + 1)
-        else:
-            merged.append((entry, 1))
-    return merged
+    groups = groupby(sorted(entries, key=_Entry.key), key=_Entry.key)
+    equal = [list(entries) for _, entries in groups]
+    return [(entries[0], len(entries)) for entries in equal]
 
 
 def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:
@@ -261,7 +255,7 @@ def _chart(allocator: _Allocator) -> Chart:
 def _reference_json(
     run: Run, hosts: Sequence[Host], allocators: Sequence[_Allocator], *, classic: bool
 ) -> dict[str, Any]:
-    """The reference's answer, which is about one host."""
+    """The reference's answer, which is of one host."""
     if len(hosts) > 1:
         names = ", ".join(host.name for host in hosts)
         raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
@@ -329,7 +323,7 @@ def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
 
 
 def _json_number(value: float) -> float | str:
-    """As protobuf writes it into JSON."""
+    """A number as protobuf writes it into JSON."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -337,12 +331,11 @@ def _json_number(value: float) -> float | str:
 
 def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
     op, region, shape = (events.texts[place] for place in events.text[row].tolist())
-    activity = "ALLOCATION" if events.is_allocation[row] else "DEALLOCATION"
     return {
         "timeOffsetPs": str(int(events.time_ps[row])),
         "aggregationStats": _aggregation(events, row),
         "activityMetadata": {
-            "memoryActivity": activity,
+            "memoryActivity": "ALLOCATION" if events.is_allocation[row] else "DEALLOCATION",
             "requestedBytes": str(int(events.requested_bytes[row])),
             "allocationBytes": str(int(events.allocated_bytes[row])),
             "address": str(int(events.address[row]) % 2**64),
@@ -356,7 +349,7 @@ def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
 
 
 def _modules(host: Host) -> list[dict[str, str]]:
-    """Every run of a program on a TPU."""
+    """All runs of programs on TPUs."""
     timeline = host.timeline
     modules: list[dict[str, str]] = []
     for number, line in enumerate(timeline.lines):

@@ -1,7 +1,7 @@
-"""Monitor: the figures that the TPU profiler prints while a program runs, of a capture.
+"""Monitor: the figures that the TPU profiler prints while a program runs, from a capture.
 
-They are those of ``capture_tpu_profile --monitoring_level=2``: how well the matrix units are
-used, how long devices idle, how long steps take, and how much of them is waiting for input.
+They are those of ``capture_tpu_profile --monitoring_level=2``: use of the matrix units, idle time
+of devices, step time, and waiting for input.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ import numpy as np
 from tfprof.captures.events.steps.grouping import device_events
 from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.captures.events.timeline.device_peaks import device_peaks
-from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.facts.device_op_db import device_ops
-from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.environment import device_planes, environment
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.steps import BY_KEY, RunSteps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-
-TOOL = "monitor"
 
 _COLUMNS = (
     Column("device_type", "Device type", "string"),
@@ -43,7 +41,7 @@ _COLUMNS = (
 )
 
 _CONTAINERS = frozenset(("while", "call", "conditional"))
-"""Their floating point operations are those of what is inside."""
+"""Their floating point operations are those of the ops inside."""
 
 _COUNTER = "matrix_unit_utilization_percent"
 
@@ -57,15 +55,14 @@ class _StepFigures(NamedTuple):
 def monitor(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """How a run does, in a few figures.
+    """A run in a few figures.
 
-    Figures that a capture does not tell are None: how well matrix units are used and how long
-    devices idle without any device, everything about steps without any.
+    Unknown figures are None: those of devices without any device, those of steps without steps.
 
     Args:
         run: The run.
-        host: Devices of one host only; steps are those of all.
-        step: Only one step: its number.
+        host: Devices of this host only; steps are those of all hosts.
+        step: Only the step of this number.
         classic: With GPUs the host's part of steps is left out, as in the reference.
 
     Raises:
@@ -83,7 +80,7 @@ def monitor(
         *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, figures.n_steps),
     )  # fmt: skip
     return ToolResult(
-        TOOL,
+        "monitor",
         "Monitor",
         verdict=_verdict(known.device_type, used, idle, figures),
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
@@ -96,7 +93,7 @@ def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
 
 
 def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool) -> _StepFigures:
-    """Of each step the worker that takes the longest."""
+    """Figures of the slowest worker of each step."""
     tpu = tpu_run_steps(run, steps, classic=classic)
     chosen = steps.places(step)
     if not chosen:
@@ -105,11 +102,10 @@ def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool)
     if tpu is not None:
         took, waiting = tpu.breakdown.total[chosen], tpu.breakdown.waiting[chosen]
     else:
-        infeed = next(category for category in CATEGORIES if category.key == "infeed")
         took = steps.slowest_ps()[chosen].astype(np.float64)
-        waiting = steps.of(infeed)[chosen].astype(np.float64)
+        waiting = steps.of(BY_KEY["infeed"])[chosen].astype(np.float64)
     percent = summary((100.0 * waiting / np.maximum(took, 1)).tolist())
-    # The average is that of all their time: long steps count for more.
+    # The average is weighted: long steps count for more.
     whole = 100.0 * float(waiting.sum()) / max(float(took.sum()), 1.0)
     return _StepFigures(
         len(chosen), summary((took / 1e9).tolist()), percent._replace(average=whole)
@@ -117,20 +113,16 @@ def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool)
 
 
 def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:
-    """Percentage of what devices can compute at most; None if nothing tells."""
-    counters = [_told(host) for host in hosts]
-    counted = [value for value in counters if value]
+    """Percentage of the peak rate of devices; None if unknown."""
+    counted = [value for host in hosts if (value := _counter(host))]
     if counted:
         return summary(counted).average, []
     able = 0.0
     done = 0
     for host in hosts:
         ops = device_ops(host, classic=classic)
-        peaks = [
-            device_peaks(plane).gflops
-            for plane in host.space.planes
-            if TENSOR_CORE.fullmatch(plane.name) or plane.name.startswith(GPU_PREFIX)
-        ]
+        tpus, gpus = device_planes([host])
+        peaks = [device_peaks(plane).gflops for plane in (*tpus, *gpus)]
         if peaks:
             # 1e9 operations per second are 1e-3 in a picosecond.
             able += summary(peaks).average * 1e-3 * ops.total_ps
@@ -138,13 +130,13 @@ def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None
     if not able or not done:
         return None, []
     note = Note(
-        "info", "the capture has no counters of matrix units: their use is the floating point "
-        "operations of XLA's ops as part of what the devices can do at most",
+        "info", "the capture has no counters of matrix units: their use is worked out from the "
+        "floating point operations of XLA ops and the peak rates of the devices",
     )  # fmt: skip
     return 100.0 * done / able, [note]
 
 
-def _told(host: Host) -> float:
+def _counter(host: Host) -> float:
     values = [
         plane.own_stats().get(_COUNTER) for plane in host.space.planes if plane.name == "/host:CPU"
     ]
@@ -152,7 +144,7 @@ def _told(host: Host) -> float:
 
 
 def _idle(hosts: Sequence[Host], *, classic: bool) -> float | None:
-    """Percentage of the time of devices in which they do nothing; None without devices."""
+    """Percentage of the time of devices that they idle; None without devices."""
     use = tpu_use(hosts, classic=classic)
     if use.duty.busy_ps or use.duty.idle_ps:
         return 100.0 * (1.0 - use.duty.share)
@@ -166,7 +158,7 @@ def _idle(hosts: Sequence[Host], *, classic: bool) -> float | None:
 
 
 def _busy(host: Host, plane: int) -> tuple[int, int]:
-    """How long a GPU did something, and the time from the first event to the last, ps."""
+    """Busy time of a GPU, and the time from its first event to its last, ps."""
     timeline = host.timeline
     events = device_events(timeline, plane)
     if not len(events):

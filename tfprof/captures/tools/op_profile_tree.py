@@ -1,4 +1,4 @@
-"""Op profile: how well the ops of compiled programs use a device, as a tree."""
+"""Op profile: a tree of how well the ops of compiled programs use a device."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.hlo_programs import programs_of
 from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.hlo.memory_breakdown import HBM
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
@@ -28,10 +29,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text.short_names import folded
 
-TOOL = "op-profile"
-
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
-_GIB = 2**30
 _GIGA = 1e9
 
 COLUMNS = (
@@ -48,16 +46,10 @@ COLUMNS = (
 )
 
 
-def run_device_ops(run: Run, hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
-    """Ops of the devices of some hosts together; without any device, those of XLA on threads."""
-    del run
+def run_device_ops(hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
+    """Device ops of some hosts together; without any device, XLA ops on host threads."""
     with_device = [host for host in hosts if has_device(host)]
     return merged(compiled_ops(host, classic=classic) for host in with_device or hosts)
-
-
-def program_names(hosts: Sequence[Host]) -> dict[int, str]:
-    """``module(id)`` by program id, of the programs that the captures hold."""
-    return {program.id: program.title for host in hosts for program in programs_of(host)}
 
 
 def op_profile(
@@ -73,9 +65,9 @@ def op_profile(
 
     Args:
         run: The run.
-        host: Only one host.
-        step: Only what belongs to one step, by its number.
-        classic: The reference's numbers: every kernel of an instruction is a run of it, and
+        host: Only this host.
+        step: Only the step of this number.
+        classic: The reference's numbers: every kernel of an instruction counts as a run of it, and
             costs of GPU programs are in cycles.
         by: ``program``, ``category`` or ``provenance``.
         limit: How many children a node keeps.
@@ -88,8 +80,10 @@ def op_profile(
     if grouping is None:
         raise UsageError(f"unknown grouping {by!r}; use one of {', '.join(_GROUPINGS)}")
     hosts = run.chosen(host)
-    ops = run_device_ops(run, hosts, classic=classic)
-    names = program_names(hosts) if classic else None
+    ops = run_device_ops(hosts, classic=classic)
+    names = None
+    if classic:
+        names = {program.id: program.title for host in hosts for program in programs_of(host)}
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
     title = f"Ops by {grouping}, shares of the time of all ops"
@@ -98,7 +92,7 @@ def op_profile(
     unknown = sum(not op.is_known for op in ops.ops)
     if unknown:
         notes.append(
-            Note("info", f"{unknown} ops call code whose float operations nobody knows; they count "
+            Note("info", f"{unknown} ops call code whose float operations are unknown; they count "
                  "as 0")
         )  # fmt: skip
 
@@ -113,11 +107,11 @@ def op_profile(
             name: _json(with_idle(), peaks, has_clock=has_clock),
             f"{name}ExcludeIdle": _json(tree, peaks, has_clock=has_clock),
             "deviceType": known.hardware,
-            "aggDvfsTimeScaleMultiplier": _clock_scale(ops) if has_clock else 0.0,
+            "aggDvfsTimeScaleMultiplier": clock_scale(ops) if has_clock else 0.0,
         }
 
     return ToolResult(
-        TOOL,
+        "op-profile",
         "Op profile",
         verdict=_verdict(tree, peaks),
         tables={"ops": table},
@@ -127,48 +121,47 @@ def op_profile(
     )
 
 
-def _clock_scale(ops: DeviceOps) -> float:
-    normalized = sum(op.normalized_ps for op in ops.ops)
-    time = sum(op.time_ps for op in ops.ops)
-    return normalized / time if time else 0.0
+def clock_scale(ops: DeviceOps) -> float:
+    """Time of ops at the nominal clock, as a part of their measured time; 0 without any."""
+    return part(sum(op.normalized_ps for op in ops.ops), sum(op.time_ps for op in ops.ops))
 
 
-def flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -> float:
+def _flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -> float:
     """Float operations of a node, as part of what the device can do in its time.
 
     Args:
         node: The node.
-        peaks: What the device can do.
-        has_clock: The device tells its clock: count as if it had run at the nominal one.
+        peaks: Peak rates of the device.
+        has_clock: The clock of the device is known: count as if it had run at the nominal one.
     """
     if not (node.time_ps and peaks.gflops):
         return 0.0
     rate = node.flops / (node.time_ps / 1000.0) / peaks.gflops
     if has_clock:
-        return rate * node.time_ps / node.normalized_ps if node.normalized_ps else 0.0
+        return part(rate * node.time_ps, node.normalized_ps)
     return rate
 
 
-def moved_bytes(traffic: Traffic) -> tuple[int, int, int]:
-    """Bytes of the main memory, and bytes read from and written to memory on the chip."""
+def _moved_bytes(traffic: Traffic) -> tuple[int, int, int]:
+    """Bytes of the main memory, and bytes read from and written to on-chip memory."""
     read = sum(amount for space, amount, _ in traffic.by_space if space != HBM)
     written = sum(amount for space, _, amount in traffic.by_space if space != HBM)
     return traffic.main_bytes, read, written
 
 
-def bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, float]:
-    """Each of ``moved_bytes`` as part of what the device can move in the time, at most 1."""
+def _bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, float]:
+    """Each of the moved bytes as part of what the device can move in the time, at most 1."""
     seconds = node.time_ps / 1e12
     limits = (peaks.hbm_gb, peaks.sram_read_gb, peaks.sram_write_gb)
     main, read, written = (
         min(1.0, size / seconds / (limit * _GIGA)) if seconds and limit else 0.0
-        for size, limit in zip(moved_bytes(node.traffic), limits, strict=True)
+        for size, limit in zip(_moved_bytes(node.traffic), limits, strict=True)
     )
     return main, read, written
 
 
 def _knows(tree: OpNode, peaks: Peaks) -> tuple[bool, bool]:
-    """Whether float operations, and bytes, can be compared with what the device can do."""
+    """Whether float operations, and bytes, can be compared with the peak rates."""
     return bool(peaks.gflops and tree.flops), bool(peaks.hbm_gb and tree.traffic.main_bytes)
 
 
@@ -176,13 +169,13 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
     knows_flops, knows_bytes = _knows(tree, peaks)
     rows: list[tuple[Cell, ...]] = []
     for level, node in tree.walk():
-        share = node.time_ps / tree.time_ps if tree.time_ps else 0.0
-        used = min(1.0, flops_utilization(node, peaks)) if knows_flops else None
-        memory = bandwidth_utilization(node, peaks)[0] if knows_bytes else None
+        share = part(node.time_ps, tree.time_ps)
+        used = min(1.0, _flops_utilization(node, peaks)) if knows_flops else None
+        memory = _bandwidth_utilization(node, peaks)[0] if knows_bytes else None
         wasted = None
         if used is not None or memory is not None:
             wasted = share * (1.0 - max(used or 0.0, memory or 0.0))
-        runs = node.occurrences or None  # of programs nobody counts them
+        runs = node.occurrences or None  # runs of programs are not counted
         rows.append((
             level, node.name, node.time_ps / 1e6, share, used, memory, wasted, runs,
             node.op.category if node.op else "", node.op.provenance if node.op else "",
@@ -193,18 +186,18 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
 def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
     leaves = [node for _, node in tree.walk() if node.op is not None and node.time_ps]
     if not leaves or not tree.time_ps:
-        return ("There are no ops of devices to look at.",)
+        return ("There are no device ops.",)
     top = max(leaves, key=lambda node: (node.time_ps, node.name))
+    said = f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}"
     if not any(_knows(tree, peaks)):
-        return (f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}.",)
-    used = min(1.0, flops_utilization(tree, peaks))
-    memory = bandwidth_utilization(tree, peaks)[0]
+        return (f"{said}.",)
+    used = min(1.0, _flops_utilization(tree, peaks))
+    memory = _bandwidth_utilization(tree, peaks)[0]
     return (
         f"The ops use {used:.1%} of the device's float operations per second and {memory:.1%} of "
         "its memory bandwidth.",
-        f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}, and uses "
-        f"{min(1.0, flops_utilization(top, peaks)):.1%} and "
-        f"{bandwidth_utilization(top, peaks)[0]:.1%}.",
+        f"{said}, and uses {min(1.0, _flops_utilization(top, peaks)):.1%} and "
+        f"{_bandwidth_utilization(top, peaks)[0]:.1%}.",
     )
 
 
@@ -213,9 +206,9 @@ def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:
 
     Args:
         root: The tree.
-        peaks: What the device can do.
-        has_clock: The device tells its clock; without, the reference has no normalized time,
-            and no utilization that it is needed for.
+        peaks: Peak rates of the device.
+        has_clock: The clock of the device is known; else the reference has no normalized time,
+            and no utilization based on it.
     """
     made: dict[int, dict[str, Any]] = {}
     for _, node in reversed(list(root.walk())):
@@ -232,20 +225,19 @@ def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:
 
 
 def _metrics(node: OpNode, total_ps: int, peaks: Peaks, has_clock: bool) -> dict[str, Any]:
-    used = flops_utilization(node, peaks, has_clock=has_clock)
-    share = node.time_ps / total_ps if total_ps else 0.0
-    average = node.time_ps / node.occurrences if node.occurrences else 0.0
+    used = _flops_utilization(node, peaks, has_clock=has_clock)
+    share = part(node.time_ps, total_ps)
     return {
         "rawTime": node.time_ps,
         "occurrences": node.occurrences,
-        "avgTimePs": average,
+        "avgTimePs": part(node.time_ps, node.occurrences),
         "normalizedTimePs": node.normalized_ps if has_clock else 0,
         "rawFlops": node.model_flops,
         "bf16Flops": node.flops,
         "flops": min(1.0, used) * share,
         "uncappedFlops": used * share,
-        "bandwidthUtils": list(bandwidth_utilization(node, peaks)),
-        "rawBytesAccessedArray": list(moved_bytes(node.traffic)),
+        "bandwidthUtils": list(_bandwidth_utilization(node, peaks)),
+        "rawBytesAccessedArray": list(_moved_bytes(node.traffic)),
     }
 
 

@@ -1,8 +1,8 @@
-"""TensorFlow stats: the framework's ops on host and device, by time of their own."""
+"""TensorFlow stats: the framework's ops on host and device, by self time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic, merged
@@ -15,13 +15,12 @@ from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.host_devices import mixed_devices
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
-
-TOOL = "op-stats"
 
 MOST_CLASSIC = 500
 _CHARTED = 10
@@ -49,7 +48,7 @@ TIME_COLUMNS = (
         unit="fraction",
     ),
 )
-"""What ran, how often and for how long; the results of old versions have them, too."""
+"""What ran, how often and for how long; results of old versions have these columns, too."""
 
 COLUMNS = (
     *TIME_COLUMNS,
@@ -66,7 +65,7 @@ _TENSOR_CORES = "gpu_tensorcore_utilization"
 
 
 class Op(NamedTuple):
-    """A row before it is put in order."""
+    """An op before rows are sorted."""
 
     on_device: bool
     name: str
@@ -82,7 +81,7 @@ class Op(NamedTuple):
 
 
 def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
-    """Ops of several hosts together, ``IDLE`` for the time without any at the end."""
+    """Ops of several hosts together, then ``IDLE`` for the time without an op."""
     by_identity: dict[tuple[str, str, bool], Op] = {}
     for times in hosts:
         columns = zip(
@@ -108,7 +107,7 @@ def _added(one: Op, other: Op) -> Op:
 
 
 def all_device_ops(hosts: Iterable[Host], *, classic: bool) -> tuple[list[Op], int]:
-    """Ops of the devices of several hosts, ``IDLE`` at the end; and the time of all devices, ps."""
+    """Device ops of several hosts, then ``IDLE``; and the time of all devices, ps."""
     whole = merged(device_ops(host, classic=classic) for host in hosts)
     rows = [_device_op(op) for op in framework_ops(whole.ops, classic=classic)]
     if whole.total_ps:
@@ -124,7 +123,7 @@ def _device_op(op: FrameworkOp) -> Op:
 
 
 def in_order(ops: Iterable[Op]) -> list[Op]:
-    """The most time of its own first; of equal ones by name."""
+    """Ops by self time, the largest first; equal ones by name."""
     return sorted(ops, key=lambda op: (-op.self_ps, op.name))
 
 
@@ -135,10 +134,10 @@ def op_stats(
 
     Args:
         run: The run.
-        host: Only of one host.
-        step: Only what belongs to one step, by its number.
-        classic: The reference's numbers: 500 rows each of host and device, and what ends
-            together with the op that it lies in is lost.
+        host: Only this host.
+        step: Only the step of this number.
+        classic: The reference's numbers: 500 rows each of host and device, and an op that ends
+            together with its parent is lost.
 
     Raises:
         UsageError: There is no such host or step.
@@ -155,9 +154,9 @@ def op_stats(
     if not on_device:
         notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
     notes += mixed_devices(hosts)
-    notes += without_op_note(on_device)
+    notes += _without_op(on_device)
     return ToolResult(
-        TOOL,
+        "op-stats",
         "TensorFlow stats",
         verdict=_verdict(on_host, on_device),
         tables={"ops": without_idle, "ops_with_idle": with_idle},
@@ -205,7 +204,7 @@ class _TableMaker:
                 ops = [op for op in ops if op.type != IDLE]
             so_far = 0.0
             for op in ops:
-                share = op.self_ps / base if base else 0.0
+                share = part(op.self_ps, base)
                 so_far += share
                 rows.append(self._row(len(rows) + 1, op, share, so_far))
                 programs.append(op.program)
@@ -227,16 +226,15 @@ class _TableMaker:
         rates: tuple[Cell, ...] = (
             gflops_per_s(op.flops, op.time_ps), gflops_per_s(op.model_flops, op.time_ps),
             gib_per_s(op.traffic.all_bytes, op.time_ps),
-            op.flops / op.traffic.all_bytes if op.traffic.all_bytes else 0.0,
+            part(op.flops, op.traffic.all_bytes),
         )  # fmt: skip
         if not (self._classic or has_known_cost(op)):
             rates = (None,) * len(rates)
         return (
             rank, "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
-            op.time_ps / 1e6, _each(op.time_ps, op.occurrences),
-            op.self_ps / 1e6, _each(op.self_ps, op.occurrences), *shares,
-            *rates,
-            on_cores / kernel_time if kernel_time else 0.0,
+            op.time_ps / 1e6, part(op.time_ps / 1e6, op.occurrences),
+            op.self_ps / 1e6, part(op.self_ps / 1e6, op.occurrences), *shares, *rates,
+            part(on_cores, kernel_time),
             bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
             "Eager" if op.is_eager else "Function",
         )  # fmt: skip
@@ -249,7 +247,7 @@ _BEFORE_PROGRAM = [column.id for column in COLUMNS].index("operation") + 1
 def _with_programs(
     columns: Sequence[Column], rows: list[tuple[Cell, ...]], programs: Sequence[str]
 ) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
-    """The table with the programs that ops are in, if any is in one."""
+    """The table with the programs of ops, if any op is in one."""
     if not any(programs):
         return columns, rows
     place = _BEFORE_PROGRAM
@@ -259,8 +257,7 @@ def _with_programs(
     return (*columns[:place], _PROGRAM, *columns[place:]), with_program
 
 
-def without_op_note(on_device: Sequence[Op]) -> list[Note]:
-    """That kernels ran which the capture gives to no op."""
+def _without_op(on_device: Sequence[Op]) -> list[Note]:
     lost = sum(op.self_ps for op in on_device if op.name == WITHOUT_OP)
     total = sum(op.self_ps for op in on_device if op.type != IDLE)
     if not lost:
@@ -273,22 +270,18 @@ def without_op_note(on_device: Sequence[Op]) -> list[Note]:
 
 
 def has_known_cost(op: Op) -> bool:
-    """Whether anything tells what an op computes or moves: programs of XLA and TPUs do."""
+    """Whether it is known what an op computes or moves, as in programs of XLA and TPUs."""
     return bool(op.flops or op.model_flops or op.traffic.all_bytes)
 
 
-def _each(time_ps: int, occurrences: int) -> float:
-    return time_ps / 1e6 / occurrences if occurrences else 0.0
-
-
 def gflops_per_s(flops: int, time_ps: int) -> float:
-    """Float operations in some time, 10^9 per second."""
-    return flops / (time_ps / 1000.0) if time_ps else 0.0
+    """A rate of float operations, 10^9 per second."""
+    return part(flops, time_ps / 1000.0)
 
 
-def gib_per_s(size: int, time_ps: int) -> float:
-    """Bytes in some time, 2^30 per second."""
-    return size / 2**30 / (time_ps / 1e12) if time_ps else 0.0
+def gib_per_s(size: int, time_ps: float) -> float:
+    """A rate of bytes, 2^30 per second."""
+    return part(size / 2**30, time_ps / 1e12)
 
 
 def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
@@ -312,21 +305,16 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
 
 
 def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:
-    """Time of their own by type and by op, on host and device."""
+    """Self time by type and by op, on host and device."""
     charts: list[Chart] = []
-    keys: tuple[tuple[str, Callable[[Op], str]], ...] = (
-        ("type", lambda op: op.type),
-        ("op", lambda op: op.name),
-    )
     for side, ops in (("device", on_device), ("host", on_host)):
-        for what, key in keys:
-            sums: dict[str, int] = {}
-            for op in ops:
-                if op.type != IDLE:
-                    sums[key(op)] = sums.get(key(op), 0) + op.self_ps
+        running = [op for op in ops if op.type != IDLE]
+        by_type = [(op.type, op.self_ps) for op in running]
+        by_op = [(op.name, op.self_ps) for op in running]
+        for what, times_ps in (("type", by_type), ("op", by_op)):
             title = f"Self time on the {side} by {what}"
-            by_name = dict(sorted(sums.items()))
             charts += pie(
-                f"{side}_by_{what}", title, what, by_name, most=_CHARTED, series="self time"
-            )
+                f"{side}_by_{what}", title, what, sorted(times_ps), most=_CHARTED,
+                series="self time",
+            )  # fmt: skip
     return charts

@@ -1,4 +1,4 @@
-"""Pod viewer: what each worker spent each step on."""
+"""Pod viewer: what each worker spent the time of each step on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
-
-TOOL = "pod"
 
 _PS_PER_US = 1e6
 
@@ -31,12 +29,12 @@ COLUMNS = (
 def pod(
     run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
 ) -> ToolResult:
-    """What each worker spent each step on.
+    """What each worker spent the time of each step on.
 
     Args:
         run: The run.
-        host: Only one host.
-        step: Only one step, by its number.
+        host: Only this host.
+        step: Only the step of this number.
         classic: The reference's numbers.
 
     Raises:
@@ -52,7 +50,7 @@ def pod(
     tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
     return ToolResult(
-        TOOL,
+        "pod",
         "Pod viewer",
         verdict=_verdict(steps.typical, classic=classic),
         tables=tables,
@@ -63,14 +61,14 @@ def pod(
 
 
 def _amounts_us(steps: HostSteps, *, classic: bool) -> list[list[float]]:
-    """Time of each step by category."""
+    """Times of each step in the order of the categories."""
     columns = [steps.of(category, classic=classic) / _PS_PER_US for category in CATEGORIES]
     amounts: list[list[float]] = np.stack(columns, axis=1).tolist()
     return amounts
 
 
 def _bottleneck(amounts: list[float]) -> str:
-    """Name of the largest category; of equal ones the last by name."""
+    """Name of the largest category; the last by name of equal ones."""
     names = [category.name for category in CATEGORIES]
     return max(zip(amounts, names, strict=True))[1]
 
@@ -78,17 +76,14 @@ def _bottleneck(amounts: list[float]) -> str:
 def _row(steps: RunSteps, one: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
     duration = float(one.times.duration_ps[place]) / _PS_PER_US
     name = steps.shown(place, one.names[place])
-    return (
-        name, one.host.name, one.core_id, duration, *amounts,
-        _bottleneck(amounts),
-    )  # fmt: skip
+    return (name, one.host.name, one.core_id, duration, *amounts, _bottleneck(amounts))
 
 
 _MOST_NAMED = 8
-"""Workers that the verdict names, the slowest first if there are more; the table has all."""
+"""Workers named in the verdict; of more, the slowest. The table has all."""
 
 _ALIKE = 1.05
-"""Workers whose steps differ by less are none faster than others."""
+"""Workers count as equally fast up to this ratio."""
 
 
 def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
@@ -162,12 +157,12 @@ def _reference_json(
         "stepBreakdownEvents": [
             {"id": category.id, "name": category.name} for category in CATEGORIES
         ],
-        "diagnostics": diagnostics_json((*run.notes, *steps.notes), classic=classic),
+        "diagnostics": _diagnostics((*run.notes, *steps.notes), classic=classic),
     }
 
 
 def _step_number(steps: RunSteps, place: int) -> int:
-    """The group of the step; steps of several hosts are counted from 0."""
+    """The group of the step; with several hosts, its place."""
     return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
 
 
@@ -188,8 +183,8 @@ def _core(
     }
 
 
-def diagnostics_json(notes: tuple[Note, ...], *, classic: bool) -> dict[str, list[str]]:
-    """Notes as the reference sorts them; in its way there are no remarks."""
+def _diagnostics(notes: tuple[Note, ...], *, classic: bool) -> dict[str, list[str]]:
+    """Notes by severity as in the reference; in classic mode without infos."""
     return {
         key: [
             note.message

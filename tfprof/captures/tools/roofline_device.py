@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOps
 from tfprof.captures.events.timeline.device_peaks import Peaks
-from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.facts.bound_by import run_peaks
-from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.environment import device_planes, environment
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.run import Run
+from tfprof.captures.tools.op_profile_tree import clock_scale
 
 GIB_OF_GB = 1e9 / 2**30
 
 _NO_VENDOR = "GPU"
-"""Type of a GPU of an unknown vendor. Old releases knew only NVIDIA's, and wrote no vendor."""
+"""Type of a GPU of an unknown vendor. Old releases wrote no vendor, and knew only NVIDIA's."""
 
 
 class Device(NamedTuple):
@@ -23,9 +23,9 @@ class Device(NamedTuple):
 
     Attributes:
         hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
-        name: Of the device; empty without one.
+        name: Name of the device; empty without one.
         n_cores: Devices of all hosts.
-        peaks: What counts as a roof.
+        peaks: The roofs.
         megacore: Whether two cores of a TPU act as one.
         merged_vmem: Whether the VMEM of a TPU counts.
     """
@@ -48,16 +48,13 @@ def device_of(run: Run, *, classic: bool) -> Device:
 
     Args:
         run: The run.
-        classic: As the reference, which knows no limits of a GPU whose vendor is not told.
+        classic: Without peak rates of a GPU of an unknown vendor, as in the reference.
     """
     known, peaks = environment(run), run_peaks(run)
     if classic and known.device_type == _NO_VENDOR:
         peaks = Peaks(hbm_gb=peaks.hbm_gb)
-    stats: Mapping[str, Any] = next(
-        (plane.own_stats() for host in run.hosts for plane in host.space.planes
-         if TENSOR_CORE.fullmatch(plane.name)),
-        {},
-    )  # fmt: skip
+    tpus, _ = device_planes(run.hosts)
+    stats = tpus[0].own_stats() if tpus else {}
     merged_vmem = bool(stats.get("has_merged_vmem"))
     if peaks.cmem_read_gb or peaks.cmem_write_gb or not merged_vmem:
         peaks = peaks._replace(vmem_read_gb=0.0, vmem_write_gb=0.0)
@@ -78,17 +75,14 @@ def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
             ("cmem_read", peaks.cmem_read_gb), ("cmem_write", peaks.cmem_write_gb),
             ("vmem_read", peaks.vmem_read_gb), ("vmem_write", peaks.vmem_write_gb),
         ]  # fmt: skip
-        time = sum(op.time_ps for op in ops.ops)
-        scale = sum(op.normalized_ps for op in ops.ops) / time if time else 0.0
-        properties["time_scale_multiplier"] = _text(scale if device.hardware == "TPU" else 0.0)
-        for name, value in (
-            ("has_cmem", device.has_cmem), ("has_merged_vmem", device.merged_vmem),
-            ("megacore", device.megacore),
-        ):  # fmt: skip
-            properties[name] = _text(value)
+        scale = clock_scale(ops) if device.hardware == "TPU" else 0.0
+        properties["time_scale_multiplier"] = _text(scale)
+        properties["has_cmem"] = _text(device.has_cmem)
+        properties["has_merged_vmem"] = _text(device.merged_vmem)
+        properties["megacore"] = _text(device.megacore)
     for name, limit in roofs:
         properties[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
-        properties[f"{name}_ridge_point"] = _text(peaks.gflops / limit if limit else 0.0)
+        properties[f"{name}_ridge_point"] = _text(part(peaks.gflops, limit))
     return properties
 
 
@@ -97,7 +91,7 @@ def _text(value: float) -> str:
 
 
 def roofs_of(peaks: Peaks) -> dict[str, float]:
-    """The limits that are known: ``Compute`` in GFLOP/s, memories in GiB/s."""
+    """The known limits: ``Compute`` in GFLOP/s, memories in GiB/s."""
     limits = {
         "Compute": peaks.gflops,
         "HBM": peaks.hbm_gb * GIB_OF_GB,

@@ -1,4 +1,4 @@
-"""Roofline model: how fast ops are, what limits them, and how close to the limit they come."""
+"""Roofline model: how fast ops are, what limits them, and how close they come to the limit."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ from tfprof.captures.tools.roofline_table import (
 )
 from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
 
-TOOL = "roofline"
-
 _MOST_CLASSIC = 1000
 
 
@@ -44,11 +42,11 @@ def roofline(
 
     Args:
         run: The run.
-        host: Only one host.
-        step: Only what belongs to one step, by its number; in classic mode its rows beside those
-            of the whole capture.
+        host: Only this host.
+        step: Only the step of this number; in classic mode its rows beside those of the whole
+            capture.
         classic: The reference's numbers: none without devices, a row of zeros for each step on
-            GPUs, and not more than 1000 ops.
+            GPUs, and at most 1000 ops.
 
     Raises:
         UsageError: There is no such host or step.
@@ -56,7 +54,7 @@ def roofline(
     run = of_step(run, None if classic else step, classic=classic)
     hosts = run.chosen(host)
     device = device_of(replace(run, hosts=hosts), classic=classic)
-    ops = run_device_ops(run, hosts, classic=classic)
+    ops = run_device_ops(hosts, classic=classic)
     steps = _step_costs(run, hosts, classic=classic)
     remarks = _step_notes(run, device, bool(steps), classic=classic)
     remarks += remarks_on(ops, device)
@@ -83,7 +81,7 @@ def roofline(
         ]
 
     return ToolResult(
-        TOOL,
+        "roofline",
         "Roofline model",
         verdict=verdict_of(ops, device),
         tables={
@@ -114,7 +112,7 @@ def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, 
 
 
 def _names(run: Run, host: Host) -> dict[int, str]:
-    """What the steps of a host are called, by group."""
+    """Names of the steps of a host by group."""
     own = next((one for one in run_steps(run).hosts if one.host is host), None)
     return {} if own is None else dict(zip(own.times.groups.tolist(), own.names, strict=True))
 
@@ -127,7 +125,7 @@ def _parts(
     *,
     classic: bool,
 ) -> Iterator[Part]:
-    """Everything with infeeds and outfeeds, then, if there are some, without."""
+    """Everything with infeeds and outfeeds; if there are any, then without them."""
     if not ops.ops and (device.hardware == "CPU_ONLY" or not classic):
         return
     gpu_steps: Sequence[str] = ()
@@ -155,13 +153,13 @@ def _shown(ops: DeviceOps, *, classic: bool) -> Sequence[DeviceOp]:
     shown = shown_ops(ops)
     if not classic:
         return shown
-    # The reference cuts before it takes out the entry of what no op covers.
+    # The reference cuts before it removes the entry of idle time.
     is_idle_among = sum(op.self_ps >= ops.idle_ps for op in shown) < _MOST_CLASSIC
     return shown[: _MOST_CLASSIC - is_idle_among]
 
 
 def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
-    """All ops of some steps as one, which takes the time of the steps."""
+    """All ops of some steps as one, with the time of the steps."""
     sums, total_ps = whole_program((), 0), 0
     for cost in costs:
         sums, total_ps = sums.plus(cost.useful), total_ps + cost.total_ps
@@ -173,7 +171,7 @@ def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
 
 
 def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
-    """How much of the capture the time is that all rates and shares are of."""
+    """What time rates and shares refer to, as a part of the capture."""
     where = "threads" if device.hardware == "CPU_ONLY" else "devices"
     return Note(
         "info",
@@ -186,12 +184,13 @@ def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
 def _step_notes(run: Run, device: Device, has_steps: bool, *, classic: bool) -> list[Note]:
     """Why rows of steps are missing."""
     if device.hardware == "TPU" and not has_steps:
-        return [
-            Note("warning", "the TPUs tell no steps: there are only the sums of the whole capture")
-        ]
+        return [Note("warning", "the TPUs recorded no steps: rows are of the whole capture only")]
     if device.hardware != "GPU":
         return []
     return [
         *run_steps(run, classic=classic, inner_only=True).notes,
-        Note("info", "costs are those of whole ops: there are no rows of single steps on GPUs"),
+        Note(
+            "info",
+            "on GPUs costs are known for whole ops only, so there are no rows of single steps",
+        ),
     ]

@@ -71,7 +71,7 @@ COLUMNS = (
     Column("hlo_module_id", "Program ID", "string"),
     Column("source_info", "Source Info", "string"),
 )  # fmt: skip
-"""Those of TPUs; GPUs have fewer."""
+"""All columns; GPUs have fewer than TPUs."""
 
 _TPU_ONLY = frozenset((
     "dma_stall_percent", "cmem_read_bw", "cmem_write_bw", "vmem_read_bw",
@@ -87,8 +87,8 @@ _GPU_LABELS = {
 _PLACES = {column.id: place for place, column in enumerate(COLUMNS)}
 
 
-_NOT_TOLD = frozenset((_PLACES["dma_stall_percent"],))
-"""What no capture tells; the reference shows 0."""
+_NOT_RECORDED = frozenset((_PLACES["dma_stall_percent"],))
+"""What no capture records; the reference shows 0."""
 
 _PROGRAM = frozenset((_PLACES["hlo_module_id"],))
 
@@ -98,12 +98,12 @@ _OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
     "bottleneck_operational_intensity", "optimal_flop_rate", "roofline_efficiency",
     "compute_efficiency", "max_mem_bw_utilization",
 )))  # fmt: skip
-"""What follows from what the device can do."""
+"""Columns that need the peak rates of the device."""
 
 _OF_COSTS = _OF_LIMITS | frozenset(
     place for name, place in _PLACES.items() if name.endswith(("_rate", "_bw", "_intensity"))
 )
-"""What follows from the float operations and the bytes of an op."""
+"""Columns that need the float operations or bytes of an op."""
 
 RANK, WITH_TRANSFERS = (_PLACES[name] for name in ("rank", "include_infeed_outfeed"))
 
@@ -114,10 +114,10 @@ class Part(NamedTuple):
     """The whole capture, the average step, or a step.
 
     Attributes:
-        label: What it is called: ``Total``, ``Average`` or the name of the step.
+        label: ``Total``, ``Average`` or the name of the step.
         program: All ops as one.
-        n_steps: By how many steps times are divided.
-        ops: The ops, those that are shown, in order.
+        n_steps: Number of steps, by which times are divided.
+        ops: The shown ops in order.
         with_transfers: Whether infeeds and outfeeds count.
     """
 
@@ -149,7 +149,7 @@ def rows_of(
 ) -> Iterator[tuple[DeviceOp, Row]]:
     """A row of all columns for the program, and one for each op.
 
-    What is not known is None; in classic mode 0, as in the reference.
+    Unknown cells are None; in classic mode 0, as in the reference.
     """
     total_ps, so_far = part.program.time_ps, 0.0
     knows_some = not part.ops or any(op.has_known_cost for op in part.ops)
@@ -158,7 +158,7 @@ def rows_of(
         so_far += share
         row = _row(part, op, (rank, share, so_far), peaks, n_cores)
         if not classic:
-            left_out = _NOT_TOLD if any(peaks) else _NOT_TOLD | _OF_LIMITS
+            left_out = _NOT_RECORDED if any(peaks) else _NOT_RECORDED | _OF_LIMITS
             left_out |= set() if n_cores else _PER_CORE
             left_out |= _PROGRAM if op.key.program_id is None else set()
             if not (op.has_known_cost if rank else knows_some):
@@ -187,7 +187,7 @@ def _row(
 
 
 def with_source_html(op: DeviceOp, row: Row) -> Row:
-    """A row of all columns with the source as the reference shows it, with the call stack."""
+    """A row of all columns with the call stack in the source's cell, as in the reference."""
     text = source_text(op)
     if text:
         text = f"<div class='source-info-cell' title='{_safe(op.source[2])}'>{_safe(text)}</div>"

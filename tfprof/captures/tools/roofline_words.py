@@ -1,4 +1,4 @@
-"""What a roofline model says in words, and its charts."""
+"""Verdict, notes and charts of a roofline model."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
 
 
 def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
-    """The answer in words."""
+    """The verdict."""
     shown = [op for op in shown_ops(ops) if op.self_ps]
     busy = sum(op.self_ps for op in shown)
     if not busy:
-        return ("There are no ops of devices to look at.",)
+        return ("There are no device ops.",)
     program = whole_program(ops.ops, ops.self_ps)
     whole, top = op_roofline(program, device.peaks), shown[0]
     first, name = op_roofline(top, device.peaks), folded(top.key.name)
     if not (whole.gflops or whole.gib.memory):
         return (
-            "There is nothing to compare with the roofs: the cost of no op is known, as none is "
-            "in a compiled program of the capture (XLA).",
+            "There is nothing to compare with the roofs: no op has a known cost, as none is in a "
+            "compiled program (XLA) of the capture.",
             f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops.",
         )
     if not roofs_of(device.peaks):
         return (
-            f"The ops reach {whole.gflops:,.3g} GFLOP/s and {whole.gib.hbm:,.3g} GiB/s; what the "
-            "device can do is not known.",
+            f"The ops reach {whole.gflops:,.3g} GFLOP/s and {whole.gib.hbm:,.3g} GiB/s; the peak "
+            "rates of the device are not known.",
             f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops, "
             f"with {first.gflops:,.3g} GFLOP/s.",
         )
@@ -87,7 +87,7 @@ def _reached(op: OpRoofline) -> str:
 
 
 def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
-    """Why numbers of ops may look odd."""
+    """Notes on ops whose numbers are incomplete or look odd."""
     remarks: list[Note] = []
     if not ops.ops:
         return remarks
@@ -98,17 +98,17 @@ def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
         remarks.append(
             Note("info", f"the cost of {len(without)} ops ({share:.1%} of the time of all) is not "
                  "known: they are in no compiled program of the capture, move nothing, or call "
-                 "code that nobody knows; they count as 0 float operations and bytes")
+                 "unknown code; they count as 0 float operations and bytes")
         )  # fmt: skip
     above = sum(cost.efficiency > 1 for _, cost in costs)
     if above:
         remarks.append(
-            Note("info", f"{above} ops are above their roof: what they start goes on after them "
-                 "(copy-start, copy-done), or what they read lay in a cache, or shapes tell more "
-                 "than is touched")
+            Note("info", f"{above} ops are above their roof: they start work that goes on after "
+                 "them (copy-start, copy-done), read from a cache, or touch less than their shapes "
+                 "suggest")
         )  # fmt: skip
     if device.hardware != "CPU_ONLY" and not (device.peaks.gflops and device.peaks.hbm_gb):
         remarks.append(
-            Note("info", "what the device can do is not known: rates have no utilization")
+            Note("info", "the peak rates of the device are not known: there is no utilization")
         )
     return remarks

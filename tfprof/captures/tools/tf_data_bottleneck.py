@@ -16,8 +16,6 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
 
-TOOL = "tf-data"
-
 _PS_PER_US = 1_000_000
 
 GRAPH = (
@@ -56,8 +54,8 @@ ITERATORS = (
 )
 
 _SLOW = (
-    "Some input pipelines took longer than 50 µs for an element. For each of them the iterator "
-    "that held it up is named, with what helps."
+    "Some input pipelines took longer than 50 µs for an element. For each of them the slowest "
+    "iterator is named, with what helps."
 )
 _FAST = (
     "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
@@ -67,7 +65,7 @@ _NONE = "No tf.data activity is in this capture. If the program uses tf.data, ca
 
 
 class _Slow(NamedTuple):
-    """A pipeline of a host, its slowest call, and what held up the slow ones."""
+    """A pipeline of a host with its slowest iterator."""
 
     host: Host
     data: TfData
@@ -90,11 +88,11 @@ def tf_data(
 
     Args:
         run: The run.
-        host: Only of one host.
-        step: Only calls that began in one step, by its number. What pipelines prepare ahead for it
-            was made in steps before.
+        host: Only this host.
+        step: Only calls that began in the step of this number. Elements that were prepared ahead
+            for it were made in earlier steps.
         classic: The reference's numbers: iterators whose ids are written as unsigned numbers
-            are one.
+            count as one.
 
     Raises:
         UsageError: There is no such host or step.
@@ -125,12 +123,12 @@ def tf_data(
         notes.append(Note("warning", _NONE))
     notes += [
         Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
-             "were looked at: self times are too large. Is the file damaged?", one.host.name)
+             "were analysed: self times are too large. Is the file damaged?", one.host.name)
         for one in pipelines
         if one.call.is_cut
     ]  # fmt: skip
     return ToolResult(
-        TOOL,
+        "tf-data",
         "tf.data bottleneck analysis",
         verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
         tables=tables,
@@ -147,7 +145,7 @@ def tf_data(
 def _calls_in(
     run: Run, step: int | None, *, classic: bool
 ) -> Callable[[Host, TfData], Sequence[Pipeline]]:
-    """What picks the pipelines of a host, with the calls that began in a step; all for None."""
+    """A function for the pipelines of a host with the calls that began in a step; all for None."""
     if step is None:
         return lambda host, data: data.pipelines
     steps = run_steps(run, classic=classic)
@@ -185,8 +183,8 @@ def _sentence(slow: _Slow, *, classic: bool) -> str:
     )
     if pipeline.is_first_slowest and not classic:
         said += (
-            " That was the first, while buffers may still have been empty; of the others the "
-            f"slowest took {_micros(pipeline.calls[1].duration_ps):,} µs."
+            " That was the first, when buffers may have been empty; the slowest of the others "
+            f"took {_micros(pipeline.calls[1].duration_ps):,} µs."
         )
     held = slow.held
     if held is not None:
@@ -231,16 +229,14 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
         iterator, held = one.bottleneck, one.held
-        cell, advised = "", ""
+        slowest, took = None, ""
         if held is not None:
-            blamed = held.iterator
-            cell = f"{blamed.type} ({blamed.long_name}), {held.share:.1%} of the slow calls"
-            advised = suggestion(blamed.type, blamed.long_name)[1]
+            slowest, took = held.iterator, f"{held.share:.1%} of the slow calls"
         elif iterator is not None:
-            blamed = one.data.iterators[iterator]
-            times = one.call.times[iterator]
-            cell = f"{blamed.type} ({blamed.long_name}), {_micros(times.self_ps):,} µs"
-            advised = suggestion(blamed.type, blamed.long_name)[1]
+            slowest = one.data.iterators[iterator]
+            took = f"{_micros(one.call.times[iterator].self_ps):,} µs"
+        cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
+        advised = suggestion(slowest.type, slowest.long_name)[1] if slowest else ""
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
@@ -267,47 +263,36 @@ def _iterators(pipelines: Sequence[_Slow]) -> Table:
     return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
 
 
-def _graph(slow: _Slow, *, classic: bool) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
-    for rank, call in enumerate(slow.pipeline.calls):
-        worst = call.bottleneck
-        for iterator in sorted(call.times):
-            known = slow.data.iterators.get(iterator)
-            parent = known.parent_id if known else 0
-            kind = 2 if iterator == worst else int(call.times[iterator].is_blocking)
-            rows.append((
-                _host_name(slow.host, classic),
-                slow.pipeline.name,
-                rank,
-                _shown_id(iterator, classic),
-                _shown_id(parent, classic) if parent else "",
-                kind,
-            ))  # fmt: skip
-    return rows
-
-
 def _shown_id(iterator: int, classic: bool) -> str:
     """An id as a number; the reference shows large ones as negative."""
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
 
 
 def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
-    """What iterators took of every call, with a label for each."""
-    rows = [row for one in pipelines for row in _graph(one, classic=classic)]
-    whole = Table("graph", GRAPH, rows).to_gviz()
-    places = [
-        (slow, call, iterator)
-        for slow in pipelines
-        for call in slow.pipeline.calls
-        for iterator in sorted(call.times)
-    ]
-    for row, (slow, call, iterator) in zip(whole["rows"], places, strict=True):
-        times = call.times[iterator]
-        known = slow.data.iterators.get(iterator)
-        start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
-        row["c"][3]["f"] = (
-            f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
-            f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
-            f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
-        )
-    return whole
+    """The time of iterators in every call, with a label for each."""
+    rows: list[tuple[Cell, ...]] = []
+    labels = []
+    calls = [(slow, *one) for slow in pipelines for one in enumerate(slow.pipeline.calls)]
+    for slow, rank, call in calls:
+        worst = call.bottleneck
+        for iterator in sorted(call.times):
+            times, known = call.times[iterator], slow.data.iterators.get(iterator)
+            parent = known.parent_id if known else 0
+            rows.append((
+                _host_name(slow.host, classic),
+                slow.pipeline.name,
+                rank,
+                _shown_id(iterator, classic),
+                _shown_id(parent, classic) if parent else "",
+                2 if iterator == worst else int(times.is_blocking),
+            ))  # fmt: skip
+            start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
+            labels.append(
+                f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
+                f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
+                f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
+            )
+    graph = Table("graph", GRAPH, rows).to_gviz()
+    for row, label in zip(graph["rows"], labels, strict=True):
+        row["c"][3]["f"] = label
+    return graph

@@ -23,9 +23,9 @@ from tfprof.captures.events.tpu.transfers import (
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.op_statistics import gib_per_s
 
 _PS_PER_US = 1e6
-_BYTES_PER_GIB = 1 << 30
 
 CHANNELS = (
     Column("step", "Step", "string"),
@@ -73,15 +73,15 @@ PARTS = (
     ("sparse_outfeed_us", "SparseCore outfeed"),
     ("idle_us", "Idle"),
 )
-"""Parts of a step; low-flops computation is what is left."""
+"""Parts of a step; low-flops computation is the rest."""
 
 
 class TpuPod:
-    """What TPU cores tell of each other.
+    """Steps, channels and collectives of the TPU cores of a run.
 
     Attributes:
         steps: Steps of the cores.
-        replicas: Of each core the replica of the program that it runs, where the file tells.
+        replicas: The replica of the program that each core runs, if known.
     """
 
     def __init__(self, run: Run, steps: RunSteps) -> None:
@@ -98,10 +98,11 @@ class TpuPod:
             self._collectives.setdefault(collective.step, []).append(collective)
 
     def tables(self, places: Sequence[int]) -> dict[str, Table]:
-        """Some steps, by name of the table; without those that have no rows."""
+        """The tables of some steps by name, without empty ones."""
         every = (
             self._core_table(places),
-            Table("channels", CHANNELS, self._channel_rows(places),
+            Table("channels", CHANNELS,
+                  [self._channel_row(one) for at in places for one in self._channels.get(at, ())],
                   title="Channels of send and receive"),
             Table("all_reduces", ALL_REDUCES, self._all_reduce_rows(places),
                   title="All-reduce and other collective ops"),
@@ -155,7 +156,7 @@ class TpuPod:
         return Table("cores", columns, rows, title="Parts of steps on TPU cores")
 
     def _parts_us(self) -> list[list[list[float]]]:
-        """Length of each step of each core, and its parts in the order of the columns."""
+        """For each core and step: its length, then its parts in the order of the columns."""
         tensor = [core for _, core in self._cores if not core.core.is_sparse]
         compute, sync = all_reduce_parts(tensor)
         parts = []
@@ -180,14 +181,11 @@ class TpuPod:
             parts.append((np.stack(columns, axis=1) / _PS_PER_US).tolist())
         return parts
 
-    def _channel_rows(self, places: Sequence[int]) -> list[tuple[Cell, ...]]:
-        return [self._channel_row(one) for place in places for one in self._channels.get(place, ())]
-
     def _channel_row(self, one: Channel) -> tuple[Cell, ...]:
-        bandwidth = one.n_bytes / _BYTES_PER_GIB / (one.latency_ps / 1e12) if one.latency_ps else 0
+        bandwidth = gib_per_s(one.n_bytes, one.latency_ps)
         return (
             self.steps.names[one.step], str(one.channel), one.source, one.target, one.n_bytes,
-            one.latency_ps / _PS_PER_US, float(bandwidth), one.send_delay_ps / _PS_PER_US,
+            one.latency_ps / _PS_PER_US, bandwidth, one.send_delay_ps / _PS_PER_US,
             one.occurrences, ", ".join(one.names),
         )  # fmt: skip
 
