@@ -1,8 +1,8 @@
 """Attributes of saved nodes, copied as bytes.
 
-The model keeps the few attributes that formulas read. The others are still in the serialized
-nodes that the ops come from, and there an attribute looks as it does in a ``ProfileNode``, apart
-from the field's number.
+The model keeps only the few attributes that formulas read. The others are copied from the
+serialized nodes of the ops, where an attribute is encoded as in a ``ProfileNode`` except for the
+number of the field.
 """
 
 from __future__ import annotations
@@ -37,11 +37,10 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
 
     Args:
         ops: The op table.
-        constants: Take tensors, too: the values of constants.
+        constants: Include tensors, the values of constants.
 
     Raises:
-        MalformedProfileError: Attributes of a loaded profile are damaged. Loading looks only at
-            those that it needs.
+        MalformedProfileError: Attributes of a loaded profile are damaged.
     """
     fields_by_row = [b""] * len(ops)
     for nodes in ops.definitions:
@@ -49,7 +48,8 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
         try:
             fields = _copy(messages, number, constants)
             if isinstance(nodes, SavedNodes):
-                _check(fields)
+                # Read as one map: loading has decoded only the attributes that it needs.
+                pb.ProfileNode.FromString(b"".join(fields))
         except (IrregularError, DecodeError):
             fields = _convert(messages, number, constants)
         for row, field in zip(nodes.rows.tolist(), fields, strict=True):
@@ -86,7 +86,7 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     keys = _key_beginnings(data, fields.start[order])
     unsorted = (owner[1:] == owner[:-1]) & (keys[1:] <= keys[:-1])
 
-    # Attributes of a node that stand side by side are one slice.
+    # Adjacent attributes of a node are one slice.
     first = np.ones(len(start), np.bool_)
     first[1:] = (owner[1:] != owner[:-1]) | (start[1:] != end[:-1])
     last = np.ones(len(start), np.bool_)
@@ -100,15 +100,6 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     for node in np.unique(owner[1:][unsorted]).tolist():
         copied[node] = _by_key(copied[node])
     return copied
-
-
-def _check(fields: list[bytes]) -> None:
-    """Read the attributes as one map: loading has looked only at those that it needs.
-
-    Raises:
-        DecodeError: Some attribute is damaged.
-    """
-    pb.ProfileNode.FromString(b"".join(fields))
 
 
 def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64]:
@@ -152,7 +143,7 @@ def _length_sizes(lengths: Int64Array) -> Int64Array:
 def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
     """Which attributes hold a tensor or a list of tensors.
 
-    An AttrValue holds one field, so that its first byte says which.
+    An AttrValue holds one field; its first byte gives the number of the field.
     """
     entries = Messages(fields.messages.data, fields.start, fields.start + fields.value)
     start, end = read_fields(entries, _VALUE).last_payload(_VALUE)
@@ -166,7 +157,7 @@ def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
 
 
 def _convert(messages: Messages, number: int, constants: bool) -> list[bytes]:
-    """The same by way of protobuf's objects."""
+    """The attributes of each node, read and written by protobuf."""
     converted = []
     for start, end in zip(messages.start.tolist(), messages.end.tolist(), strict=True):
         data = messages.data[start:end]

@@ -1,4 +1,4 @@
-"""A profile → ``ProfileProto``: what ``ProfilerFromFile`` of TensorFlow, and ``load``, read.
+"""A profile → ``ProfileProto``, which ``load`` and TensorFlow's ``ProfilerFromFile`` read.
 
 Maps are written in the order of their keys: equal profiles give equal bytes. The nodes come last,
 so that a file that is cut off still has the strings of its call stacks.
@@ -202,15 +202,9 @@ def _signed_varint(value: int) -> bytes:
 
 
 def _op_types(profile: Profile) -> list[bytes]:
-    """Op type, device and added types, in byte order.
-
-    An op seen only at run time has the type that its timeline label names; in classic mode, as
-    in the original, its own name.
-    """
+    """Op type, device and added types, in byte order."""
     ops = profile.ops
-    types = ops.op_ids.array
-    if not profile.classic:
-        types = np.where(ops.label_op_ids.array >= 0, ops.label_op_ids.array, types)
+    types = ops.type_ids(classic=profile.classic)
     encoded: dict[tuple[int, ...], bytes] = {}
     fields = []
     for row, ids in enumerate(zip(types.tolist(), ops.device_ids.array.tolist(), strict=True)):
