@@ -21,7 +21,7 @@ from tfprof.profiles.read.profile_ops import OpReader
 from tfprof.profiles.read.profile_plan import Tables, scan_profile
 from tfprof.profiles.read.profile_steps import EXECS, read_steps
 from tfprof.wire import messages as pb
-from tfprof.wire.lockstep import IrregularError
+from tfprof.wire.lockstep import PADDING, IrregularError
 from tfprof.wire.parsing import parse
 from tfprof.wire.scan import Texts
 from tfprof.wire.walk import WireError, walk
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 MOST_SMALL_STEPS = 10_000
 LEAST_STEP_BYTES = 100
 """More steps than ``MOST_SMALL_STEPS`` are read only if each takes so many bytes."""
-
-_PADDING = bytes(16)
-"""After the nodes, as ``lockstep`` reads some bytes beyond them."""
 
 
 def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Profile:
@@ -127,9 +124,9 @@ def _definitions(rows: Int64Array, nodes: Texts) -> SavedNodes:
     first = 0
     if not isinstance(data, bytes):
         first = int(start.min(initial=len(data)))
-        data = bytes(data[first : int(end.max(initial=0)) + len(_PADDING)])
-    if end.max(initial=0) - first + len(_PADDING) > len(data):
-        data += _PADDING
+        data = bytes(data[first : int(end.max(initial=0)) + len(PADDING)])
+    if end.max(initial=0) - first + len(PADDING) > len(data):
+        data += PADDING
     return SavedNodes(rows, data, start - first, end - first)
 
 

@@ -17,14 +17,14 @@ from tfprof.wire import messages as pb
 from tfprof.wire.elements import split
 from tfprof.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
 from tfprof.wire.parsing import parse
+from tfprof.wire.walk import LENGTH_DELIMITED
 
 _NODE = 1  # of GraphDef
 _ATTR, _ATTRS = 5, 11  # of NodeDef and of ProfileNode
-_LENGTH_DELIMITED = 2
-_KEY_TAG = 1 << 3 | _LENGTH_DELIMITED  # of a map entry
+_KEY_TAG = 1 << 3 | LENGTH_DELIMITED  # of a map entry
 _LONGEST_KEY = 127  # whose length takes one byte
 _LOADED = "the loaded profile"
-_ATTRS_TAG = _ATTRS << 3 | _LENGTH_DELIMITED
+_ATTRS_TAG = _ATTRS << 3 | LENGTH_DELIMITED
 _VALUE = 2  # of a map entry
 _LIST = 1  # of AttrValue
 _LIST_TAG, _TENSOR_TAG = _LIST << 3 | 2, 8 << 3 | 2  # of AttrValue; lists hold tensors as 8, too
@@ -76,7 +76,7 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     data = np.frombuffer(messages.data, np.uint8).copy()
     end = fields.start + fields.value
     start = fields.start - 1 - _length_sizes(fields.value)
-    if not (data[start] == number << 3 | _LENGTH_DELIMITED).all():
+    if not (data[start] == number << 3 | LENGTH_DELIMITED).all():
         raise IrregularError
     data[start] = _ATTRS_TAG
     order = np.lexsort((start, fields.owner))
@@ -145,7 +145,7 @@ def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
 
     An AttrValue holds one field; its first byte gives the number of the field.
     """
-    entries = Messages(fields.messages.data, fields.start, fields.start + fields.value)
+    entries = fields.payloads(np.arange(len(fields.start)))
     start, end = read_fields(entries, _VALUE).last_payload(_VALUE)
     first = np.where(start < end, data[start], 0)
     is_tensor: BoolArray = first == _TENSOR_TAG

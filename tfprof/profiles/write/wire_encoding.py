@@ -11,12 +11,12 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.wire.varints import (
-    LENGTH_DELIMITED,
     length_delimited,
     length_delimited_tag,
     put_varints,
     varint_sizes,
 )
+from tfprof.wire.walk import LENGTH_DELIMITED
 
 _KEY_TAG = 1 << 3
 _VALUE_TAG = 2 << 3

@@ -27,9 +27,7 @@ class RunTrace:
         is_full: Whether the run holds the times of GPU kernels.
     """
 
-    _holder: weakref.ref[RunTrace] | None = (
-        None  # of the process
-    )
+    _holder: weakref.ref[RunTrace] | None = None  # of the process
 
     def __init__(self, options: Any = None) -> None:
         from tensorflow.core.protobuf.config_pb2 import RunOptions
