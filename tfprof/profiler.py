@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from tfprof.files.checkpoint import Checkpoint
     from tfprof.files.open import Source
 
-_MOST_LISTED = 8
-"""If there are more steps, only the first and the last are named."""
+_MOST_LISTED = 8  # of more steps, the first and the last
 
 
 class Profiler:
@@ -74,9 +73,7 @@ class Profiler:
 
     @classmethod
     def load(cls, source: Source, *, classic: bool | None = None, recover: bool = False) -> Self:
-        """A profiler from a saved profile, to which more steps may be added.
-
-        The float operations of its ops are those that were saved.
+        """A profiler from a saved profile, with its float operations; steps may be added.
 
         Args:
             source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
@@ -84,8 +81,7 @@ class Profiler:
             recover: Load what is left of a damaged profile; ``notices`` say what is missing.
 
         Raises:
-            InputError: The profile cannot be read, is something else or, without ``recover``,
-                damaged.
+            InputError: It cannot be read, is something else or, without ``recover``, damaged.
         """
         from tfprof.profiles.read.profile_proto import read_profile
 
@@ -110,8 +106,8 @@ class Profiler:
 
         Args:
             run: A run of ``tfprof.tools.open_run``, or an argument for it.
-            graph: The graph that ran, as for ``Profiler``: for shapes, float operations and data
-                flow. Without one, the ops are those that the capture names.
+            graph: The graph that ran, as for ``Profiler``, with shapes and data flow. Without one,
+                the ops are those that the capture names.
             host: Only this host. By default all, as tasks whose steps add up.
             classic: As for ``Profiler``.
 
@@ -264,8 +260,7 @@ class Profiler:
 
         Args:
             checkers: As for ``advise``.
-            show_library_frames: Name the innermost line of a call stack, even if it is a
-                library's, instead of the innermost line of the user's own code.
+            show_library_frames: Name the innermost line of a call stack, even a library's.
 
         Raises:
             UsageError: There is no checker of that name, or the profiler is in classic mode,
@@ -303,8 +298,7 @@ class Profiler:
             EmptyProfileError: The code view has no call stacks to show.
         """
         kind = view_kind(cmd)
-        if options is None:
-            options = UNASKED
+        options = UNASKED if options is None else options
         if isinstance(options, Mapping):
             options = {**options, "output": "none"}
         return self._session.view(kind, parse_options(options, classic=self.classic))
@@ -312,12 +306,9 @@ class Profiler:
     def output_files(
         self, cmd: str, options: Mapping[str, Any] | None = None
     ) -> Iterator[OutputFile]:
-        """The files of a view's ``output``, without writing them.
+        """Path and content of each file of a view's ``output``, without writing them.
 
         Arguments and errors as in ``view``.
-
-        Yields:
-            Path and content of each; none if the output is no file.
         """
         kind = view_kind(cmd)
         parsed = parse_options(UNASKED if options is None else options, classic=self.classic)
@@ -346,7 +337,7 @@ class Profiler:
             return b"".join(self._chunks(constants))
 
     def save(self, path: str | os.PathLike[str], *, constants: bool = True) -> None:
-        """Write ``serialize_to_string`` to a file, which may exist; errors as there.
+        """Write ``serialize_to_string`` to a file, which may exist. Arguments and errors as there.
 
         Raises:
             InputError: The file cannot be written; one that existed is unchanged.

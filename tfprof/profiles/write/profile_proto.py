@@ -7,7 +7,6 @@ so that a file that is cut off still has the strings of its call stacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -47,8 +46,8 @@ _LARGEST = MAX_MESSAGE_BYTES - (1 << 24)
 """Bytes of nodes, without their tags and lengths."""
 
 
-def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
-    """Everything a ProfileProto can say about a profile.
+def profile_to_chunks(profile: Profile, *, constants: bool = True) -> Iterator[bytes]:
+    """A profile as the bytes of a ProfileProto, some thousand nodes at a time.
 
     Args:
         profile: The profile.
@@ -57,14 +56,6 @@ def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
     Raises:
         UsageError: It would be larger than protobuf's 2 GiB.
         MalformedProfileError: The profile was loaded, and attributes of its ops are damaged.
-    """
-    return b"".join(chain.from_iterable(_groups(profile, constants)))
-
-
-def profile_to_chunks(profile: Profile, *, constants: bool = True) -> Iterator[bytes]:
-    """The same, some thousand nodes at a time.
-
-    Arguments and errors as in ``profile_to_bytes``.
     """
     return map(b"".join, _groups(profile, constants))
 
