@@ -27,7 +27,6 @@ def _compiled() -> Any:
 
 
 def _column(values: Int64Array) -> Int64Array:
-    """A column for the compiled walks."""
     return np.ascontiguousarray(values, np.int64)
 
 

@@ -151,7 +151,6 @@ def subtree_heights(parents: Int64Array) -> Int64Array:
 
 
 def _engine() -> Any:
-    """The module whose ``encode`` and ``heights`` are to be used."""
     return _native if _native is not None and is_native() else _encode_pure
 
 
@@ -163,7 +162,6 @@ def _table(descriptor: Any, columns: Mapping[str, Column], n_rows: int) -> Table
 
 
 def _field(field: Any, column: Column, n_rows: int) -> Field:
-    """A field for the engines, with checked arrays."""
     if _n_rows(column) != n_rows:
         raise ValueError(f"{field.name} has {_n_rows(column)} rows, not {n_rows}")
     in_map = _is_map_entry(field.containing_type)

@@ -172,7 +172,6 @@ def _prefixes(
 
 
 def _encoded(fields: list[Field], n_rows: int) -> list[bytes]:
-    """The fields of each row."""
     parts: list[Iterable[bytes]] = []
     for together, group in groupby(fields, lambda f: f.kind == Kind.NUMBERS and not f.keep):
         members = list(group)

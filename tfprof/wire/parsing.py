@@ -92,7 +92,6 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
 
 
 def _remedy(name: str) -> str:
-    """Advice about a message that is too large."""
     remedy = _SMALLER.get(name, "Record fewer steps, or split the file")
     if name in _SCANNED and not is_native():
         remedy += ". The compiled reader, which is not in use here, takes larger ones"
@@ -177,7 +176,6 @@ class _Step(NamedTuple):
 
 
 def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descriptor) -> _Step | None:
-    """The first broken field of one message, or None."""
     fields = descriptor.fields_by_number
     seen: dict[int, int] = {}
     groups: list[Field] = []

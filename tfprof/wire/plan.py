@@ -360,7 +360,6 @@ class Plan:
         action.slot = values.add("value", "number" if is_number else "text")
 
     def _nested(self, level: int, field: FieldDescriptor) -> int:
-        """The level of a singular message."""
         known = self.levels[level].get(field.number)
         if known is not None and known.kind is Kind.MESSAGE:
             return known.level

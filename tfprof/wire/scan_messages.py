@@ -69,8 +69,6 @@ def message_class_of(plan: Plan) -> Any:
 
 
 class _Reader:
-    """Fills the tables of a plan, one after the other."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._slots: list[list[Any]] = [[] for _ in plan.tables]
@@ -133,7 +131,6 @@ class _Reader:
         slots[action.which : action.which + 3] = which, value, length
 
     def _places(self, texts: Any) -> tuple[list[int], list[int]]:
-        """Put texts into the buffer."""
         starts, lengths = [], []
         for text in texts:
             starts.append(self._size)

@@ -52,8 +52,6 @@ def scan_numpy(plan: Plan, data: bytes) -> list[Columns]:
 
 
 class _Reader:
-    """Fills the tables of a plan."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.slots = [

@@ -211,7 +211,6 @@ def parameter_count(shape: Shape) -> int:
 
 
 def _parameters(profile: Profile, shape_ids: Int64Array, classic: bool) -> Int64Array:
-    """Parameters of ops with these shapes."""
     counts = [parameter_count(shape) for shape in profile.ops.shapes.shapes.values]
     counts.append(0)  # for "no shape", id -1
     wrapped = np.array([(count + 2**63) % 2**64 - 2**63 for count in counts], np.int64)[shape_ids]

@@ -165,7 +165,6 @@ def _table(kind: type[TableT], columns: Columns, values: Columns) -> TableT:
 
 
 def _of_nodes(table: TableT, rows: NumberMap) -> TableT:
-    """Without the entries of unknown nodes."""
     return taken_rows(table, (table.rows == NO_OP) | (rows.find(table.rows) >= 0))
 
 

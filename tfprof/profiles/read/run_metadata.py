@@ -158,7 +158,6 @@ def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
 
 
 def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
-    """Place, name and label of the stats whose op is not known."""
     texts, labels = stats.text("node_name"), stats.text("timeline_label")
     return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
 
@@ -188,7 +187,6 @@ def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColu
 
 
 def _read_outputs(outputs: Columns) -> OutputColumns:
-    """Every output with an allocation description."""
     allocated = outputs.number(f"{_ALLOCATION}.allocated_bytes")
     requested = outputs.number(f"{_ALLOCATION}.requested_bytes")
     columns = [

@@ -126,7 +126,6 @@ def _decoder() -> Callable[[bytes], Shape]:
 
 
 def _texts_of_rows(rows: Int64Array) -> Texts:
-    """The numbers of each row as bytes."""
     size = rows.shape[1] * rows.itemsize
     n_rows = len(rows)
     return Texts(rows.tobytes(), np.arange(n_rows) * size, np.full(n_rows, size, np.int64))

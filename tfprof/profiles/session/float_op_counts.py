@@ -164,7 +164,6 @@ class FloatOpCounts:
         return self._registered_rows() | logged
 
     def _rows_of_log(self) -> Int64Array:
-        """Rows of the ops whose float operations the op log gives."""
         ops = self._profile.ops
         if self._logged_rows[0] != len(ops):
             ids = [ops.names.ids.get(name, -1) for name in self._logged]

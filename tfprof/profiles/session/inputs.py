@@ -151,7 +151,6 @@ class GraphSource:
         return self._flops.program()
 
     def _known_names(self) -> KnownNames:
-        """What a reader of run metadata needs to know about the ops."""
         is_op = np.append(self._profile.ops.row_of_name.array >= 0, np.False_)
         self._index_names()
         return KnownNames(

@@ -100,8 +100,6 @@ def _devices_of(run: pb.RunMetadata, classic: bool) -> list[tuple[str, list[pb.N
 
 
 class _Writer:
-    """Writes the profile of one device."""
-
     def __init__(self, profile: Profile, tables: PprofTables, device: str, classic: bool) -> None:
         self._profile = profile
         self._tables = tables

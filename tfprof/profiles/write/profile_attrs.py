@@ -17,6 +17,7 @@ from tfprof.wire import messages as pb
 from tfprof.wire.elements import split
 from tfprof.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
 from tfprof.wire.parsing import parse
+from tfprof.wire.varints import varint_sizes
 from tfprof.wire.walk import LENGTH_DELIMITED
 
 _NODE = 1  # of GraphDef
@@ -75,7 +76,7 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     fields = read_fields(messages, number)
     data = np.frombuffer(messages.data, np.uint8).copy()
     end = fields.start + fields.value
-    start = fields.start - 1 - _length_sizes(fields.value)
+    start = fields.start - 1 - varint_sizes(fields.value.view(np.uint64))
     if not (data[start] == number << 3 | LENGTH_DELIMITED).all():
         raise IrregularError
     data[start] = _ATTRS_TAG
@@ -127,17 +128,8 @@ def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64
 
 
 def _by_key(field: bytes) -> bytes:
-    """Attributes in the order of their names."""
     attrs = parse(pb.ProfileNode, field, source=_LOADED)
     return attrs.SerializeToString(deterministic=True)
-
-
-def _length_sizes(lengths: Int64Array) -> Int64Array:
-    """Bytes that each length takes as a varint."""
-    sizes = np.ones(len(lengths), np.int64)
-    for bits in range(7, 35, 7):
-        sizes += lengths >= 1 << bits
-    return sizes
 
 
 def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:

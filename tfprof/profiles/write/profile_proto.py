@@ -208,7 +208,6 @@ def _op_types(profile: Profile) -> list[bytes]:
 
 
 def _devices(name: str) -> bytes:
-    """The canonical device and its host."""
     host = Device.from_name(name).host_name
     return length_delimited(_CANONICAL_DEVICE, name.encode()) + length_delimited(
         _HOST_DEVICE, host.encode()

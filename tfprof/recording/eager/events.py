@@ -94,8 +94,6 @@ def _start_nanos(space: pb.XSpace) -> int:
 
 
 class _Stats:
-    """Stats of a plane's events, by name."""
-
     def __init__(self, plane: pb.XPlane) -> None:
         self._names = {key: metadata.name for key, metadata in plane.stat_metadata.items()}
         self.has_launches = "correlation_id" in self._names.values()

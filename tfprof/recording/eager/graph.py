@@ -286,7 +286,6 @@ class ProgramGraph:
         )
 
     def _place(self, log: EventLog, owner: Execution | Dataset | None) -> _Place:
-        """Scope of the ops that something ran."""
         chain: list[Execution] = []
         while isinstance(owner, Execution) and id(owner) not in self._places:
             chain.append(owner)

@@ -45,8 +45,6 @@ def runs_of_steps(
 
 
 class _Run:
-    """Builds the run metadata of a step."""
-
     def __init__(self) -> None:
         self.message = pb.RunMetadata()
         self._blocks: dict[str, pb.DeviceStepStats] = {}

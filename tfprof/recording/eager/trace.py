@@ -206,7 +206,6 @@ def profile_recording(
 def _op_log_columns(
     stacks: Mapping[str, tuple[Frame, ...]], float_ops: Mapping[str, int], trainable: Sequence[str]
 ) -> OpLogColumns:
-    """Call stacks, float operations and trainable variables."""
     columns = OpLogColumns()
     for name, stack in stacks.items():
         columns.names.append(name)

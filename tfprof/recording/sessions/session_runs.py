@@ -40,8 +40,6 @@ class RunObserver(Protocol):
 
 
 class _Watch:
-    """One replacement of ``BaseSession.run``, and its observers."""
-
     def __init__(self, session_class: Any) -> None:
         self.session_class = session_class
         self.original = session_class.run
