@@ -188,7 +188,7 @@ TABLES = (
     ),
     Table(
         "allocator_levels",
-        "one row for each execution and allocator: its memory in use when the execution ended",
+        "one row for each execution and allocator: its memory in use when that ended",
         (
             _STEP,
             _OP,
