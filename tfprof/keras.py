@@ -6,7 +6,7 @@
     model.fit(data, callbacks=[callback])
     print(callback.profiler.report("scope"))
 
-Keras is imported when ``ProfilerCallback`` is first asked for.
+Keras is imported when ``ProfilerCallback`` is first used.
 """
 
 from __future__ import annotations
@@ -53,22 +53,21 @@ def _make_callback_class() -> type:
 
         Each batch is a step of the profile, with the batch's number. As in Keras' own
         ``profile_batch``, batches count from 1 over all epochs, and both ends of the range are
-        recorded; with ``steps_per_execution`` a batch is what Keras runs at once. What runs
-        between batches, such as validation, is not part of the profile. The layers of the model
-        are scopes of their names. See ``tfprof.trace`` for what a profile holds.
+        recorded; with ``steps_per_execution`` a batch is what Keras runs at once. Work between
+        batches, such as validation, is not recorded. The layers of the model are scopes of their
+        names. See ``tfprof.trace`` for what a profile holds.
 
-        Nothing that goes wrong here ends the training: it becomes one ``TfprofWarning``. When
-        ``fit`` ends early or raises, what was recorded until then is the profile.
+        An error here never ends the training: it becomes one ``TfprofWarning``. If ``fit`` ends
+        early or raises, the profile holds what was recorded until then.
 
         Args:
             steps: First and last batch to record, or one batch.
             dir: Folder for the file ``profile_<last recorded batch>``, which
-                ``Profiler.load`` reads; made if it is not there. None writes no file.
+                ``Profiler.load`` reads; made if missing. None writes no file.
             classic: As for ``Profiler``.
 
         Raises:
-            UsageError: ``steps`` is no such range, or Keras runs on another backend than
-                TensorFlow.
+            UsageError: ``steps`` is no such range, or Keras has another backend than TensorFlow.
         """
 
         def __init__(

@@ -1,4 +1,4 @@
-"""One question, one call: ``profile`` and ``advise``, as in ``tf.compat.v1.profiler``."""
+"""``profile`` and ``advise``: a view or a check in one call, as in ``tf.compat.v1.profiler``."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _not_zero(checkers: Wanted | int) -> Wanted:
 def _one_shot(
     graph: Any, op_log: Source | None, run_meta: Source | None, classic: bool | None
 ) -> Session:
-    """A session with one step at most, which is known before anybody asks."""
+    """A session with one step at most, which is added before any view."""
     session = new_session(graph, op_log, classic=classic, one_shot=True)
     if run_meta is not None:
         session.add_run(0, run_meta)

@@ -1,4 +1,4 @@
-"""``open_profile``: a profiler from whatever files there are of a run."""
+"""``open_profile``: a profiler from the files of a run."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
     """A profiler from files of any kind.
 
-    The content of each file says what it is: a GraphDef, MetaGraphDef or SavedModel,
+    The kind of each file follows from its content: a GraphDef, MetaGraphDef or SavedModel,
     RunMetadata of any number of steps, an OpLogProto, a checkpoint; or a saved profile, which
-    holds all of these. What the TensorFlow 2 profiler has captured (a log folder, a run folder,
-    ``.xplane.pb`` files) takes the place of run metadata. Steps of run metadata have the numbers
-    at the ends of the names, as in ``run_meta_100.pb``, if all have one of their own; else they
-    are counted from 0.
+    holds all of these. A capture of the TensorFlow 2 profiler (a log folder, a run folder,
+    ``.xplane.pb`` files) replaces run metadata. Steps of run metadata have the numbers at the
+    ends of their names, as in ``run_meta_100.pb``, if these are distinct; else they are counted
+    from 0.
 
     Args:
         paths: Files (binary or text, also ``.gz``, ``.xz`` or ``.zst``) and folders that hold them.
@@ -40,10 +40,10 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
 
     Raises:
         InputError: A path cannot be read.
-        UnknownFormatError: A file is nothing that a profile is made of; the message says what
+        UnknownFormatError: A file is of no kind that a profile is made of; the message says what
             it looks like.
         EmptyProfileError: A folder holds no file of a run.
-        UsageError: Two files where there can be one, or a profile beside its parts.
+        UsageError: There are two files of a kind, or a profile together with its parts.
 
     Example:
         >>> import tfprof
@@ -59,7 +59,7 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
 
 
 def split_captures(paths: Sequence[PathT]) -> tuple[list[PathT], list[PathT]]:
-    """What the TensorFlow 2 profiler has captured, and the other paths."""
+    """Paths of captures of the TensorFlow 2 profiler, and the other paths."""
     chosen = [is_capture(path) for path in paths]
     return list(compress(paths, chosen)), [
         path for path, is_chosen in zip(paths, chosen, strict=True) if not is_chosen
@@ -78,14 +78,14 @@ def profiler_of_captures(
 
     Args:
         captures: A log folder, a run folder, or the files of a run.
-        files: A graph and a checkpoint, if there are any; nothing else.
+        files: A graph and a checkpoint, if any; nothing else.
         classic: As for ``Profiler``.
         watch: Follows the progress.
-        run: The same captures, if they have been read before.
+        run: The same captures, if they were read before.
 
     Raises:
-        UsageError: They do not go together.
-        InputError: One cannot be used.
+        UsageError: The files do not go together.
+        InputError: A file cannot be used.
     """
     files = files or RunFiles()
     beside = next((f for f in (files.profile, files.op_log, *files.runs.values()) if f), None)
@@ -120,8 +120,8 @@ def profiler_of(
         watch: Follows the progress.
 
     Raises:
-        UsageError: They do not go together, or are not enough.
-        InputError: One cannot be used.
+        UsageError: The files do not go together, or are not enough.
+        InputError: A file cannot be used.
     """
     _check(files)
     watch = watch or Unwatched()
@@ -131,7 +131,7 @@ def profiler_of(
         loaded = files.profile.load(watch)
         watch.stage(f"decoding {files.profile.path}")
         profiler = Profiler.load(loaded, classic=classic, recover=recover)
-        _tell_of_others(profiler, files)
+        _note_other_profiles(profiler, files)
     else:
         profiler = _from_parts(files, classic, watch)
     if files.checkpoint is not None:
@@ -140,8 +140,7 @@ def profiler_of(
     return profiler
 
 
-def _tell_of_others(profiler: Profiler, files: RunFiles) -> None:
-    """A notice of the profiles that were left in the folder."""
+def _note_other_profiles(profiler: Profiler, files: RunFiles) -> None:
     assert files.profile is not None
     names = [Path(file.path).name for file in files.other_profiles]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
@@ -179,8 +178,7 @@ def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler
 def _load_ahead(files: Sequence[RunFile], watch: Watch) -> Iterator[LoadedFile]:
     """Load files, in order; threads load the next ones while one is in use.
 
-    Nothing but the time depends on them. What comes out of pipes is waited for right here, where
-    Ctrl-C ends it.
+    Pipes are read without threads, so that Ctrl-C ends the wait.
     """
     n_threads = number_of_threads(None)
     if n_threads == 1 or len(files) == 1 or not all(is_ordinary_file(file.path) for file in files):

@@ -1,4 +1,4 @@
-"""``Profiler``, the class that everything else is made with."""
+"""``Profiler``, the main class of the package."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from tfprof.files.checkpoint import Checkpoint
     from tfprof.files.open import Source
 
-
-_MOST_LISTED = 8
-"""Steps that are named one by one."""
+_MOST_LISTED = 8  # of more steps, the first and the last
 
 
 class Profiler(ShownInNotebooks):
@@ -51,8 +49,8 @@ class Profiler(ShownInNotebooks):
             eagerly; else the ops are those that the run metadata name.
         op_log: Types, float operations and call stacks to add: an OpLogProto as message, bytes
             or path.
-        classic: Reproduce the original where it is wrong (see docs/differences.md). None asks
-            the environment variable ``TFPROF_CLASSIC``.
+        classic: Reproduce the original where it is wrong (see docs/differences.md). None: as
+            the environment variable ``TFPROF_CLASSIC`` says.
 
     Raises:
         UsageError: An argument is of the wrong type.
@@ -76,9 +74,7 @@ class Profiler(ShownInNotebooks):
 
     @classmethod
     def load(cls, source: Source, *, classic: bool | None = None, recover: bool = False) -> Self:
-        """A profiler from a saved profile, to which more steps may be added.
-
-        The float operations of its ops are those that were saved.
+        """A profiler from a saved profile, with its float operations; steps may be added.
 
         Args:
             source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
@@ -86,8 +82,7 @@ class Profiler(ShownInNotebooks):
             recover: Load what is left of a damaged profile; ``notices`` say what is missing.
 
         Raises:
-            InputError: The profile cannot be read, is something else or, unless it is to be
-                recovered, damaged.
+            InputError: It cannot be read, is something else or, without ``recover``, damaged.
         """
         from tfprof.profiles.read.profile_proto import read_profile
 
@@ -103,18 +98,18 @@ class Profiler(ShownInNotebooks):
         host: str | None = None,
         classic: bool | None = None,
     ) -> Self:
-        """A profiler of what the TensorFlow 2 profiler has captured.
+        """A profiler of a capture of the TensorFlow 2 profiler.
 
-        Ops on threads and kernels on devices become runs of ops, step by step; memory that ops
-        allocate and the calls that the Python tracer saw come along. ``notices`` tell what is in
-        no step or belongs to no op. Stages of input pipelines are no ops (``tfprof.tools.tf_data``
-        shows them), and neither are instructions of XLA on a CPU (``tfprof.tools.hlo_stats``).
+        Ops on threads and kernels on devices become runs of ops, step by step, with their memory
+        and, from the Python tracer, their call stacks. ``notices`` say what is in no step or
+        belongs to no op. Stages of input pipelines (``tfprof.tools.tf_data``) and instructions of
+        XLA on a CPU (``tfprof.tools.hlo_stats``) are no ops.
 
         Args:
-            run: A run of ``tfprof.tools.open_run``, or what that takes.
-            graph: The graph that ran, as for ``Profiler``: for shapes, float operations and data
-                flow. Without one, the ops are those that the capture names.
-            host: Only one host. Of several, hosts are tasks whose steps add up.
+            run: A run of ``tfprof.tools.open_run``, or an argument for it.
+            graph: The graph that ran, as for ``Profiler``, with shapes and data flow. Without one,
+                the ops are those that the capture names.
+            host: Only this host. By default all, as tasks whose steps add up.
             classic: As for ``Profiler``.
 
         Raises:
@@ -139,22 +134,22 @@ class Profiler(ShownInNotebooks):
         """What it holds: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
         steps = self.steps
         if len(steps) > _MOST_LISTED:
-            said = f"{len(steps):,} steps from {steps[0]} to {steps[-1]}"
+            steps_text = f"{len(steps):,} steps from {steps[0]} to {steps[-1]}"
         elif steps:
-            said = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"
+            steps_text = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"
         else:
-            said = "no steps"
+            steps_text = "no steps"
         mode = ", classic mode" if self.classic else ""
-        return f"<tfprof.Profiler: {len(self._session.profile.ops):,} ops, {said}{mode}>"
+        return f"<tfprof.Profiler: {len(self._session.profile.ops):,} ops, {steps_text}{mode}>"
 
     @property
     def classic(self) -> bool:
-        """Whether it reproduces the original where that is wrong."""
+        """Whether it reproduces the original where the original is wrong."""
         return self._session.profile.classic
 
     @property
     def coverage(self) -> float:
-        """Share of the ops that were seen running, 0 to 1."""
+        """Share of the ops that ran in some step, 0 to 1."""
         return self._session.profile.coverage
 
     @property
@@ -164,7 +159,7 @@ class Profiler(ShownInNotebooks):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a reader of the results should know: dropped, repaired or partial data."""
+        """What to know when reading the results: dropped, repaired or partial data."""
         return self._session.profile.notices.as_tuple()
 
     def add_step(self, step: int, run_meta: Source) -> None:
@@ -199,7 +194,7 @@ class Profiler(ShownInNotebooks):
         are read when shown, from the checkpoint added last, and not saved with the profile.
 
         Args:
-            source: A ``Checkpoint``, or what ``open_checkpoint`` takes.
+            source: A ``Checkpoint``, or an argument for ``open_checkpoint``.
 
         Raises:
             InputError: It cannot be read, is something else or is damaged.
@@ -240,8 +235,8 @@ class Profiler(ShownInNotebooks):
         """Check the run; the reports are printed to ``sys.stdout`` and returned.
 
         Args:
-            checkers: Names of checkers and callables as a list, TensorFlow's dict (whose values
-                have never meant anything) or one name; by default all.
+            checkers: A list of names of checkers and callables, TensorFlow's dict (whose values
+                have no meaning) or one name; by default all.
             options: TensorFlow's name for the same.
 
         Raises:
@@ -262,16 +257,15 @@ class Profiler(ShownInNotebooks):
     def findings(
         self, checkers: Wanted = None, *, show_library_frames: bool = False
     ) -> list[Finding]:
-        """Check the run; what was found, checker by checker, and nothing is printed.
+        """Check the run; returns the findings, checker by checker, and prints nothing.
 
         Args:
             checkers: As for ``advise``.
-            show_library_frames: Blame the innermost line of a call stack even if it is a
-                library's, not the innermost one of the user's own code.
+            show_library_frames: Name the innermost line of a call stack, even a library's.
 
         Raises:
             UsageError: There is no checker of that name, or the profiler is in classic mode,
-                which has TensorFlow's reports only.
+                which has only TensorFlow's reports.
 
         Example:
             >>> import tfprof
@@ -293,7 +287,7 @@ class Profiler(ShownInNotebooks):
         return CheckContext(profile, views, show_library_frames=show_library_frames)
 
     def view(self, cmd: str, options: Mapping[str, Any] | None = None) -> ViewTree:
-        """A view as a light object: columns and rows, no protobuf, nothing written.
+        """A view as columns and rows; nothing is written.
 
         Args:
             cmd: ``scope``, ``graph``, ``op`` or ``code``.
@@ -305,8 +299,7 @@ class Profiler(ShownInNotebooks):
             EmptyProfileError: The code view has no call stacks to show.
         """
         kind = view_kind(cmd)
-        if options is None:
-            options = UNASKED
+        options = UNASKED if options is None else options
         if isinstance(options, Mapping):
             options = {**options, "output": "none"}
         return self._session.view(kind, parse_options(options, classic=self.classic))
@@ -314,12 +307,9 @@ class Profiler(ShownInNotebooks):
     def output_files(
         self, cmd: str, options: Mapping[str, Any] | None = None
     ) -> Iterator[OutputFile]:
-        """The files that a view's ``output`` asks for, one after the other, without writing them.
+        """Path and content of each file of a view's ``output``, without writing them.
 
         Arguments and errors as in ``view``.
-
-        Yields:
-            Path and content of each; none if the output is no file.
         """
         kind = view_kind(cmd)
         parsed = parse_options(UNASKED if options is None else options, classic=self.classic)
@@ -338,23 +328,20 @@ class Profiler(ShownInNotebooks):
         """The whole profile as the bytes of a ProfileProto, for ``load`` and for TensorFlow.
 
         Args:
-            constants: Keep the tensors among the attributes of ops: the values of constants.
+            constants: Keep the values of constants, which are attributes of ops.
 
         Raises:
             UsageError: It would be larger than 2 GiB.
-            MalformedProfileError: It was loaded, and attributes of its ops are damaged.
+            MalformedProfileError: The profile was loaded, and attributes of its ops are damaged.
         """
-        from tfprof.profiles.write.profile_proto import profile_to_bytes
-
         with self._session.lock:
-            return profile_to_bytes(self._session.complete(), constants=constants)
+            return b"".join(self._chunks(constants))
 
     def save(self, path: str | os.PathLike[str], *, constants: bool = True) -> None:
-        """Write what ``serialize_to_string`` gives to a file; one that is there is overwritten.
+        """Write ``serialize_to_string`` to a file, which may exist. Arguments and errors as there.
 
         Raises:
-            InputError: The file cannot be written. What was there before is still there.
-            UsageError: It would be larger than 2 GiB.
+            InputError: The file cannot be written; one that existed is unchanged.
         """
         with self._session.lock:
             write_file(path, self._chunks(constants), overwrite=True)
@@ -362,8 +349,8 @@ class Profiler(ShownInNotebooks):
     def merge(self, *others: Profiler) -> Profiler:
         """One profiler of several profiles of a program: of its workers, or of parts of a run.
 
-        None of the profilers changes. Ops are united by name, what the first one knows of them
-        wins; executions of the same step add up. The result has no live graph.
+        None of the profilers changes. Ops of the same name are one, with the facts of the first
+        profiler; executions of the same step add up. The result has no live graph.
 
         Args:
             others: Other profilers; their classic mode has no effect.
@@ -385,7 +372,7 @@ class Profiler(ShownInNotebooks):
         return profile_to_chunks(self._session.complete(), constants=constants)
 
     def __seen_program__(self, static: bool) -> SeenProgram:
-        """The graph with its functions, and what runs have shown, as ``flops`` asks for it."""
+        """The graph with its functions, and the control flow of its runs, for ``flops``."""
         return self._session.seen_program(static=static)
 
 
@@ -404,10 +391,10 @@ def new_session(
 
 
 def session_of(profiler: Profiler) -> Session:
-    """What a profiler answers from, for other modules of the package."""
+    """The session of a profiler, for other modules of the package."""
     return profiler._session
 
 
 def profiler_of_session(session: Session) -> Profiler:
-    """A profiler that answers from a session."""
+    """The profiler of a session."""
     return Profiler._of(session)

@@ -1,19 +1,19 @@
 """The tools of TensorBoard's Profile tab: functions from a captured run to tables and chart data.
 
-Each takes a run, optionally the name of one host, one step by its number, and ``classic=True``
-for the reference's own numbers, and answers with a ``ToolResult``:
+Each takes a run, optionally a host name, a step number, and ``classic=True`` for the reference's
+own numbers, and returns a ``ToolResult``:
 
 >>> from tfprof import tools
 >>> from tfprof.testing.xspace_builders import event, host, line, xspace
 >>> step = event("train", 0, 100, step_num=7, _r=1)
 >>> run = tools.open_run(xspace(host(line(step, event("dense/MatMul:MatMul", 10, 30)))))
->>> found = tools.op_stats(run)
->>> list(found.tables)
+>>> stats = tools.op_stats(run)
+>>> list(stats.tables)
 ['ops', 'ops_with_idle']
->>> found.to_rows()[0]["operation"], found.to_rows()[0]["total_self_time"]
+>>> stats.to_rows()[0]["operation"], stats.to_rows()[0]["total_self_time"]
 ('dense/MatMul', 0.03)
 
-Tools are loaded at first use; what they have in common is worked out once for each run.
+Tools are loaded at first use; what several of them need is computed once for each run.
 """
 
 from __future__ import annotations

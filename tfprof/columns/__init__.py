@@ -1,1 +1,1 @@
-"""The vocabulary of all: strings, columns, trees, call stacks, shapes, remarks."""
+"""The types that all packages share: strings, columns, trees, call stacks, shapes, remarks."""

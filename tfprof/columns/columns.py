@@ -33,15 +33,15 @@ def sums_by(place: IntArray, values: Int64Array | BoolArray, size: int) -> Int64
 def blocks(first: int, end: int) -> Iterator[slice]:
     """Rows ``[first, end)`` in pieces whose temporary columns stay in the cache.
 
-    Temporary columns as long as a capture cost more than what is done with them: all of their
-    memory is new to the process.
+    Temporary columns as long as a capture cost more than the computation: the process has to get
+    new memory for all of them.
     """
     for start in range(first, end, _BLOCK_ROWS):
         yield slice(start, min(start + _BLOCK_ROWS, end))
 
 
 def narrowest(end: int) -> type[np.signedinteger[Any]]:
-    """The type of numbers below ``end``, and of -1: columns as long as a capture are narrow."""
+    """The smallest type for numbers below ``end`` and -1, for columns as long as a capture."""
     return np.int16 if end <= 1 << 15 else np.int32 if end <= 1 << 31 else np.int64
 
 
@@ -66,7 +66,7 @@ def taken_rows(table: TableT, wanted: npt.NDArray[Any]) -> TableT:
 
     Args:
         table: As for ``concatenate_tables``.
-        wanted: Places of the rows, or which of them.
+        wanted: Places of the rows, or a mask.
     """
     columns = [getattr(table, column.name)[..., wanted] for column in fields(table)]
     taken: TableT = type(table)(*columns)
@@ -108,7 +108,7 @@ class Int64Column:
         if size <= start:
             return
         if size > len(self._data):
-            # Room is not touched before it is needed: until then it costs no memory, no time.
+            # Unused room is not written: it costs neither memory nor time.
             grown = np.empty(size + size // 2, np.int64)
             grown[:start] = self._data[:start]
             self._data = grown

@@ -1,4 +1,4 @@
-"""Columns that are kept for long and read seldom, in as few bytes as their values need."""
+"""Columns that are kept long and rarely read, in as few bytes as possible."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 from tfprof.columns.columns import Int64Array, no_rows
 
 _DTYPES: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
-"""By bytes."""
+"""Types by number of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactColumn:
-    """One int64 column, as what its values are above the least of them.
+    """One int64 column, as differences from its least value.
 
     Attributes:
-        offsets: Unsigned integers, shape (n,), or one for all, shape (1,); or the values
+        offsets: The differences, unsigned, shape (n,), or one for all, shape (1,); or the values
             themselves, of 64 bits.
-        base: The least value, if the offsets are what the values are above it.
+        base: The least value; 0 if ``offsets`` are the values.
         size: Number of values.
 
     Example:
@@ -38,11 +38,7 @@ class CompactColumn:
 
     @classmethod
     def of(cls, values: Int64Array) -> CompactColumn:
-        """A copy of some values in as few bytes as they need: 64 bits where 32 do not hold them.
-
-        Args:
-            values: Shape (n,).
-        """
+        """A copy of values, shape (n,), in as few bytes as they need."""
         if len(values):
             low, high = int(values.min()), int(values.max())
             if high == low:
@@ -56,7 +52,7 @@ class CompactColumn:
         return self.size
 
     def may_be_negative(self) -> bool:
-        """Whether a value can be below 0. The values are not read: it can be True for none."""
+        """Whether a value may be below 0; may be True if none is, as the values are not read."""
         return self.base < 0 or self.offsets.dtype == np.int64
 
     def array(self) -> Int64Array:

@@ -1,4 +1,4 @@
-"""What a checker has found."""
+"""Findings of checkers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tfprof.columns.frames import Frame
 Severity = Literal["info", "warning", "critical"]
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
-"""The most urgent first."""
+"""The most severe first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What following the advice can bring at most, per step.
+    """What following the advice can save at most, per step.
 
     Attributes:
         amount: How much.
@@ -38,11 +38,11 @@ class Finding:
         severity: ``info`` is good to know, ``warning`` costs the program noticeably,
             ``critical`` costs it more than anything else is likely to.
         message: What was found and what to do about it.
-        evidence: Every number that the message states, by a name that ends in its unit:
-            ``_micros``, ``_bytes``, ``_share`` (0 to 1) or ``_count``; and those behind it.
-        location: The user's line that it is about, None if no call stack tells.
-        gain: What it can bring, None if that cannot be told.
-        link: Page of TensorFlow's documentation that the advice comes from, or empty.
+        evidence: Every number in the message, and those it is computed from, by a name that ends
+            in its unit: ``_micros``, ``_bytes``, ``_share`` (0 to 1) or ``_count``.
+        location: The user's line that it is about; None without a call stack.
+        gain: What it can save; None if unknown.
+        link: Page of TensorFlow's documentation with the advice, or empty.
 
     Example:
         >>> Finding("MyChecker", "info", "The step reads 3 files.", {"file_count": 3}).text

@@ -20,7 +20,7 @@ _FUNCTION_WIDTH = 20
 
 
 class Frame(NamedTuple):
-    """One Python call: where it stands in the source.
+    """One Python call: its place in the source.
 
     Attributes:
         file: Path as recorded.
@@ -67,7 +67,7 @@ class StackTable:
         return self.intern_ids(map(self.frames.intern, frames))
 
     def intern_ids(self, frame_ids: Iterable[int]) -> int:
-        """The same from the ids of the frames in ``frames``."""
+        """Id of a stack given by the ids of its frames, outermost first."""
         stack = EMPTY_STACK
         for frame_id in frame_ids:
             stack = self.rows.intern((stack, frame_id))

@@ -1,17 +1,17 @@
-"""Numbers that texts of a profile spell; any of these texts may be too long to be one."""
+"""Numbers in texts of a profile, which may have too many digits for an int64."""
 
 from __future__ import annotations
 
 LARGEST = (1 << 63) - 1
-"""What digits that spell more are taken for."""
+"""Larger numbers count as this one."""
 
 _MOST_DIGITS = len(str(LARGEST))
 
 
 def whole_number(text: str, other: int = 0) -> int:
-    """The number that decimal digits spell, at most ``LARGEST``; without digits ``other``.
+    """The number of decimal digits, at most ``LARGEST``; ``other`` for any other text.
 
-    ``int`` refuses to read more than 4,300 digits, and takes signs, blanks and other scripts.
+    ``int`` refuses more than 4,300 digits, and accepts signs, blanks and digits of other scripts.
 
     >>> whole_number("007"), whole_number("x", -1), whole_number("9" * 5000) == LARGEST
     (7, -1, True)

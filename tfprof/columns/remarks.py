@@ -1,4 +1,4 @@
-"""What a reader of the result should know: partial data, dropped records, repaired values."""
+"""Notices about a result: partial data, dropped records, repaired values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Notices:
             self._by_code[code] = Notice(code, old.text, old.count + count)
 
     def set(self, code: str, text: str, count: int) -> None:
-        """Record a state rather than an event: it replaces the one before, and 0 ends it."""
+        """Record a state: it replaces the notice before, and 0 removes it."""
         if count <= 0:
             self._by_code.pop(code, None)
         elif code in self._by_code:

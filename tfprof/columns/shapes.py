@@ -12,11 +12,10 @@ from tfprof.columns.strings import InternTable
 Shape = tuple[int, ...] | None
 
 OutputShapes = tuple[tuple[int, Shape], ...]
-"""Outputs that one execution of an op has made: the output's number, and its shape where the run
-tells it."""
+"""Outputs of one execution of an op: the output's number, and its shape, if it was recorded."""
 
 _MOST_OUTPUTS = 1 << 16
-"""More outputs than any op has; only damaged runs name others."""
+"""More outputs than any op has, except in damaged runs."""
 
 UNKNOWN_SHAPE = 0
 """Id of the unknown-rank shape in every ``ShapeTable``."""
@@ -79,13 +78,13 @@ def merge_shapes(static: Shape, seen: Shape) -> Shape:
 def merge_outputs(
     static: list[Shape], shown: OutputShapes, *, classic: bool
 ) -> tuple[list[Shape], bool]:
-    """The outputs of an op as the graph and one execution tell them together.
+    """The output shapes of an op from the graph and one execution.
 
     Args:
-        static: What the graph tells of them; empty if it tells nothing.
-        shown: What the execution has shown.
-        classic: Take outputs by their order, and none if there are more or less of them than the
-            graph has, as the original does.
+        static: The graph's shapes; empty if it has none.
+        shown: The execution's shapes.
+        classic: Match outputs by their order, and none if their number differs from the graph's,
+            as the original does.
 
     Returns:
         The shapes, and whether the execution contradicts one that the graph knows in part.
@@ -99,7 +98,7 @@ def merge_outputs(
         static = [None] * n_outputs
     merged, contradicts = list(static), False
     for slot, shape in shown:
-        # A kernel may have outputs of its own behind those that the op has.
+        # A kernel may have more outputs than the op.
         if not 0 <= slot < len(merged) or is_fully_defined(merged[slot]):
             continue
         try:

@@ -1,4 +1,4 @@
-"""Interned values: each distinct string (or shape, or tuple) is held once and named by its row."""
+"""Interned values: each distinct string (or shape, or tuple) is held once and has an id."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Trees as arrays in preorder, and the few operations every hierarchical view is made of.
+"""Trees as arrays in preorder, and the operations that hierarchical views need.
 
-Position 0 is the root; the subtree of position ``v`` is the slice ``v:end[v]``. Everything
-here is a handful of whole-array steps, so a chain of 100,000 levels costs what a flat list does.
+Position 0 is the root; the subtree of position ``v`` is the slice ``v:end[v]``. Operations take a
+few steps over whole arrays, so a chain of 100,000 levels costs as much as a flat list.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The walks of ``tree_walks`` in Python and NumPy: what the compiled ones are compared with."""
+"""The walks of ``tree_walks`` in Python and NumPy: the reference for the compiled ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Int64Array = npt.NDArray[np.int64]
+from tfprof.columns.columns import Int64Array
 
 
 def subtree_ends(parent: Int64Array) -> Int64Array:
@@ -58,14 +57,14 @@ def sorted_preorder(parent: Int64Array, keys: Int64Array) -> Int64Array:
 def depth_first(
     offsets: Int64Array, producers: Int64Array, tops: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
-    """A stack of (op, position of its consumer) stands in for recursion.
+    """A stack of (op, position of its consumer) replaces recursion.
 
-    An op is claimed when it is taken from the stack, so it hangs under the consumer that
-    recursion would reach it from.
+    An op is visited when it is taken from the stack, so its parent is the consumer from which
+    recursion would reach it.
     """
     known = producers >= 0
     bounds = np.concatenate([[0], np.cumsum(known)])[offsets]
-    # A stack hands out last what it was given first, so inputs are kept from last to first.
+    # A stack reverses the order, so inputs are kept from last to first.
     inputs = producers[known][::-1].tolist()
     first = (len(inputs) - bounds[1:]).tolist()
     stop = (len(inputs) - bounds[:-1]).tolist()
@@ -112,13 +111,13 @@ def scopes(
     Args:
         names: Distinct names.
         order: Their places in preorder.
-        most_bytes: Says how many bytes the names of scopes may take, from those of all names.
+        most_bytes: Gives the most bytes of scope names, from the bytes of all names.
     """
     room = most_bytes(sum(map(_n_bytes, names)))
     prefixes = [""]
     parent = [-1]
     places = [-1]
-    # The scopes that the last name lies in, each with the slash behind it, and their positions.
+    # The scopes of the last name, each with the slash after it, and their positions.
     open_scopes = [""]
     open_positions = [0]
     for place in order.tolist():

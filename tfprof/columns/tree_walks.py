@@ -1,34 +1,32 @@
 """Walks of trees, graphs and names as arrays, natively where the extension was built.
 
 A tree is its parents in preorder: the root first with parent -1, each node after its parent.
-``_tree_pure`` does the same in Python and NumPy.
+``tree_pure`` does the same in Python and NumPy.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.columns import tree_pure as _tree_pure
+from tfprof.columns.columns import Int64Array
 from tfprof.errors import MalformedProfileError
 from tfprof.wire.compiled import is_native, native_module
-
-Int64Array = npt.NDArray[np.int64]
 
 _native: Any = native_module("tree")
 _names: Any = native_module("names")
 
 
 def _compiled() -> Any:
-    """The compiled walks, None where Python is to be used."""
+    """The compiled walks, or None to use Python."""
     return _native if _native is not None and is_native() else None
 
 
 def _column(values: Int64Array) -> Int64Array:
-    """As the compiled walks take it."""
     return np.ascontiguousarray(values, np.int64)
 
 
@@ -114,16 +112,14 @@ def name_order(names: list[str], *, scopes_first: bool = False) -> Int64Array:
 
     Args:
         names: The names; equal ones keep their order.
-        scopes_first: Let ``/`` come before every other byte: then each name stands directly
-            before the names that lie in it.
+        scopes_first: Let ``/`` come before every other byte, so that each name comes directly
+            before the names inside it.
     """
     if _compiled() is not None:
         order = np.empty(len(names), np.int64)
-        try:
+        with contextlib.suppress(UnicodeEncodeError):  # lone surrogates have no UTF-8
             _names.name_order(names, order, scopes_first)
-        except UnicodeEncodeError:  # lone surrogates have no UTF-8
-            return _tree_pure.name_order(names, scopes_first)
-        return order
+            return order
     return _tree_pure.name_order(names, scopes_first)
 
 
@@ -142,22 +138,22 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
         MalformedProfileError: The names of the scopes would take far more room than the names.
     """
     order = name_order(names, scopes_first=True)
-    if _compiled() is not None:
-        try:
-            made = _names.scopes(names, order, _two_columns, most_scope_bytes)
-        except UnicodeEncodeError:
-            made = _tree_pure.scopes(names, order, most_scope_bytes)
-    else:
-        made = _tree_pure.scopes(names, order, most_scope_bytes)
-    if made is None:
+    try:
+        if _compiled() is None:
+            tree = _tree_pure.scopes(names, order, most_scope_bytes)
+        else:
+            tree = _names.scopes(names, order, _two_columns, most_scope_bytes)
+    except UnicodeEncodeError:
+        tree = _tree_pure.scopes(names, order, most_scope_bytes)
+    if tree is None:
         raise too_many_scopes(names)
-    prefixes, parent, places = made
+    prefixes, parent, places = tree
     prefixes[0] = root
     return prefixes, parent, places
 
 
 def too_many_scopes(names: Iterable[str]) -> MalformedProfileError:
-    """What to raise about names of which the scopes take more than ``most_scope_bytes``."""
+    """The error for names whose scopes take more than ``most_scope_bytes``."""
     deepest = max(names, key=lambda name: name.count("/"))
     return MalformedProfileError(
         f"op names with too many scopes: {deepest[:60]!r}… lies in {deepest.count('/')}, and the "
@@ -169,8 +165,8 @@ def too_many_scopes(names: Iterable[str]) -> MalformedProfileError:
 def most_scope_bytes(n_name_bytes: int) -> int:
     """How many bytes the names of all scopes may take.
 
-    A scope is named with all scopes around it, so that one name of n scopes makes bytes by the
-    square of n. Real graphs take less than their ops' names.
+    The name of a scope includes all scopes around it, so the bytes grow with the square of the
+    depth. The scopes of real graphs take less than the names of their ops.
     """
     return (1 << 24) + 16 * n_name_bytes
 

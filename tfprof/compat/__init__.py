@@ -1,1 +1,1 @@
-"""TensorFlow's own names, for programs that move to tfprof with nothing but an import changed."""
+"""TensorFlow's own names, for programs that move to tfprof by changing only an import."""

@@ -2,7 +2,7 @@
 
     from tfprof.compat import pprof_profiler    # was: tensorflow.python.profiler
 
-Graphs of TensorFlow 2 have no calls that it would show; ``tfprof.pprof_profile`` does show them.
+It shows no calls of TensorFlow 2 graphs; ``tfprof.pprof_profile`` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The compiled parts, where they were built, and whether they are to be used."""
+"""The compiled modules, where they were built, and whether to use them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def native_module(name: str) -> Any:
-    """A compiled module of this package; None where it was not built, for want of a compiler."""
+    """A compiled module of this package; None if it was not built."""
     try:
         return importlib.import_module(f"tfprof.wire.native.{name}")
     except ImportError:
@@ -19,5 +19,5 @@ native: Any = native_module("scan")
 
 
 def is_native() -> bool:
-    """Whether the compiled parts are there, and not turned off by ``TFPROF_PURE=1``."""
+    """Whether the compiled modules were built, and are not turned off by ``TFPROF_PURE=1``."""
     return native is not None and os.environ.get("TFPROF_PURE", "") in ("", "0")

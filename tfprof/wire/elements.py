@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.wire.lockstep import Messages
-from tfprof.wire.walk import LENGTH_DELIMITED, read_varint, walk
-
-_PADDING = bytes(16)
-_MORE = 0x80
+from tfprof.wire.lockstep import PADDING, Messages
+from tfprof.wire.walk import LENGTH_DELIMITED, MORE, read_varint, walk
 
 
 def split(data: bytes, number: int) -> tuple[Messages, bytes]:
@@ -19,7 +16,7 @@ def split(data: bytes, number: int) -> tuple[Messages, bytes]:
         number: Number of the field, at most 15.
 
     Raises:
-        WireError: The bytes stop being protobuf; what is inside the elements is not looked at.
+        WireError: The bytes stop being protobuf; the inside of the elements is not checked.
     """
     tag = number << 3 | LENGTH_DELIMITED
     view = memoryview(data)
@@ -32,12 +29,12 @@ def split(data: bytes, number: int) -> tuple[Messages, bytes]:
         if data[start] == tag and start + 2 < stop:
             # What ``walk`` does, without a call for each of a hundred thousand nodes.
             size, offset = data[start + 1], start + 2
-            if size >= _MORE:
+            if size >= MORE:
                 second = data[offset]
-                if second >= _MORE:
+                if second >= MORE:
                     size, offset = read_varint(view, start + 1, stop)
                 else:
-                    size, offset = size - _MORE | second << 7, offset + 1
+                    size, offset = size - MORE | second << 7, offset + 1
             position = offset + size
             if position <= stop:
                 starts.append(offset)
@@ -51,8 +48,8 @@ def split(data: bytes, number: int) -> tuple[Messages, bytes]:
             ends.append(position)
         else:
             others.append(data[start:position])
-    if not ends or ends[-1] + len(_PADDING) > stop:
-        data += _PADDING  # ``lockstep`` reads some bytes further
+    if not ends or ends[-1] + len(PADDING) > stop:
+        data += PADDING
     return Messages(data, np.array(starts, np.int64), np.array(ends, np.int64)), b"".join(others)
 
 

@@ -1,7 +1,7 @@
 """Columns as serialized messages, by a plan: natively where the extension was built.
 
-The plan of a message says what each of its fields is made of, by name; numbers and types of the
-fields come from the descriptors:
+A plan gives the column of each field, by name; numbers and types of the fields come from the
+descriptors:
 
     >>> import numpy as np
     >>> from tfprof.wire import messages as pb
@@ -14,8 +14,8 @@ fields come from the descriptors:
     >>> [child.run_count for child in pb.GraphNodeProto.FromString(encoded.data).children]
     [3, 4]
 
-Messages stand in messages of their own type to any depth. The result has the bytes that protobuf
-writes: fields in the order of their numbers, and what proto3 leaves out is left out.
+Messages can contain messages of their own type to any depth. The result has the bytes that protobuf
+writes: fields in the order of their numbers, without the zeros that proto3 leaves out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tfprof.wire import encode_pure as _encode_pure
 from tfprof.wire.compiled import is_native, native_module
 from tfprof.wire.encode_pure import ELEMENT, LEFT_OUT, ROOT, Field, Kind, Table
 from tfprof.wire.parsing import MAX_MESSAGE_BYTES
-from tfprof.wire.pool import is_repeated
+from tfprof.wire.pool import BYTES, MESSAGE, STRING, is_repeated
 from tfprof.wire.scanned import Texts
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ __all__ = [
 _VARINTS: Final = frozenset({3, 4, 5, 8, 13, 14})
 """FieldDescriptor.TYPE_* of (u)int64, (u)int32, bool and enum."""
 
-_MESSAGE: Final = 11
-_TEXTS: Final = frozenset({9, _MESSAGE, 12})
+_TEXTS: Final = frozenset({STRING, MESSAGE, BYTES})
 
 _native: Any = native_module("encode")
 
@@ -63,8 +62,8 @@ class Values:
     """Texts or serialized messages, which rows may share.
 
     Attributes:
-        values: The distinct ones.
-        ids: Which of them each row has, -1 for none, shape (n,); None if row i has value i.
+        values: The distinct values.
+        ids: Value of each row, -1 for none, shape (n,); None if row i has value i.
     """
 
     values: Sequence[str | bytes]
@@ -76,7 +75,7 @@ class Rows:
     """Messages in a message: rows of another table.
 
     Attributes:
-        columns: What the fields of such a message are made of.
+        columns: Column of each field of the inner messages.
         start: First row of each message, shape (n,).
         stop: One past its last row, shape (n,).
     """
@@ -87,7 +86,7 @@ class Rows:
 
 
 Column: TypeAlias = "Int64Array | Values | Texts | Rows"
-"""Of what a field is made. Numbers are those of the varint types, but not zigzag."""
+"""Content of a field. Numbers are of the varint types, but not zigzag."""
 
 
 class Encoded(NamedTuple):
@@ -108,15 +107,15 @@ def encode_tree(
     parents: Int64Array,
     children: str = "children",
 ) -> Encoded:
-    """Write rows in preorder, each in the message of its parent.
+    """Write rows in preorder, each inside the message of its parent.
 
     Args:
-        message_class: The message that every row is.
-        columns: Of what its fields are made.
-        parents: Row of the parent, which stands before the row; ``ROOT`` for a message by
+        message_class: The message type of every row.
+        columns: Column of each field.
+        parents: Row of the parent, which comes before the row; ``ROOT`` for a message by
             itself, ``ELEMENT`` for a child whose parent is not written, ``LEFT_OUT`` for a row
-            that is not written, nor what stands in it. Shape (n,).
-        children: The repeated field that rows stand in.
+            that is not written, nor its children. Shape (n,).
+        children: The repeated field that contains the child rows.
 
     Raises:
         OverflowError: The messages would be larger than protobuf's 2 GiB.
@@ -127,7 +126,7 @@ def encode_tree(
     table = _table(descriptor, columns, len(parents))
     number = descriptor.fields_by_name[children].number
     n_before = sum(field.number < number for field in table.fields)
-    parents = np.array(parents, np.int64)  # a copy: nobody changes it meanwhile
+    parents = np.array(parents, np.int64)  # a copy that no other thread changes
     _check_range(children, parents, LEFT_OUT, np.arange(len(parents)))
     starts = np.zeros(len(parents), np.int64)
     data = _engine().encode(table, n_before, number, parents, starts, MAX_MESSAGE_BYTES)
@@ -142,7 +141,7 @@ def subtree_heights(parents: Int64Array) -> Int64Array:
     """Levels of the subtree of each row, itself included, shape (n,).
 
     Args:
-        parents: Row of the parent, which stands before the row, or a negative number.
+        parents: Row of the parent, which comes before the row, or a negative number.
     """
     parents = np.array(parents, np.int64)
     _check_range("parents", parents, LEFT_OUT, np.arange(len(parents)))
@@ -152,7 +151,6 @@ def subtree_heights(parents: Int64Array) -> Int64Array:
 
 
 def _engine() -> Any:
-    """The module whose ``encode`` and ``heights`` are to be used."""
     return _native if _native is not None and is_native() else _encode_pure
 
 
@@ -164,14 +162,13 @@ def _table(descriptor: Any, columns: Mapping[str, Column], n_rows: int) -> Table
 
 
 def _field(field: Any, column: Column, n_rows: int) -> Field:
-    """What the engines know of a field: checked arrays."""
     if _n_rows(column) != n_rows:
         raise ValueError(f"{field.name} has {_n_rows(column)} rows, not {n_rows}")
     in_map = _is_map_entry(field.containing_type)
     keep = bool(field.has_presence or is_repeated(field) or in_map)
     wanted = _VARINTS if isinstance(column, np.ndarray) else _TEXTS
     if isinstance(column, Rows):
-        wanted = frozenset({_MESSAGE})
+        wanted = frozenset({MESSAGE})
     if field.type not in wanted or (wanted is _VARINTS and is_repeated(field)):
         raise ValueError(f"{field.name} cannot be made of {type(column).__name__}")
     if isinstance(column, Values):
@@ -198,7 +195,7 @@ def _field(field: Any, column: Column, n_rows: int) -> Field:
 
 
 def _is_map_entry(descriptor: Any) -> bool:
-    """Told by its form: asking for the option itself imports descriptor_pb2, which takes 6 ms."""
+    """Checked by its form: reading the option imports descriptor_pb2, which takes 6 ms."""
     return descriptor.has_options and list(descriptor.fields_by_name) == ["key", "value"]
 
 

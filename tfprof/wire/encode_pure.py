@@ -1,7 +1,7 @@
 """Writes tables of columns as messages without the native encoder; the reference in tests.
 
-Functions, arguments and results are those of ``native.encode``. The numbers of a table are
-encoded together by NumPy; the rest is bytes that are joined.
+Functions, arguments and results are those of ``native.encode``. NumPy encodes the numbers of a
+table together; the rest is joined as bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALL_BITS: Final = (1 << 64) - 1
 
 
 class Kind(enum.IntEnum):
-    """Of what a field is made; the native encoder has the same numbers."""
+    """Content of a field; the native encoder has the same numbers."""
 
     NUMBERS = 0
     VALUES = 1
@@ -49,8 +49,8 @@ class Field(NamedTuple):
 
     Attributes:
         number: Field number.
-        kind: Of what it is made.
-        keep: Zeros and empty texts are written, too.
+        kind: Its content.
+        keep: Write zeros and empty texts, too.
         first: Numbers, ids of values, or where texts or rows start.
         second: Lengths of texts, or where rows stop.
         source: The values, the bytes that texts are in, or the table of the rows.
@@ -88,14 +88,14 @@ def encode(
 
     Args:
         table: The rows.
-        n_before: How many of the fields stand before the children.
-        children: Number of the field that the children are.
+        n_before: Number of fields before the children.
+        children: Field number of the children.
         parents: A row before, ``ROOT``, ``ELEMENT`` or ``LEFT_OUT``, shape (n,).
-        starts: Gets where each row begins, shape (n,).
-        most: Bytes that there may be.
+        starts: Receives where each row begins, shape (n,).
+        most: Largest number of bytes.
 
     Returns:
-        The bytes; None if there would be more.
+        The bytes; None if they are more than ``most``.
 
     Raises:
         ValueError: The rows are not in preorder.
@@ -135,7 +135,7 @@ def heights(parents: Int64Array, levels: Int64Array) -> None:
 
     Args:
         parents: A row before or a negative number, shape (n,).
-        levels: Ones, which get the levels, shape (n,).
+        levels: Ones, which are replaced by the levels, shape (n,).
     """
     height_list = levels.tolist()
     above = parents.tolist()
@@ -172,7 +172,6 @@ def _prefixes(
 
 
 def _encoded(fields: list[Field], n_rows: int) -> list[bytes]:
-    """The fields of each row."""
     parts: list[Iterable[bytes]] = []
     for together, group in groupby(fields, lambda f: f.kind == Kind.NUMBERS and not f.keep):
         members = list(group)
@@ -193,7 +192,7 @@ def _kept_numbers(field: Field) -> list[bytes]:
 
 
 def _values(field: Field) -> list[bytes]:
-    """Each value that a row has is encoded once; others may be no texts at all."""
+    """Each value that some row has is encoded once; the others need not be texts."""
     is_used = np.zeros(len(field.source) + 1, np.bool_)  # the last one is for -1
     is_used[field.first] = True
     used = np.flatnonzero(is_used[:-1])

@@ -1,12 +1,11 @@
 """Read many small messages of one type at once, with NumPy.
 
-Every message takes its next field in the same step, so the number of NumPy calls depends on how
-many fields a message has, not on how many messages there are. For thousands of node stats this
-is several times faster than a protobuf object for each of them and its parts.
+Each step reads the next field of every message, so the number of NumPy calls depends on the fields
+of a message, not on the number of messages. For thousands of node stats this is several times
+faster than protobuf objects.
 
-Only what such messages ordinarily hold is read: varint and length-delimited fields. Anything
-else raises ``IrregularError``, and the caller reads the messages with protobuf instead, which
-also knows how to complain.
+Only varint and length-delimited fields are read. Anything else raises ``IrregularError``, and the
+caller reads the messages with protobuf instead, which also explains errors.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.wire.walk import LENGTH_DELIMITED, MAX_FIELD_NUMBER, MAX_HEAD_BYTES, VARINT
+
 BoolArray = npt.NDArray[np.bool_]
 Int64Array = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 
-_VARINT = 0
-_LENGTH_DELIMITED = 2
-_PADDING = bytes(16)
-"""Behind the last message, so that eight bytes can be read at any place in it."""
+PADDING = bytes(16)
+"""After the last message, so that eight bytes can be read at any place in it."""
 
 _ONE = np.uint64(1)
 _BYTE = np.uint64(0xFF)
@@ -34,15 +33,12 @@ _LOW_7, _HIGH_7 = np.uint64(0x007F007F007F007F), np.uint64(0x3F803F803F803F80)
 _LOW_14, _HIGH_14 = np.uint64(0x00003FFF00003FFF), np.uint64(0x0FFFC0000FFFC000)
 _LOW_28, _HIGH_28 = np.uint64(0x000000000FFFFFFF), np.uint64(0x00FFFFFFF0000000)
 
-MAX_TAG = 5
-"""Bytes of a tag or of a size that protobuf reads."""
-_MAX_NUMBER = (1 << 29) - 1
 _MAX_FIELDS = 1000
 """Fields of one message; beyond, NumPy's cost per step would dominate."""
 
 
 class IrregularError(Exception):
-    """The messages hold something that this reader leaves to protobuf."""
+    """Protobuf has to read the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,7 @@ class Messages:
     """Messages in one buffer.
 
     Attributes:
-        data: The buffer, with some bytes behind the last message.
+        data: The buffer, with ``PADDING`` or more bytes after the last message.
         start: First byte of each message, shape (n,).
         end: One past the last byte of each message, shape (n,).
     """
@@ -58,13 +54,6 @@ class Messages:
     data: bytes
     start: Int64Array
     end: Int64Array
-
-    @classmethod
-    def from_bytes(cls, messages: list[bytes]) -> Messages:
-        """Lay messages out one after the other."""
-        lengths = np.array([len(message) for message in messages], np.int64)
-        end = np.cumsum(lengths, dtype=np.int64)
-        return cls(b"".join([*messages, _PADDING]), end - lengths, end)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -90,33 +79,30 @@ class Occurrences:
     value: Int64Array
     start: Int64Array
 
-    def last_int(self, number: int) -> Int64Array:
-        """An int64 field of each message, 0 where it is absent, shape (n messages,)."""
-        places = self._of(number, is_message=False)
-        values = np.zeros(len(self.messages), np.int64)
-        values[self.owner[places]] = self.value[places]
-        return values
-
-    def nested(self, number: int) -> tuple[Int64Array, Messages]:
-        """All occurrences of a message field: the index of the owner, and the messages."""
-        places = self._of(number, is_message=True)
+    def payloads(self, places: Int64Array) -> Messages:
+        """The payloads of length-delimited fields at some places."""
         start = self.start[places]
-        return self.owner[places], Messages(self.messages.data, start, start + self.value[places])
+        return Messages(self.messages.data, start, start + self.value[places])
+
+    def places_of(self, number: int, *, is_message: bool) -> Int64Array:
+        """Places of the fields of a number.
+
+        Raises:
+            IrregularError: Some are of the other wire type.
+        """
+        places = np.flatnonzero(self.number == number)
+        if (self.is_message[places] != is_message).any():
+            raise IrregularError
+        return places
 
     def last_payload(self, number: int) -> tuple[Int64Array, Int64Array]:
         """Bounds of a string field of each message, empty where it is absent."""
-        places = self._of(number, is_message=True)
+        places = self.places_of(number, is_message=True)
         start = np.zeros(len(self.messages), np.int64)
         length = np.zeros(len(self.messages), np.int64)
         start[self.owner[places]] = self.start[places]
         length[self.owner[places]] = self.value[places]
         return start, start + length
-
-    def _of(self, number: int, *, is_message: bool) -> Int64Array:
-        places = np.flatnonzero(self.number == number)
-        if (self.is_message[places] != is_message).any():
-            raise IrregularError
-        return places
 
 
 def read_fields(messages: Messages, *wanted: int) -> Occurrences:
@@ -124,7 +110,7 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
 
     Args:
         messages: The messages.
-        wanted: Field numbers; the other fields are checked and passed over.
+        wanted: Field numbers; the other fields are checked, but left out.
 
     Raises:
         IrregularError: A field of another wire type, a message of very many fields, or bytes
@@ -142,23 +128,23 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
     for _ in range(_MAX_FIELDS):
         if not len(owner):
             break
-        tag, position = _read_varints(words, position, end, MAX_TAG)
+        tag, position = _read_varints(words, position, end, MAX_HEAD_BYTES)
         number, kind = tag >> 3, tag & 7
-        is_message = kind == _LENGTH_DELIMITED
-        if not (is_message | (kind == _VARINT)).all():
+        is_message = kind == LENGTH_DELIMITED
+        if not (is_message | (kind == VARINT)).all():
             raise IrregularError
-        if number.min() < 1 or number.max() > _MAX_NUMBER:
+        if number.min() < 1 or number.max() > MAX_FIELD_NUMBER:
             raise IrregularError
-        behind_tag = position
+        after_tag = position
         value, position = _read_varints(words, position, end)
-        if (is_message & (position - behind_tag > MAX_TAG)).any():
+        if (is_message & (position - after_tag > MAX_HEAD_BYTES)).any():
             raise IrregularError
-        of_use = is_wanted[np.minimum(number, len(is_wanted) - 1)]
-        if of_use.all():
+        chosen = is_wanted[np.minimum(number, len(is_wanted) - 1)]
+        if chosen.all():
             rounds.append((owner, number, is_message, value, position))
-        elif of_use.any():
+        elif chosen.any():
             step = (owner, number, is_message, value, position)
-            rounds.append(tuple(column[of_use] for column in step))
+            rounds.append(tuple(column[chosen] for column in step))
         payload = np.where(is_message, value, 0)
         if (payload < 0).any() or (payload > end - position).any():
             raise IrregularError
@@ -178,7 +164,7 @@ def read_fields(messages: Messages, *wanted: int) -> Occurrences:
 def _read_varints(
     words: WordArray, position: Int64Array, end: Int64Array, most: int = 10
 ) -> tuple[Int64Array, Int64Array]:
-    """One varint of so many bytes at each position; returns them and the positions behind them.
+    """One varint of at most so many bytes at each position, and the positions after them.
 
     Eight bytes are taken at a time: the lowest byte without the continuation bit ends the
     number, and three shifts close the gaps that the continuation bits leave.

@@ -1,4 +1,4 @@
-"""Parse a message, and when that fails say what is broken and where."""
+"""Parse a message; if that fails, say what is broken and where."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tfprof.errors import MalformedProfileError
 from tfprof.wire.compiled import is_native
-from tfprof.wire.pool import is_repeated
+from tfprof.wire.pool import MESSAGE, STRING, is_repeated
 from tfprof.wire.walk import (
     END_GROUP,
     LENGTH_DELIMITED,
+    MAX_HEAD_BYTES,
     START_GROUP,
     Field,
     WireError,
@@ -27,11 +28,7 @@ if TYPE_CHECKING:
 MAX_MESSAGE_BYTES: Final = (1 << 31) - 1
 """Protobuf's own limit: sizes are signed 32-bit numbers."""
 
-_TYPE_STRING: Final = 9
-_TYPE_MESSAGE: Final = 11
 _MAX_DEPTH: Final = 100
-_MAX_HEAD: Final = 5
-"""Bytes of a tag, and of a length, that protobuf reads."""
 
 _WIDTHS: Final = {1: 8, 6: 8, 16: 8, 2: 4, 7: 4, 15: 4}
 """Bytes of the numbers that are not varints, by type."""
@@ -69,7 +66,7 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     Args:
         message_class: A generated message class, ours or anybody else's.
         data: The serialized message.
-        source: What to call the data in errors, usually the file name.
+        source: Name of the data in errors, usually the file name.
 
     Returns:
         A new message that shares no memory with ``data``.
@@ -95,7 +92,6 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
 
 
 def _remedy(name: str) -> str:
-    """What to do about a message that is too large."""
     remedy = _SMALLER.get(name, "Record fewer steps, or split the file")
     if name in _SCANNED and not is_native():
         remedy += ". The compiled reader, which is not in use here, takes larger ones"
@@ -132,8 +128,8 @@ def _explain(message_class: type[Message], data: bytes, source: str, error: Exce
 def locate(message_class: type[Message], data: bytes) -> Breakage | None:
     """Find the innermost place at which ``data`` cannot be this message.
 
-    Only the way down to the broken place is walked in Python; whether a sibling is sound is
-    asked of protobuf's own parser, so this stays fast on large files.
+    Only the path to the broken place is walked in Python; protobuf's own parser checks the other
+    fields, so this stays fast on large files.
 
     Returns:
         The place, or None if nothing is found to be wrong.
@@ -151,12 +147,12 @@ def locate(message_class: type[Message], data: bytes) -> Breakage | None:
         is_cut = step.cut_off
         truncated = step.cut_off and (breakage is None or breakage.truncated)
         breakage = Breakage(step.problem, step.offset, _shown(path), truncated)
-        if step.field is None or step.child is None or step.child.type != _TYPE_MESSAGE:
+        if step.field is None or step.child is None or step.child.type != MESSAGE:
             return breakage
         path.append(step.child.name + (f"[{step.nth}]" if is_repeated(step.child) else ""))
         descriptor = step.child.message_type
         start, stop = step.field.offset, min(stop, step.field.offset + step.field.value)
-    if breakage is None or is_cut:  # what there is of the last part is sound
+    if breakage is None or is_cut:  # the part of the last field that is there is sound
         return breakage
     # Every part is sound and yet the whole is refused: nothing else is left.
     problem = f"messages are nested deeper than the {_MAX_DEPTH} levels that protobuf reads"
@@ -180,7 +176,6 @@ class _Step(NamedTuple):
 
 
 def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descriptor) -> _Step | None:
-    """The first broken field of one message, or None."""
     fields = descriptor.fields_by_number
     seen: dict[int, int] = {}
     groups: list[Field] = []
@@ -210,18 +205,18 @@ def _broken_child(view: memoryview, start: int, stop: int, descriptor: Descripto
 
 def _head_problem(view: memoryview, field: Field, stop: int) -> str:
     """Why protobuf does not read a field's tag or length, or nothing."""
-    _, behind_tag = read_varint(view, field.tag_offset, stop)
-    if behind_tag - field.tag_offset > _MAX_HEAD:
+    _, after_tag = read_varint(view, field.tag_offset, stop)
+    if after_tag - field.tag_offset > MAX_HEAD_BYTES:
         return f"the tag of field {field.number} takes more than five bytes"
     if field.wire_type == LENGTH_DELIMITED and (
-        field.offset - behind_tag > _MAX_HEAD or field.value > MAX_MESSAGE_BYTES
+        field.offset - after_tag > MAX_HEAD_BYTES or field.value > MAX_MESSAGE_BYTES
     ):
         return f"the length of field {field.number} is more than protobuf reads"
     return ""
 
 
 def _group_problem(field: Field, groups: list[Field]) -> str:
-    """What is wrong with the mark of a group, or nothing; keeps the groups that are open."""
+    """What is wrong with the mark of a group, or nothing; ``groups`` holds the open ones."""
     if field.wire_type == START_GROUP:
         groups.append(field)
     elif field.wire_type == END_GROUP and (not groups or groups.pop().number != field.number):
@@ -231,12 +226,12 @@ def _group_problem(field: Field, groups: list[Field]) -> str:
 
 def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
     """Why this payload is not a value of the field, or nothing."""
-    if child.type == _TYPE_STRING:
+    if child.type == STRING:
         try:
             str(payload, "utf-8")
         except UnicodeDecodeError:
             return "holds text that is not UTF-8"
-    if child.type == _TYPE_MESSAGE:
+    if child.type == MESSAGE:
         from google.protobuf.message import DecodeError
         from google.protobuf.message_factory import GetMessageClass
 
@@ -251,7 +246,7 @@ def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
 
 
 def _packed_problem(type_: int, payload: memoryview) -> str:
-    """Why this payload is not numbers one behind the other, or nothing."""
+    """Why this payload is not a packed list of numbers, or nothing."""
     width = _WIDTHS.get(type_)
     is_cut = len(payload) % width if width else len(payload) and payload[-1] >= 0x80
     if is_cut:

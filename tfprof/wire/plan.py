@@ -1,9 +1,8 @@
 """What to read of a message: tables of columns, as plain data.
 
-A plan is a tree. Its root is a table with one row, the whole message; every repeated field below
-that is asked for is a table with one row for each element, whose column ``parent`` is the row that
-the element stands in. Fields of singular messages belong to the row around them and are named by
-their path.
+A plan is a tree. Its root is a table with one row, the whole message. Each wanted repeated field is
+a table with one row for each element; its column ``parent`` is the row that contains the element.
+Fields of singular messages belong to the row around them and are named by their path.
 
     >>> plan = Plan("tensorflow.RunMetadata", [
     ...     present("step_stats"),
@@ -15,8 +14,8 @@ their path.
     >>> [table.name for table in plan.tables]
     ['', 'step_stats.dev_stats', 'step_stats.dev_stats.node_stats']
 
-Where a field stands several times, its column has the last value, as in protobuf, and a message
-that stands several times is merged.
+Of a repeated occurrence of a singular field, the last value counts, as in protobuf; messages are
+merged.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tfprof.wire.compiled import native
-from tfprof.wire.pool import is_repeated, private_pool
+from tfprof.wire.pool import MESSAGE, is_repeated, private_pool
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Kind(enum.IntEnum):
-    """What becomes of a field; the native scanner has the same numbers."""
+    """How to read a field; the native scanner has the same numbers."""
 
     SKIP = 0
     INT64 = 1
@@ -57,7 +56,7 @@ class Kind(enum.IntEnum):
 
 
 class Wire(enum.IntEnum):
-    """How a field stands on the wire."""
+    """Wire type of a field."""
 
     VARINT = 0
     BITS_64 = 1
@@ -66,9 +65,8 @@ class Wire(enum.IntEnum):
 
 
 MAX_DEPTH = 100
-"""Messages in messages, and groups in those, that protobuf reads."""
+"""Levels of messages and groups that protobuf reads."""
 
-_STRING, _MESSAGE, _BYTES = 9, 11, 12  # FieldDescriptor.TYPE_*
 _NUMBERS = {
     1: (Wire.BITS_64, Kind.FIXED64),  # double
     2: (Wire.BITS_32, Kind.FIXED32),  # float
@@ -99,11 +97,11 @@ _SLOTS = {"number": 1, "present": 1, "text": 2, "optional": 3, "oneof": 3}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A column that is asked for.
+    """A wanted column.
 
     Attributes:
         path: The field, or a oneof, from the message of the table: ``memory_stats.size``.
-        form: What of it.
+        form: What to read of it.
     """
 
     path: str
@@ -112,7 +110,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class WantedRows:
-    """A table that is asked for.
+    """A wanted table.
 
     Attributes:
         path: The repeated field, from the message of the table above.
@@ -131,23 +129,23 @@ def number(path: str) -> Wanted:
 def text(path: str) -> Wanted:
     """A text, bytes or a message as bytes; empty where it is absent.
 
-    A message that stands several times is not merged: these are the bytes of the last.
+    Several messages are not merged: these are the bytes of the last one.
     """
     return Wanted(path, "text")
 
 
 def present(path: str) -> Wanted:
-    """1 where a message is there, else 0."""
+    """1 where a message is present, else 0."""
     return Wanted(path, "present")
 
 
 def oneof(path: str) -> Wanted:
-    """Which member of a oneof is there, 0 if none, and its number, bits or text."""
+    """Field number of the present member of a oneof, 0 if none, and its number, bits or text."""
     return Wanted(path, "oneof")
 
 
 def optional(path: str) -> Wanted:
-    """A number or text, and whether it is there: its field number, 0 if not; as a ``oneof``."""
+    """A number or text, and its field number if it is present, else 0; as a ``oneof``."""
     return Wanted(path, "optional")
 
 
@@ -163,9 +161,9 @@ class Action:
     Attributes:
         kind: How to read it.
         descriptor: The field.
-        wire: How its numbers stand on the wire.
+        wire: Wire type of its numbers.
         slot: First of its columns; -1 without one.
-        level: What its messages are; -1 if they are not looked into.
+        level: Level of its messages; -1 if they are not read.
         table: The table that it adds rows to; -1 without one.
         element: Kind of its values, of numbers and of repeated fields.
         which: Column for the number of a oneof's member; -1 without one.
@@ -194,8 +192,8 @@ class Table:
     Attributes:
         name: Path of its field from the root; empty for the root.
         parent: The table above, -1 for the root.
-        level: What its rows are; -1 for values.
-        message: Full name of the message that its rows are; empty for values.
+        level: Level of its rows; -1 for values.
+        message: Full name of the message of its rows; empty for values.
         columns: First slot and form by path, ``value`` for values.
         n_slots: How many columns of integers it has, ``parent`` included.
     """
@@ -226,8 +224,8 @@ class Plan:
     Attributes:
         message: Full name of the message.
         entries: What is read of it.
-        tables: The tables, each behind the one above it; the root is the first.
-        levels: Kinds of messages that are looked into: what to do with each field, by number.
+        tables: The tables, each after its parent; the root is the first.
+        levels: Kinds of messages that are read: the action for each field, by number.
 
     Raises:
         ValueError: The message has no such field, or it cannot be read like that.
@@ -249,7 +247,7 @@ class Plan:
 
     @functools.cached_property
     def native(self) -> Any:
-        """The plan as the native scanner takes it; only where that was built."""
+        """The plan for the native scanner; only where that was built."""
         return native.NativePlan(self.actions, self.spans, self.slots)
 
     def table(self, name: str) -> int:
@@ -287,7 +285,7 @@ class Plan:
         path: Sequence[str],
         entry: Wanted | WantedRows,
     ) -> None:
-        """Enter what is asked for into a level, or into the levels of the messages on the way."""
+        """Enter an entry into a level, or into the levels of the messages on its path."""
         name, rest = path[0], path[1:]
         if not rest and isinstance(entry, Wanted) and entry.form == "oneof":
             self._place_oneof(table, level, descriptor, name, entry)
@@ -347,7 +345,7 @@ class Plan:
         name = f"{above}.{entry.path}" if above else entry.path
         action = Action(Kind.ROWS, field)
         self._enter(level, action)
-        if field.type == _MESSAGE and entry.entries:
+        if field.type == MESSAGE and entry.entries:
             assert field.message_type is not None
             action.table = self._add_table(field.message_type, entry.entries, name, table)
             action.level = self.tables[action.table].level
@@ -362,11 +360,10 @@ class Plan:
         action.slot = values.add("value", "number" if is_number else "text")
 
     def _nested(self, level: int, field: FieldDescriptor) -> int:
-        """The level of a singular message."""
         known = self.levels[level].get(field.number)
         if known is not None and known.kind is Kind.MESSAGE:
             return known.level
-        if field.type != _MESSAGE or is_repeated(field):
+        if field.type != MESSAGE or is_repeated(field):
             raise ValueError(f"{field.full_name} is no singular message")
         inner = self._add_level()
         self._enter(level, Action(Kind.MESSAGE, field, level=inner))
@@ -379,7 +376,7 @@ class Plan:
         self.levels[level][number] = action
 
     def _numbers(self) -> tuple[Int64Array, Int64Array]:
-        """Actions by field number; where those of each level are, and how deep it is."""
+        """Actions by field number; and the first action, size and depth of each level."""
         nothing = [0, -1, -1, -1, -1, 0, -1]
         table: list[list[int]] = []
         spans = []

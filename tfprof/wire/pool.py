@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _lock = threading.RLock()
 
 
+STRING, MESSAGE, BYTES = 9, 11, 12  # FieldDescriptor.TYPE_*
 _LABEL_REPEATED = 3
 
 
@@ -43,7 +44,7 @@ def private_pool() -> DescriptorPool:
 
 
 def _load() -> None:
-    # Imported here: the import of tfprof should not pay for protobuf's reflection.
+    # Imported here, to keep the import of tfprof fast.
     from pathlib import Path
 
     from google.protobuf.descriptor_pool import DescriptorPool

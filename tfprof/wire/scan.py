@@ -1,7 +1,7 @@
 """Serialized messages as columns, by a plan: natively where the extension was built.
 
 All scanners give the same columns for the same bytes, and refuse the same bytes. The native one
-only says that something is wrong; what it is, and where, is then found out by way of protobuf.
+only says that something is wrong; protobuf then finds out what and where.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
 
 
 def reordered(plan: Plan, tables: list[Columns], table: int, order: Int64Array) -> list[Columns]:
-    """The same with the rows of one table in another order, and what stands in them in theirs.
+    """The tables with the rows of one table, and the rows inside them, in another order.
 
     Args:
         plan: What was read.
@@ -79,13 +79,13 @@ def reordered(plan: Plan, tables: list[Columns], table: int, order: Int64Array) 
 def scan_or_explain(
     plan: Plan, message_class: type[Message], data: BytesLike, *, source: str
 ) -> list[Columns]:
-    """Read the columns of a plan; when that fails, say what is broken and where.
+    """Read the columns of a plan; if that fails, say what is broken and where.
 
     Args:
         plan: What to read.
         message_class: The message that the plan is of.
         data: The serialized message.
-        source: What to call the data in errors, usually the file name.
+        source: Name of the data in errors, usually the file name.
 
     Raises:
         MalformedProfileError: The data is truncated or no such message.
@@ -101,7 +101,7 @@ def scan_or_explain(
 
 
 def scan_pure(plan: Plan, data: Data) -> list[Columns]:
-    """The same without the native scanner.
+    """``scan`` without the native scanner.
 
     Raises:
         DecodeError: Protobuf refuses the bytes.
@@ -109,7 +109,7 @@ def scan_pure(plan: Plan, data: Data) -> list[Columns]:
     from tfprof.wire.lockstep import IrregularError
     from tfprof.wire.scan_numpy import scan_numpy
 
-    if len(data) > MAX_MESSAGE_BYTES:  # said before it is copied
+    if len(data) > MAX_MESSAGE_BYTES:  # before they are copied
         raise DecodeError(f"{len(data)} bytes are more than protobuf reads")
     content = bytes(data)
     try:

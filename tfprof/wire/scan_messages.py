@@ -1,7 +1,7 @@
-"""Columns by way of protobuf's messages: the reference, which reads whatever protobuf reads.
+"""Columns from protobuf's messages: the reference, which reads whatever protobuf reads.
 
-Messages have only the fields of the plan, with texts as bytes: what the plan passes over is not
-looked into, as in the native scanner.
+The messages have only the fields of the plan, with texts as bytes, as the native scanner does not
+read other fields, either.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tfprof.wire.plan import Action, Kind, Plan
+from tfprof.wire.pool import BYTES, MESSAGE
 from tfprof.wire.scanned import Columns
 
-_BYTES, _MESSAGE, _INT32, _ENUM = 12, 11, 5, 14
+_INT32, _ENUM = 5, 14
 _OPTIONAL, _REPEATED = 1, 3
 _FIXED64, _FIXED32 = 6, 7
 _AS_BITS = {1: _FIXED64, 16: _FIXED64, 2: _FIXED32, 15: _FIXED32, _ENUM: _INT32}
-"""Types that stand on the wire like another one, which Python does not interpret."""
+"""Types with the same bytes as another one, which Python does not interpret."""
 
 _classes: WeakKeyDictionary[Plan, Any] = WeakKeyDictionary()
 
@@ -46,15 +47,15 @@ def message_class_of(plan: Plan) -> Any:
         oneofs: dict[int, int] = {}
         if not level:  # of a message without fields, upb lets broken ones pass
             field: Any = message.field.add(name="unread", number=1)
-            field.label, field.type = _OPTIONAL, _BYTES
+            field.label, field.type = _OPTIONAL, BYTES
         for number, action in sorted(level.items()):
             field = message.field.add(name=f"f{number}", number=number)
             repeated = action.kind in (Kind.ROWS, Kind.VALUES)
             field.label = _REPEATED if repeated else _OPTIONAL
             if action.level >= 0:
-                field.type, field.type_name = _MESSAGE, f".plan.Level{action.level}"
+                field.type, field.type_name = MESSAGE, f".plan.Level{action.level}"
             elif action.element is Kind.TEXT:
-                field.type = _BYTES
+                field.type = BYTES
             else:
                 field.type = _AS_BITS.get(action.descriptor.type, action.descriptor.type)
             if action.which >= 0:
@@ -68,8 +69,6 @@ def message_class_of(plan: Plan) -> Any:
 
 
 class _Reader:
-    """Fills the tables of a plan, one after the other."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._slots: list[list[Any]] = [[] for _ in plan.tables]
@@ -132,7 +131,6 @@ class _Reader:
         slots[action.which : action.which + 3] = which, value, length
 
     def _places(self, texts: Any) -> tuple[list[int], list[int]]:
-        """Put texts into the buffer."""
         starts, lengths = [], []
         for text in texts:
             starts.append(self._size)

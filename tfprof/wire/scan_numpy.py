@@ -1,7 +1,7 @@
-"""Columns with NumPy: all messages of a level are read together, without a message for any.
+"""Columns with NumPy: all messages of a level are read together, without protobuf objects.
 
-What is not ordinary (fields of other wire types, messages that are to be merged, floating-point
-numbers, broken bytes) raises ``IrregularError``, and protobuf's messages decide.
+Fields of other wire types, messages to be merged, floating-point numbers and broken bytes raise
+``IrregularError``; then protobuf reads the data.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.wire.lockstep import (
-    MAX_TAG,
+    PADDING,
     BoolArray,
     Int64Array,
     IrregularError,
@@ -19,15 +19,20 @@ from tfprof.wire.lockstep import (
 )
 from tfprof.wire.plan import Action, Kind, Plan, Wire
 from tfprof.wire.scanned import Columns
-from tfprof.wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
+from tfprof.wire.walk import (
+    LENGTH_DELIMITED,
+    MAX_HEAD_BYTES,
+    MAX_VARINT_BYTES,
+    MORE,
+    VARINT,
+    WireError,
+    walk,
+)
 
 _LONG = 4096
-"""Bytes of a message beyond which it may have so many fields that it is read by itself."""
-_MORE = 0x80
-_MAX_VARINT_BYTES = 10
-_MAX_HEAD = 6
-"""Bytes of a tag and a size together; longer ones, which nothing writes, are protobuf's matter."""
-_PADDING = bytes(16)
+"""Longer messages, which may have very many fields, are read one by one."""
+_MOST_OF_BOTH = 6
+"""Bytes of a tag and a size together; no writer makes longer ones, so protobuf reads them."""
 
 
 def scan_numpy(plan: Plan, data: bytes) -> list[Columns]:
@@ -36,7 +41,7 @@ def scan_numpy(plan: Plan, data: bytes) -> list[Columns]:
     Raises:
         IrregularError: Protobuf has to read the data.
     """
-    padded = data + _PADDING
+    padded = data + PADDING
     whole = Messages(padded, np.zeros(1, np.int64), np.array([len(data)], np.int64))
     reader = _Reader(plan)
     reader.fill(0, whole, np.zeros(1, np.int64))
@@ -47,8 +52,6 @@ def scan_numpy(plan: Plan, data: bytes) -> list[Columns]:
 
 
 class _Reader:
-    """Fills the tables of a plan."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.slots = [
@@ -65,7 +68,7 @@ class _Reader:
 
     def _fill_level(self, table: int, level: int, messages: Messages, rows: Int64Array) -> None:
         actions = self._plan.levels[level]
-        # What nothing is read of is checked all the same; no field has the number 0.
+        # Without wanted fields, the messages are still checked; no field has the number 0.
         fields = _fields_of(messages, tuple(actions) or (0,))
         for number, action in actions.items():
             chosen = np.flatnonzero(fields.number == number)
@@ -90,7 +93,7 @@ class _Reader:
             if (np.diff(parents) <= 0).any():
                 places = places[np.lexsort((fields.start[places], parents))]
                 parents = rows[fields.owner[places]]
-            inner = _payloads(fields, places)
+            inner = fields.payloads(places)
             if action.kind is Kind.ROWS:
                 self.fill(action.table, inner, parents)
             elif action.element is Kind.TEXT:
@@ -104,7 +107,7 @@ class _Reader:
                 raise IrregularError  # protobuf merges them
             if action.slot >= 0:
                 slots[action.slot][rows[owner]] = 1
-            self._fill_level(table, action.level, _payloads(fields, places), rows[owner])
+            self._fill_level(table, action.level, fields.payloads(places), rows[owner])
         elif action.kind is Kind.TEXT:
             slots[action.slot][rows[owner]] = fields.start[places]
             slots[action.slot + 1][rows[owner]] = fields.value[places]
@@ -112,25 +115,20 @@ class _Reader:
             slots[action.slot][rows[owner]] = _numbers(action.element, fields.value[places])
 
 
-def _payloads(fields: Occurrences, places: Int64Array) -> Messages:
-    start = fields.start[places]
-    return Messages(fields.messages.data, start, start + fields.value[places])
-
-
 def _unpacked(messages: Messages) -> tuple[Int64Array, Int64Array]:
-    """How many varints each payload has, shape (n,); and the varints of one after the other."""
+    """Number of varints of each payload, shape (n,), and the varints of all of them."""
     sizes = messages.end - messages.start
     end = np.cumsum(sizes)
     start = end - sizes
     places = np.arange(sizes.sum()) + np.repeat(messages.start - start, sizes)
     byte = np.frombuffer(messages.data, np.uint8)[places]
-    is_last = byte < _MORE
+    is_last = byte < MORE
     if not is_last[end[sizes > 0] - 1].all():
         raise IrregularError
     stops = np.flatnonzero(is_last) + 1
     first = np.concatenate([np.zeros(1, np.int64), stops])[:-1]
     shift = 7 * (np.arange(len(byte)) - np.repeat(first, stops - first))
-    if (shift >= 7 * _MAX_VARINT_BYTES).any():
+    if (shift >= 7 * MAX_VARINT_BYTES).any():
         raise IrregularError
     bits = (byte & 0x7F).astype(np.uint64) << shift.astype(np.uint64)
     values = np.add.reduceat(bits, first) if len(first) else bits
@@ -143,7 +141,7 @@ def _has_repeats(owner: Int64Array) -> bool:
 
 
 def _numbers(kind: Kind, values: Int64Array) -> Int64Array:
-    """What varints mean to a field of some type."""
+    """Values of varints of some type."""
     bits = values.view(np.uint64)
     low_bits = bits & np.uint64(0xFFFFFFFF)
     numbers: Int64Array = values
@@ -160,7 +158,7 @@ def _numbers(kind: Kind, values: Int64Array) -> Int64Array:
 
 
 def _fields_of(messages: Messages, wanted: tuple[int, ...]) -> Occurrences:
-    """The wanted fields; those of long messages are looked for one by one."""
+    """The wanted fields; long messages are read one by one."""
     is_long = messages.end - messages.start > _LONG
     if not is_long.any():
         return read_fields(messages, *wanted)
@@ -195,10 +193,10 @@ def _fields_of_long(
             if number is not None and position + 3 <= stop:
                 # What ``walk`` does, without a call for each of a hundred thousand elements.
                 size, offset = data[position + 1], position + 2
-                if size >= _MORE:
+                if size >= MORE:
                     second = data[offset]
-                    size, offset = (size - _MORE) | (second << 7), offset + 1
-                    number = None if second >= _MORE else number
+                    size, offset = (size - MORE) | (second << 7), offset + 1
+                    number = None if second >= MORE else number
                 if number is not None and offset + size <= stop:
                     numbers.append(number)
                     values.append(size)
@@ -210,7 +208,7 @@ def _fields_of_long(
             if field.wire_type not in (VARINT, LENGTH_DELIMITED):
                 raise IrregularError
             is_text = field.wire_type == LENGTH_DELIMITED
-            if field.offset - field.tag_offset > (_MAX_HEAD if is_text else MAX_TAG):
+            if field.offset - field.tag_offset > (_MOST_OF_BOTH if is_text else MAX_HEAD_BYTES):
                 raise IrregularError
             if field.number in wanted:
                 numbers.append(field.number)
@@ -231,6 +229,6 @@ def _fields_of_long(
 
 def _end(view: memoryview, start: int, stop: int) -> int:
     """One past the last byte of a varint, which is known to be there."""
-    while start < stop and view[start] >= _MORE:
+    while start < stop and view[start] >= MORE:
         start += 1
     return start + 1

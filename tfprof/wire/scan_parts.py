@@ -1,8 +1,8 @@
 """A large message that is mostly the rows of one table, scanned by several threads.
 
-A first scan finds where the rows stand, without looking into them; then threads look into some of
-them each. That pays where the rows are few and large: to find half a million small ones takes half
-as long as to read them. The result is that of ``scan``.
+A first scan finds the rows without reading them; then each thread reads some of them. That pays if
+the rows are few and large: to find half a million small ones takes half as long as to read them.
+The result is that of ``scan``.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from tfprof.wire.lockstep import Int64Array
 
 _TASKS = 4
-"""For each thread, so that none waits long for the others."""
+"""Tasks for each thread, so that none waits long for the others."""
 _MOST = 0.9
-"""Share of the bytes in one task with which threads bring nothing."""
+"""If one task has a larger share of the bytes, threads save no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitPlan:
-    """A plan, and the two that it is split into.
+    """A plan, and the two plans that it is split into.
 
     Attributes:
         whole: The plan.
-        table: The table whose rows are looked into by threads.
-        outline: The same, but with these rows as texts.
-        row: One of these rows.
+        table: The table whose rows threads read.
+        outline: The plan with these rows as texts.
+        row: The plan of one of these rows.
     """
 
     whole: Plan
@@ -48,7 +48,7 @@ def split(plan: Plan, name: str) -> SplitPlan:
 
     Args:
         plan: The plan.
-        name: The table whose rows are to be looked into by threads; they are messages.
+        name: The table whose rows, which are messages, threads read.
 
     Raises:
         KeyError: There is no such table of messages.
@@ -62,7 +62,7 @@ def split(plan: Plan, name: str) -> SplitPlan:
 
 
 def _without_fields(entries: Entries, name: str) -> tuple[Entries, Entries]:
-    """What is asked for without the fields of one table, and these."""
+    """The entries without the fields of one table, and these fields."""
     result, fields = list(entries), entries
     inner: Entries
     for place, entry in enumerate(entries):
@@ -84,7 +84,7 @@ def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
     Args:
         plan: What to read.
         data: The serialized message.
-        n_threads: How many threads look into the rows.
+        n_threads: Number of threads that read the rows.
 
     Returns:
         What ``scan`` returns.
@@ -102,7 +102,7 @@ def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
 
 
 def _scan_rows(plan: SplitPlan, outline: Columns, data: Data, n_threads: int) -> list[Columns]:
-    """The table of the rows and those in it; none if one is most, or something is broken."""
+    """The tables of the rows; none if one row is too large, or something is broken."""
     rows, parent = outline.text("value"), outline.parent
     spans = _spans(rows.length, n_threads * _TASKS)
     if not spans:

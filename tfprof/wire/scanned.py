@@ -1,4 +1,4 @@
-"""What a scan gives: the columns of each table, and texts as places in the buffer."""
+"""The result of a scan: the columns of each table, and texts as places in the buffer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Texts:
         return bytes(self.data[start : start + int(self.length[place])])
 
     def take(self, places: Int64Array) -> Texts:
-        """Those at some places, in their order."""
+        """The texts at some places, in that order."""
         return Texts(self.data, self.start[places], self.length[places])
 
     def __iter__(self) -> Iterator[bytes]:
@@ -52,10 +52,10 @@ class Columns:
     """The columns of one table.
 
     Args:
-        data: The buffer that texts stand in.
+        data: The buffer of the texts.
         columns: First slot and form by path.
-        parts: The slots of each part of the rows, one part after the other. The first slot is
-            ``parent``: the row of the table above that each row stands in.
+        parts: The slots of each part of the rows, in order. The first slot is ``parent``: the
+            row of the table above that contains the row.
     """
 
     __slots__ = ("_columns", "_data", "_parts")
@@ -69,18 +69,18 @@ class Columns:
         return sum([len(slots[0]) for slots in self._parts])
 
     def _slot(self, slot: int) -> Int64Array:
-        """A column of integers; one of several parts is put together anew at each call."""
+        """A column of integers; several parts are joined at each call."""
         if len(self._parts) == 1:
             return self._parts[0][slot]
         return np.concatenate([slots[slot] for slots in self._parts])
 
     @property
     def parent(self) -> Int64Array:
-        """The row of the table above that each row stands in, shape (n,)."""
+        """The row of the table above that contains each row, shape (n,)."""
         return self._slot(0)
 
     def take(self, places: Int64Array, parent: Int64Array) -> Columns:
-        """The rows at some places, in their order, which stand in other rows now."""
+        """The rows at some places, in that order, with new parents."""
         rest = [self._slot(slot)[places] for slot in range(1, len(self._parts[0]))]
         return Columns(self._data, self._columns, [parent, *rest])
 
@@ -98,7 +98,7 @@ class Columns:
         return Texts(self._data, self._slot(slot), self._slot(slot + 1))
 
     def oneof(self, path: str) -> tuple[Int64Array, Int64Array, Texts]:
-        """Number of the member that is there (0: none), its number or bits, and its text."""
+        """Field number of the present member (0: none), its number or bits, and its text."""
         slot, _ = self._columns[path]
         which, value, length = [self._slot(slot + i) for i in range(3)]
         return which, value, Texts(self._data, value, length)

@@ -13,7 +13,7 @@ from tfprof.wire.scanned import Texts
 _native: Any = native_module("text_index")
 
 _MANY_TIMES = 100
-"""As many texts for each known one are looked at together first."""
+"""With more texts than this for each known one, most are excluded by length and first byte."""
 _LONG = 256
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class TextIndex:
         self._native: Any = _native.TextIndex() if _native is not None and is_native() else None
         self._numbers: defaultdict[bytes, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
-        self._texts: list[bytes] = []  # the keys of the numbers, when last asked for
+        self._texts: list[bytes] = []  # the keys of ``_numbers``, when last needed
 
     def __len__(self) -> int:
         return len(self._numbers) if self._native is None else len(self._native)
@@ -57,7 +57,7 @@ class TextIndex:
             self._numbers[text.encode("utf-8", "surrogatepass")] = len(self._numbers)
 
     def find(self, texts: Texts) -> Int64Array:
-        """Number of each text, -1 for one that is not there, shape (n,).
+        """Number of each text, -1 for an unknown one, shape (n,).
 
         Raises:
             ValueError: A text is not in its buffer.
@@ -91,7 +91,7 @@ class TextIndex:
         return may_be
 
     def intern(self, texts: Texts) -> Int64Array:
-        """The same; texts that are not there get the next numbers.
+        """Number of each text, shape (n,); new texts get the next numbers.
 
         Raises:
             ValueError: A text is not in its buffer.
@@ -99,7 +99,7 @@ class TextIndex:
         if self._native is not None:
             return self._natively(texts, adds=True)
         _check(texts)
-        numbers = self._numbers  # gives the next number to what it does not know
+        numbers = self._numbers  # gives the next number to a new text
         return np.array([numbers[text] for text in texts], np.int64)
 
 

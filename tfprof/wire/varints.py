@@ -1,4 +1,4 @@
-"""The wire format, written: fields one by one, and columns of numbers all records at once."""
+"""Writes the wire format: single fields, and columns of numbers all at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.wire.walk import LENGTH_DELIMITED, MAX_VARINT_BYTES, MORE
+
 if TYPE_CHECKING:
     from tfprof.wire.lockstep import Int64Array
 
-LENGTH_DELIMITED = 2
-PAYLOAD_BITS = 7
-MORE = 0x80
-_MAX_VARINT_BYTES = 10
+_PAYLOAD_BITS = 7
 
 
 def encode_varint(value: int) -> bytes:
@@ -23,7 +22,7 @@ def encode_varint(value: int) -> bytes:
     encoded = bytearray()
     while value >= MORE:
         encoded.append(value & 0x7F | MORE)
-        value >>= PAYLOAD_BITS
+        value >>= _PAYLOAD_BITS
     encoded.append(value)
     return bytes(encoded)
 
@@ -80,8 +79,8 @@ def encode_int64_fields(fields: Sequence[int], values: Int64Array) -> list[bytes
 def varint_sizes(numbers: npt.NDArray[np.uint64]) -> Int64Array:
     """Bytes that each number takes as a varint."""
     sizes = np.ones(len(numbers), np.int64)
-    for size in range(1, _MAX_VARINT_BYTES):
-        larger = numbers >= np.uint64(1 << (PAYLOAD_BITS * size))
+    for size in range(1, MAX_VARINT_BYTES):
+        larger = numbers >= np.uint64(1 << (_PAYLOAD_BITS * size))
         if not larger.any():
             break
         sizes += larger
@@ -94,7 +93,7 @@ def put_varints(
     numbers: npt.NDArray[np.uint64],
     sizes: Int64Array,
 ) -> None:
-    """Write numbers at their places, one byte of all of them at a time."""
+    """Write numbers at their places: the first byte of all of them, then the second, and so on."""
     for place in range(int(sizes.max()) if len(sizes) else 0):
         there = sizes > place
         if not there.all():
@@ -102,4 +101,4 @@ def put_varints(
         low = (numbers & np.uint64(0x7F)).astype(np.uint8)
         low[sizes > place + 1] |= MORE
         data[starts + place] = low
-        numbers = numbers >> np.uint64(PAYLOAD_BITS)
+        numbers = numbers >> np.uint64(_PAYLOAD_BITS)

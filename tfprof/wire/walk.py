@@ -19,7 +19,11 @@ END_GROUP: Final = 4
 FIXED32: Final = 5
 
 MAX_FIELD_NUMBER: Final = (1 << 29) - 1
-_MAX_VARINT_BYTES: Final = 10
+MAX_VARINT_BYTES: Final = 10
+MAX_HEAD_BYTES: Final = 5
+"""Bytes of a tag, and of a length, that protobuf reads."""
+MORE: Final = 0x80
+"""Bit of a varint's byte: another byte follows."""
 
 
 class BytesView(Protocol):
@@ -57,7 +61,7 @@ class WireError(MalformedProfileError):
     Attributes:
         problem: What is wrong, without the place.
         offset: Byte at which the broken tag, number or length starts.
-        field: The field whose payload runs over the end, for the caller to look inside.
+        field: The field whose payload runs over the end, so that the caller can look inside.
         cut_off: True if more bytes could have made it right.
     """
 
@@ -125,12 +129,12 @@ def read_varint(data: BytesView, position: int, end: int) -> tuple[int, int]:
         WireError: It runs over ``end`` or takes more than ten bytes.
     """
     value = 0
-    for shift in range(_MAX_VARINT_BYTES):
+    for shift in range(MAX_VARINT_BYTES):
         at = position + shift
         if at >= end:
             raise WireError("a number is cut off", position, cut_off=True)
         byte = data[at]
         value |= (byte & 0x7F) << (7 * shift)
-        if byte < 0x80:
+        if byte < MORE:
             return value & 0xFFFF_FFFF_FFFF_FFFF, at + 1
     raise WireError("a number takes more than ten bytes", position)

@@ -1,7 +1,7 @@
 """Walks of an XSpace, natively where the extension was built.
 
-They cut a plane into lines and the events of lines into chunks, count these, and write columns
-that the caller has made. All but ``elements`` may run in several threads at once.
+They cut a plane into lines and the events of lines into chunks, count these, and fill columns of
+the caller. All but ``elements`` may run in several threads at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Elements(NamedTuple):
         number: Field number, shape (n,).
         tag: First byte of each field.
         start: First byte of its value.
-        stop: The byte behind it.
+        stop: The byte after it.
         end: Where the fields end, or break: then the last one may be cut off.
     """
 
@@ -54,5 +54,5 @@ class Elements(NamedTuple):
 def elements(data: memoryview, start: int, stop: int) -> Elements:
     """List the fields of a message of any length."""
     columns, end = walks().elements(data, start, stop)
-    number, tag, first, behind = np.frombuffer(columns, np.int64).reshape(-1, 4).T
-    return Elements(number, tag, first, behind, end)
+    number, tag, first, after = np.frombuffer(columns, np.int64).reshape(-1, 4).T
+    return Elements(number, tag, first, after, end)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
+from tfprof.wire.lockstep import PADDING, IrregularError, Messages, Occurrences, read_fields
 from tfprof.wire.message_fields import (
-    MAX_PREFIX,
     BrokenError,
     Field,
     message_fields,
@@ -18,6 +17,7 @@ from tfprof.wire.message_fields import (
     read_value,
 )
 from tfprof.wire.plan import Wire
+from tfprof.wire.walk import MAX_HEAD_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 HEADER = 8
 _UNKNOWN = -1
 ALL_OFFSETS, MISFIT, CHANGED = 1, 2, 4
-_PADDING = bytes(16)
 
 _OFFSET = 2
 _EVENT = _STAT = 4 << 3 | Wire.LENGTH
 _TEXTS = {2 << 3 | Wire.LENGTH: 4, 11 << 3 | Wire.LENGTH: 6}
-"""Texts of a line: where they are in its header."""
+"""Place in a line's header of each of its texts."""
 
 _STAT_VALUES = (3 << 3, 4 << 3, 7 << 3, 5 << 3 | Wire.LENGTH, 6 << 3 | Wire.LENGTH)
 _NUMBERS = {1 << 3: 0, 3 << 3: 1, 9 << 3: 2, 10 << 3: 3}
@@ -56,14 +55,14 @@ def elements(data: memoryview, start: int, stop: int) -> tuple[bytes, int]:
             tag, value = read_tag(data, at, stop)
             if tag & 7 == Wire.LENGTH:
                 size, value = read_number(data, value, stop)
-                behind = min(value + size, stop)
-                bounds += tag >> 3, at, value, behind
+                after = min(value + size, stop)
+                bounds += tag >> 3, at, value, after
                 if size > stop - value:
                     break
             else:
-                behind, _ = read_value(data, value, stop, tag)
-                bounds += tag >> 3, at, value, behind
-            at = behind
+                after, _ = read_value(data, value, stop, tag)
+                bounds += tag >> 3, at, value, after
+            at = after
     except BrokenError:
         pass
     return np.array(bounds, np.int64).tobytes(), at
@@ -78,7 +77,7 @@ def split(
     ends: Int64Array,
     chunks: Int64Array,
 ) -> int:
-    """Cut the events of lines into chunks; a short line is one, whatever it holds."""
+    """Cut the events of lines into chunks; a short line is one chunk with its other fields."""
     n_chunks = 0
     for line, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         if 0 < stop - start <= most:
@@ -112,7 +111,7 @@ def _header(headers: Int64Array, line: int) -> Int64Array:
 
 
 def _note(header: Int64Array, field: Field) -> None:
-    """Take over a field of a line that is no event."""
+    """Put a field of a line that is no event into its header."""
     if field.tag in _TEXTS:
         place = _TEXTS[field.tag]
         header[place : place + 2] = field.value, field.stop - field.value
@@ -286,15 +285,15 @@ def _stat(data: memoryview, start: int, stop: int) -> tuple[int, int, int] | Non
 def _ordinary_rows(
     data: memoryview, events: list[Field], first_stat: int
 ) -> tuple[Int64Array, Int64Array]:
-    """The same of events without floating-point numbers and oddities.
+    """The rows of events that NumPy can read.
 
     Raises:
-        IrregularError: There are some.
+        IrregularError: Some have floating-point numbers or unusual fields.
     """
     if not events:
         return np.zeros((0, 5), np.int64), np.zeros((0, 3), np.int64)
     base = events[0].start
-    content = bytes(data[base : events[-1].stop]) + _PADDING
+    content = bytes(data[base : events[-1].stop]) + PADDING
     start = np.array([event.value for event in events], np.int64) - base
     stop = np.array([event.stop for event in events], np.int64) - base
     fields = read_fields(Messages(content, start, stop), 1, 2, 3, 4, 5)
@@ -302,19 +301,14 @@ def _ordinary_rows(
     _columns(fields, rows, {1: 0, 3: 3})
     member = _oneof(fields, (2, 5), ())
     rows[member.owner, 1], rows[member.owner, 2] = member.value, member.number
-    places = np.flatnonzero(fields.number == 4)
-    if not fields.is_message[places].all():
-        raise IrregularError
+    places = fields.places_of(4, is_message=True)
     owner = fields.owner[places]
     order = np.lexsort((fields.start[places], owner))
     places, owner = places[order], owner[order]
     rows[:, 4] = first_stat + np.searchsorted(owner, np.arange(len(events)))
     stats = np.zeros((len(places), 3), np.int64)
     if len(places):
-        begin = fields.start[places]
-        inner = read_fields(
-            Messages(content, begin, begin + fields.value[places]), 1, 2, 3, 4, 5, 6, 7
-        )
+        inner = read_fields(fields.payloads(places), 1, 2, 3, 4, 5, 6, 7)
         if (inner.number == 2).any():
             raise IrregularError
         _columns(inner, stats, {1: 0})
@@ -327,14 +321,12 @@ def _ordinary_rows(
 def _columns(fields: Occurrences, rows: Int64Array, numbers: dict[int, int]) -> None:
     """Write varints into the columns of their messages; the last of each counts."""
     for number, column in numbers.items():
-        places = np.flatnonzero(fields.number == number)
-        if fields.is_message[places].any():
-            raise IrregularError
+        places = fields.places_of(number, is_message=False)
         rows[fields.owner[places], column] = fields.value[places]
 
 
 def _oneof(fields: Occurrences, members: tuple[int, ...], texts: tuple[int, ...]) -> _Member:
-    """What each message has of a oneof; the last member counts."""
+    """The member of a oneof in each message; the last one counts."""
     places = np.flatnonzero(np.isin(fields.number, members))
     number, is_text = fields.number[places], fields.is_message[places]
     if (is_text != np.isin(number, texts)).any():
@@ -346,7 +338,7 @@ def _oneof(fields: Occurrences, members: tuple[int, ...], texts: tuple[int, ...]
 
 
 def prefix_places(data: bytes | memoryview, start: Int64Array, length: Int64Array) -> Int64Array:
-    """Where the lengths of texts stand, right before the texts.
+    """Places of the lengths of texts, right before the texts.
 
     Args:
         data: Holds the texts.
@@ -355,7 +347,7 @@ def prefix_places(data: bytes | memoryview, start: Int64Array, length: Int64Arra
     """
     octets = np.frombuffer(data, np.uint8)
     places = np.full(len(start), -1, np.int64)
-    for size in range(1, MAX_PREFIX + 1):
+    for size in range(1, MAX_HEAD_BYTES + 1):
         left = np.flatnonzero((places < 0) & (start >= size))
         decoded = np.zeros(len(left), np.int64)
         for offset in range(size):

@@ -67,8 +67,8 @@ step  ops  executions    wall  op time  accelerator    cpu   memory  peak mem
 mean    2           3  145 µs   152 µs       140 µs  12 µs  7.20 kB       n/a
 
 wall: from the first start to the last end; op time: the sum over all ops, which may run at the same
-time. memory: all that was asked for; peak mem: the most that one allocator had handed out
-n/a (peak mem): no execution tells how much its allocator had handed out"""
+time. memory: all that ops requested; peak mem: the largest memory in use of one allocator
+n/a (peak mem): no execution recorded the memory in use of its allocator"""
     )
 
 

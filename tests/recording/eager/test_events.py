@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tfprof.errors import MalformedProfileError
-from tfprof.recording.eager.events import Dataset, EventLog, Execution, read_events
+from tfprof.recording.eager.event_log import Dataset, EventLog, Execution
+from tfprof.recording.eager.events import read_events
 from tfprof.recording.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.wire import messages as pb
 

@@ -8,7 +8,7 @@ import pytest
 
 from tfprof.columns.frames import Frame
 from tfprof.graphs.live.function_graphs import FunctionBody
-from tfprof.recording.eager.events import Dataset, EventLog, Execution
+from tfprof.recording.eager.event_log import Dataset, EventLog, Execution
 from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.recorder import EagerOp
 from tfprof.testing.builders import op

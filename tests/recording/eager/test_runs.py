@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.recording.eager.events import EventLog, Execution, Kernel
+from tfprof.recording.eager.event_log import EventLog, Execution, Kernel
 from tfprof.recording.eager.runs import runs_of_steps
 from tfprof.wire import messages as pb
 

@@ -1,1 +1,1 @@
-"""From columns to numbers: pure functions that print nothing and change nothing."""
+"""What ops, steps and devices cost: numbers from the columns of a profile."""

@@ -1,4 +1,4 @@
-"""What each op costs."""
+"""The metrics of each op."""
 
 from __future__ import annotations
 
@@ -125,20 +125,20 @@ def op_metrics(
 ) -> Metrics:
     """All metrics of all ops, as they are now.
 
-    ``float_ops`` is the count of one run times the number of runs, and the static count where
-    nothing was recorded. In classic mode an op without any record keeps the static count beside
-    others that have some (``tfprof_node.h``).
+    ``float_ops`` is the count of one run times the number of runs; the static count if nothing
+    was recorded. In classic mode it is the static count for each op without a record
+    (``tfprof_node.h``).
 
     Args:
         profile: The profile.
         step: A step that was added, or negative for the average.
-        classic: Let parameters and float operations wrap at 64 bits, as in the original;
-            otherwise, where totals would wrap, the largest counts are left out, and the notices
-            say so.
-        static_float_ops: Count the float operations of one run of the program as the graph says,
-            not of what was recorded.
-        later: Where the table of ops does not hold the float operations yet: takes what computes
-            the column from them, and returns what gives the column when it is asked for.
+        classic: Let parameters and float operations wrap at 64 bits, as in the original.
+            Otherwise, if totals would wrap, the largest counts are left out, with a notice.
+        static_float_ops: Count the float operations of one run of the program according to the
+            graph, not those of the recorded runs.
+        later: Needed if the table of ops does not hold the float operations yet: takes a function
+            that computes the column from them, and returns a function without arguments that
+            gives the column.
     """
     ops = profile.ops
     n_ops = len(ops)
@@ -151,7 +151,11 @@ def op_metrics(
             runs = np.where(measures.recorded, measures.values[0], runs)
         elif not static_float_ops:
             runs = recorded_runs(ops, measures.recorded, measures.values[0], runs)
-        return _float_ops(profile, known.flops, runs, classic)
+        counts = known.flops * runs
+        if classic:
+            return counts
+        exact = known.flops.astype(np.float64) * runs
+        return _without_overflow(profile, "float operations", counts, exact)
 
     counted = of_runs(ops.static_float_ops()) if later is None else later(of_runs)
 
@@ -170,14 +174,6 @@ def op_metrics(
         sums = measures.values.sum(axis=1, dtype=np.float64)
         never_negative = float(sums.max()) < _LARGEST_TOTAL / 2
     return Metrics(column, n_ops, never_negative=never_negative)
-
-
-def _float_ops(profile: Profile, counts: Int64Array, runs: Int64Array, classic: bool) -> Int64Array:
-    """Float operations of some runs of each op; one run costs ``counts``."""
-    if classic:
-        return counts * runs
-    exact = counts.astype(np.float64) * runs
-    return _without_overflow(profile, "float operations", counts * runs, exact)
 
 
 def _without_overflow(
@@ -215,7 +211,6 @@ def parameter_count(shape: Shape) -> int:
 
 
 def _parameters(profile: Profile, shape_ids: Int64Array, classic: bool) -> Int64Array:
-    """Parameters of ops with these shapes."""
     counts = [parameter_count(shape) for shape in profile.ops.shapes.shapes.values]
     counts.append(0)  # for "no shape", id -1
     wrapped = np.array([(count + 2**63) % 2**64 - 2**63 for count in counts], np.int64)[shape_ids]

@@ -36,7 +36,7 @@ class InputShapes:
 
 @dataclass(frozen=True)
 class OpInputs:
-    """What the shapes of inputs follow from, as it was at one moment.
+    """What determines the shapes of inputs, at one moment.
 
     Attributes:
         offsets: Start of each op's inputs, shape (n + 1,).
@@ -54,7 +54,7 @@ class OpInputs:
 
     @classmethod
     def of(cls, ops: OpTable, *, classic: bool) -> OpInputs:
-        """Take them from an op table.
+        """The inputs of an op table.
 
         Args:
             ops: The op table.

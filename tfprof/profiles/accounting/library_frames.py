@@ -41,7 +41,7 @@ def is_library_file(file: str) -> bool:
 def same_lines(stacks: StackTable) -> Int64Array:
     """The first frame with the same file, line and function for each frame, shape (n frames,).
 
-    Op logs tell frames apart by more than that: the text of the line, the start of the function.
+    Frames of op logs may also differ in the text of the line and the start of the function.
     """
     first: dict[tuple[str, int, str], int] = {}
     frames = stacks.frames.values
@@ -62,7 +62,7 @@ def innermost_frames(stacks: StackTable) -> Int64Array:
 def innermost_user_frames(stacks: StackTable) -> Int64Array:
     """Innermost frame of each stack that is not a library's, shape (n stacks,).
 
-    ``NO_FRAME`` where all frames are libraries'. Costs one look at each distinct frame.
+    ``NO_FRAME`` if all frames are libraries'.
     """
     library = [is_library_file(frame.file) for frame in stacks.frames.values]
     frame_ids: list[int] = []

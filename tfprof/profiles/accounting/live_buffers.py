@@ -14,7 +14,7 @@ from tfprof.profiles.model.steps import StepRecords
 
 @dataclass(frozen=True, slots=True)
 class PeakHolders:
-    """The buffers that are alive at the moment of most memory.
+    """The buffers that are alive at the peak.
 
     Attributes:
         peak_bytes: Sum of their sizes.
@@ -34,7 +34,7 @@ def peak_holders(
 
     A buffer lives from the start of the op that made it to the end of the last op that reads
     it. Outputs with the same address at the same time are one buffer: an op may return its
-    input, or work in place. What ops allocate besides their outputs is not seen.
+    input, or work in place. Other allocations of ops do not count.
 
     Args:
         ops: The ops.
@@ -54,7 +54,7 @@ def peak_holders(
 
     times = np.concatenate([born, dies])
     changes = np.concatenate([sizes, -sizes])
-    order = np.lexsort((changes, times))  # what ends at a moment ends before what starts then
+    order = np.lexsort((changes, times))  # at the same time, ends come before starts
     level = np.cumsum(changes[order])
     moment = times[order[int(level.argmax())]]
     alive = (born <= moment) & (dies > moment)

@@ -1,4 +1,4 @@
-"""What is known of each op besides numbers: types, device, input shapes."""
+"""Facts about each op besides numbers: types, device, input shapes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,11 @@ class OpFacts:
 
         Args:
             profile: The profile.
-            classic: Let ops seen only at run time have their own name as type, as in the
-                original. The default is the kernel that their timeline label names (``_Arg``,
-                ``_Retval``, ``_Send``).
+            classic: As for ``OpTable.type_ids`` and ``OpInputs.of``.
         """
         ops = profile.ops
-        labelled = ops.label_op_ids.array
-        by_label = (labelled >= 0) & (not classic)
         return cls(
-            type_ids=np.where(by_label, labelled, ops.op_ids.array),
+            type_ids=ops.type_ids(classic=classic),
             device_ids=ops.device_ids.array.copy(),
             added_types={row: tuple(types) for row, types in ops.added_types.items()},
             strings=ops.strings.values,
@@ -53,7 +49,7 @@ class OpFacts:
 
     @property
     def input_shapes(self) -> InputShapes:
-        """Shapes of the inputs, put together when first asked for."""
+        """Shapes of the inputs, computed when first read."""
         return self._inputs.shapes
 
     def types(self, row: int) -> set[str]:

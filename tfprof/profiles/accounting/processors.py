@@ -1,4 +1,4 @@
-"""Which processor a device name means: ``/device:GPU:0/stream:all`` works for ``GPU:0``."""
+"""The processor of a device name: that of ``/device:GPU:0/stream:all`` is ``GPU:0``."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Processor(NamedTuple):
 
 
 class DeviceRole(NamedTuple):
-    """A device name, taken apart.
+    """The parts of a device name.
 
     Attributes:
         processor: The processor.
-        part: What of it: empty for the processor itself, ``stream:all``, ``memcpy``, ….
+        part: Empty for the processor itself, else ``stream:all``, ``memcpy``, ….
     """
 
     processor: Processor
@@ -49,7 +49,7 @@ class DeviceRole(NamedTuple):
 
 
 def device_role(name: str) -> DeviceRole | None:
-    """Take a lower-case device name apart; None if it names neither a CPU nor a GPU.
+    """Parse a lower-case device name; None if it names neither a CPU nor a GPU.
 
     Example:
         >>> device_role("/device:gpu:0/stream:all").processor.label

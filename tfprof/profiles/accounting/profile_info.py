@@ -1,4 +1,4 @@
-"""What a profile holds, and what it does not: the first thing to ask of a file from elsewhere."""
+"""What a profile holds and what it lacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray
 from tfprof.columns.frames import NO_STACK
 from tfprof.columns.remarks import Notice
 from tfprof.columns.shapes import is_fully_defined
@@ -24,13 +24,12 @@ from tfprof.profiles.model.steps import MEASURES
 
 _REQUESTED = MEMORY_FIELDS.index("requested_bytes")
 
-_NO_MEMORY = "no execution tells of memory: the run was traced without it"
-_NO_LEVELS = "no execution tells how much its allocator had handed out"
-_NO_STREAM = "a GPU ran, but no stream:all device was recorded"
-_NO_ACCELERATOR = "no accelerator took part"
-_NO_TIMES = "no execution has a start"
-_NO_STEP = "no step was recorded"
-_NO_GRAPH = "there is no graph, only what ran"
+_REASONS = {
+    "wall_micros": "no execution has a start",
+    "requested_bytes": "no execution has memory statistics: the run was traced without them",
+    "peak_bytes": "no execution recorded the memory in use of its allocator",
+}
+"""Why a number of a step is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +37,19 @@ class OpFigures:
     """The ops of a profile.
 
     Attributes:
-        ops: How many there are.
-        run_time_only: Those that no graph defines.
-        ran: Those that some step has seen; None without a step.
+        ops: Number of ops.
+        run_time_only: Ops that no graph defines.
+        ran: Ops with a record in some step; None without a step.
         types: Number of ops of each op type, the most frequent type first.
-        with_stack: Those with a call stack.
-        with_shapes: Those with output shapes that are known to the last dimension.
-        with_float_ops: Those with float operations.
+        with_stack: Ops with a call stack.
+        with_shapes: Ops with fully known output shapes.
+        with_float_ops: Ops with float operations.
         float_ops: Float operations of one run of the program.
-        added_types: Number of ops of each type that op logs have added.
-        variables: Those that declare a variable; None without a graph.
-        trainable: Those that hold a trainable variable.
+        added_types: Number of ops of each type that op logs added.
+        variables: Ops that declare a variable; None without a graph.
+        trainable: Ops that hold a trainable variable.
         parameters: Elements of the variables of known shape.
-        trainable_parameters: Elements of the trainable ones among them.
+        trainable_parameters: Elements of the trainable variables of known shape.
     """
 
     ops: int
@@ -74,13 +73,13 @@ class DeviceFigures:
 
     Attributes:
         device: Lower-case name, as the run gave it.
-        counts_as: What time on it counts as: ``cpu``, ``accelerator``, or nothing (``other``), as
-            that of single streams and copies, which are in ``stream:all``, too.
-        ops: Ops that ran there.
-        executions: How often they ran.
-        micros: Sum of their times, also of what belongs to no op.
-        requested_bytes: Memory that its ops asked for; None if it holds no memory or none is known.
-        peak_bytes: Most that one of its allocators had handed out; None if that is not known.
+        counts_as: What its time counts as: ``cpu``, ``accelerator``, or nothing (``other``), such
+            as that of single streams and copies, which are in ``stream:all``, too.
+        ops: Ops that ran on it.
+        executions: Executions on it.
+        micros: Sum of their times, including those that belong to no op.
+        requested_bytes: Memory that its ops requested; None if it has no memory or none is known.
+        peak_bytes: Largest memory in use of one of its allocators; None if unknown.
     """
 
     device: str
@@ -102,10 +101,10 @@ class StepFigures:
         executions: Executions, copies between devices included.
         wall_micros: From the first start to the last end.
         op_micros: Sum of the times of all ops.
-        accelerator_micros: The part of it on accelerators.
-        cpu_micros: The part of it on CPUs.
-        requested_bytes: Memory that ops asked for.
-        peak_bytes: Most that one allocator had handed out.
+        accelerator_micros: The part of ``op_micros`` on accelerators.
+        cpu_micros: The part of ``op_micros`` on CPUs.
+        requested_bytes: Memory that ops requested.
+        peak_bytes: Largest memory in use of one allocator.
     """
 
     step: int
@@ -125,7 +124,7 @@ class Missing:
 
     Attributes:
         name: Name of the number.
-        is_unknown: It exists, but the profile does not hold it; otherwise there is no such thing.
+        is_unknown: The profile does not record it; otherwise it does not apply.
         reason: Why.
     """
 
@@ -143,7 +142,7 @@ class ProfileInfo:
         devices: The devices of all steps, by name.
         steps: The steps, by number.
         missing: The numbers that are None, and why.
-        notices: What a reader of the numbers should know.
+        notices: What to know when reading the numbers.
     """
 
     ops: OpFigures
@@ -176,7 +175,7 @@ def profile_info(profile: Profile) -> ProfileInfo:
 def _ops(profile: Profile) -> OpFigures:
     ops = profile.ops
     names = ops.strings.values
-    types = Counter(names[type_id] for type_id in op_type_ids(ops).tolist())
+    types = Counter(names[type_id] for type_id in ops.type_ids(classic=False).tolist())
     run_time_only = only_at_run_time(ops)
     has_graph = not run_time_only.all()
     declares = _declares_variable(ops)
@@ -187,7 +186,7 @@ def _ops(profile: Profile) -> OpFigures:
     return OpFigures(
         ops=len(ops),
         run_time_only=int(run_time_only.sum()),
-        ran=_n_ran(profile),
+        ran=int(profile.steps.recorded(len(ops)).sum()) if profile.steps.steps else None,
         types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
         with_stack=int((ops.stack_ids.array != NO_STACK).sum()),
         with_shapes=int(_has_shapes(ops).sum()),
@@ -199,21 +198,6 @@ def _ops(profile: Profile) -> OpFigures:
         parameters=_total(sizes, declares) if has_graph else None,
         trainable_parameters=_total(sizes, trainable) if has_graph else None,
     )
-
-
-def op_type_ids(ops: OpTable) -> Int64Array:
-    """Op types; of ops seen only at run time the kernel that their label names."""
-    labelled = ops.label_op_ids.array
-    return np.where(labelled >= 0, labelled, ops.op_ids.array)
-
-
-def _n_ran(profile: Profile) -> int | None:
-    if not profile.steps.steps:
-        return None
-    ran = np.zeros(len(profile.ops), np.bool_)
-    for records in profile.steps.records.values():
-        ran[records.rows] = True
-    return int(ran.sum())
 
 
 def _has_shapes(ops: OpTable) -> BoolArray:
@@ -263,7 +247,7 @@ def step_figures(profile: Profile, step: int) -> StepFigures:
         op_micros=accelerator + cpu,
         accelerator_micros=accelerator if has_accelerator(profile) else None,
         cpu_micros=cpu,
-        requested_bytes=sums["requested_bytes"] if tells_memory(detail) else None,
+        requested_bytes=sums["requested_bytes"] if has_memory(detail) else None,
         peak_bytes=int(levels.max()) if levels.any() else None,
     )
 
@@ -274,8 +258,8 @@ def has_accelerator(profile: Profile) -> bool:
     return any(bool((detail.executions.kinds == ACCELERATOR).any()) for detail in details)
 
 
-def tells_memory(detail: StepDetail) -> bool:
-    """Whether any execution tells of memory; a step in which none needed any is none."""
+def has_memory(detail: StepDetail) -> bool:
+    """Whether any execution has memory statistics other than 0."""
     return bool(detail.memory.values[1:].any()) or bool(detail.outputs.sizes.any())
 
 
@@ -293,7 +277,7 @@ def _device(profile: Profile, device_id: int) -> DeviceFigures:
     ran: set[int] = set()
     executions = micros = requested = peak = 0
     kinds: set[int] = set()
-    tells = False
+    knows_memory = False
     for detail in profile.steps.details.values():
         here = detail.executions.device_ids == device_id
         rows = detail.executions.rows[here]
@@ -304,7 +288,7 @@ def _device(profile: Profile, device_id: int) -> DeviceFigures:
         kinds.update(np.unique(detail.executions.kinds[here]).tolist())
         of_device = ops.device_ids.array[detail.memory.rows] == op_device
         if op_device >= 0 and of_device.any():
-            tells |= tells_memory(detail)
+            knows_memory |= has_memory(detail)
             requested += int(detail.memory.values[_REQUESTED][of_device].sum())
         levels = detail.levels.bytes_in_use[detail.levels.device_ids == device_id]
         peak = max(peak, int(levels.max(initial=0)))
@@ -314,24 +298,21 @@ def _device(profile: Profile, device_id: int) -> DeviceFigures:
         ops=len(ran),
         executions=executions,
         micros=micros,
-        requested_bytes=requested if tells else None,
+        requested_bytes=requested if knows_memory else None,
         peak_bytes=peak or None,
     )
 
 
 def _missing(profile: Profile, ops: OpFigures, steps: tuple[StepFigures, ...]) -> Iterator[Missing]:
     if ops.variables is None:
-        yield Missing("variables", True, _NO_GRAPH)
+        yield Missing("variables", True, "there is no graph, only runs")
     if not steps:
-        yield Missing("ran", True, _NO_STEP)
+        yield Missing("ran", True, "no step was recorded")
+    elif profile.misses_accelerator_stream and not has_accelerator(profile):
+        reason = "a GPU ran, but no stream:all device was recorded"
+        yield Missing("accelerator_micros", True, reason)
     elif not has_accelerator(profile):
-        is_unknown = profile.misses_accelerator_stream
-        reason = _NO_STREAM if is_unknown else _NO_ACCELERATOR
-        yield Missing("accelerator_micros", is_unknown, reason)
-    for name, reason in (
-        ("wall_micros", _NO_TIMES),
-        ("requested_bytes", _NO_MEMORY),
-        ("peak_bytes", _NO_LEVELS),
-    ):
+        yield Missing("accelerator_micros", False, "no accelerator took part")
+    for name, reason in _REASONS.items():
         if any(getattr(step, name) is None for step in steps):
             yield Missing(name, True, reason)

@@ -1,16 +1,16 @@
-"""Which ops of a profile have run, and how often: also as part of another or under other names.
+"""Which ops of a profile ran, and how often: also inside another op or under another name.
 
-An op of which a step has no record was not needed for what the step was asked for, was in the
-branch that was not taken, or gave the same as another one. But TensorFlow's optimizer lets ops run
-in other places, too, and these count:
+An op without a record in a step was not needed for the results of the step, was in a branch that
+was not taken, or gave the same result as another op. But TensorFlow's optimizer also changes where
+ops run, and these count:
 
-* several ops become one kernel under the name of the last of them: a convolution, its bias and
-  its activation (``grappler/optimizers/remapper.cc``),
+* several ops become one kernel under the name of the last one: a convolution, its bias and its
+  activation (``grappler/optimizers/remapper.cc``),
 * the ops of a function run in place of its call, under the call's name
   (``common_runtime/inline_function_utils.cc``, ``lower_functional_ops.cc``),
-* a product takes a transposition over and gets a new name
+* a product includes a transposition and gets a new name
   (``grappler/optimizers/arithmetic_optimizer.cc``),
-* XLA makes one program of many ops; which those are is not in the run metadata.
+* XLA makes one program of many ops; the run metadata do not say which.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _FUSED = frozenset((
     "DepthwiseConv2dNative", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3",
     "MatMul",
 ))  # fmt: skip
-"""Ops that other kernels take up; without one of them no kernel was made of several ops."""
+"""Ops that TensorFlow fuses others with; every fused kernel contains one of them."""
 
 _FUSED_WITH = _FUSED | frozenset((
     "Add", "AddV2", "BiasAdd", "Elu", "Erf", "Erfc", "LeakyRelu", "Maximum", "Mul", "Pow",
     "Relu", "Relu6", "Sigmoid", "Softplus", "Square", "Squeeze", "Sub", "Tanh",
 ))  # fmt: skip
-"""Ops that such kernels consist of."""
+"""Ops that a fused kernel may contain."""
 
 _MOST_LEVELS = 16
-"""More ops one behind the other than any kernel is made of."""
+"""Longest chain of ops to look for in one kernel; TensorFlow's are shorter."""
 
 _XLA = re.compile(r"_?XlaRun|_?XlaLaunch|_?XlaCompile|_XlaRunV2|XlaLaunchV2")
 
@@ -45,34 +45,34 @@ _RENAMED = re.compile(r"(?P<scope>.*/)?ArithmeticOptimizer/[A-Za-z]+_(?P<name>[^
 
 
 class WhatRan(NamedTuple):
-    """What has become of ops without a record.
+    """How ops without a record ran.
 
     Attributes:
-        within: Row of the op that an op ran as a part of, or under whose name it did; -1 for
-            others, shape (n,).
-        is_elsewhere: Ops that ran under other names, so that nothing tells how often, shape (n,).
-        is_untold: XLA has run some of the ops, and nothing tells which.
+        within: Row of the op that an op ran inside of, or under whose name; -1 for others,
+            shape (n,).
+        is_elsewhere: Ops that ran under other names, an unknown number of times, shape (n,).
+        has_xla: XLA ran some of the ops; which ones is unknown.
     """
 
     within: Int64Array
     is_elsewhere: BoolArray
-    is_untold: bool
+    has_xla: bool
 
 
 def what_ran(ops: OpTable, recorded: BoolArray) -> WhatRan:
-    """Find the ops that have no record and ran all the same.
+    """Find the ops that have no record, but ran.
 
     Args:
         ops: The ops.
-        recorded: Which of them some step has a record of, shape (n,).
+        recorded: Which ops have a record in some step, shape (n,).
     """
     type_ids = ops.op_ids.array
     within = _fused(ops, type_ids, recorded)
     is_elsewhere = np.zeros(len(ops), np.bool_)
-    is_untold = False
+    has_xla = False
     for row in np.flatnonzero(recorded & only_at_run_time(ops)).tolist():
         label = int(ops.label_op_ids.array[row])
-        is_untold |= label >= 0 and _XLA.fullmatch(ops.strings[label]) is not None
+        has_xla |= label >= 0 and _XLA.fullmatch(ops.strings[label]) is not None
         name = ops.name(row)
         renamed = _RENAMED.fullmatch(name)
         if renamed is not None:
@@ -85,24 +85,24 @@ def what_ran(ops: OpTable, recorded: BoolArray) -> WhatRan:
             if call >= 0 and not recorded[call]:
                 is_elsewhere[call] = True
             scope = scope.rpartition("/")[0]
-    return WhatRan(within, is_elsewhere, is_untold)
+    return WhatRan(within, is_elsewhere, has_xla)
 
 
 def recorded_runs(
     ops: OpTable, recorded: BoolArray, runs: Int64Array, static_runs: Int64Array
 ) -> Int64Array:
-    """How often each op has run, shape (n,).
+    """How often each op ran, shape (n,).
 
     Args:
         ops: The ops.
-        recorded: Which of them some step has a record of, shape (n,).
-        runs: How often those ran, shape (n,).
+        recorded: Which ops have a record in some step, shape (n,).
+        runs: How often the recorded ops ran, shape (n,).
         static_runs: How often one run of the program runs each op, shape (n,).
     """
     if not recorded.any():
         return static_runs
     ran = what_ran(ops, recorded)
-    if ran.is_untold:
+    if ran.has_xla:
         return np.where(recorded, runs, static_runs)
     elsewhere = np.where(ran.is_elsewhere, static_runs, 0)
     indirectly = np.where(ran.within >= 0, runs[ran.within], elsewhere)
@@ -110,11 +110,8 @@ def recorded_runs(
 
 
 def not_run(ops: OpTable, recorded: BoolArray) -> Int64Array:
-    """Rows of the ops that did not run, by all that is known; none if nothing was recorded."""
-    if not recorded.any():
-        return np.zeros(0, np.int64)
-    ran = what_ran(ops, recorded)
-    if ran.is_untold:
+    """Rows of the ops that certainly did not run; none if nothing was recorded."""
+    if not recorded.any() or (ran := what_ran(ops, recorded)).has_xla:
         return np.zeros(0, np.int64)
     return np.flatnonzero(~(recorded | ran.is_elsewhere | (ran.within >= 0)))
 
@@ -122,23 +119,21 @@ def not_run(ops: OpTable, recorded: BoolArray) -> Int64Array:
 def only_at_run_time(ops: OpTable) -> BoolArray:
     """Ops that no graph defines.
 
-    Their type is their own name, as in ``TFStats::AddRunMeta``. So may that of a node be
-    (``NoOp``): of those only the graph itself can tell, while it is there.
+    Their type is their own name, as in ``TFStats::AddRunMeta``. A node of a graph may be named so,
+    too (``NoOp``); in a saved profile, which has no graph, it cannot be told from the others.
     """
-    name_of_type = [ops.names.ids.get(text, -1) for text in ops.strings.values]
-    named_so: BoolArray = np.array(name_of_type, np.int64)[ops.op_ids.array] == ops.name_ids.array
+    is_undefined = ops.is_own_type()
     for nodes in ops.definitions:
         if isinstance(nodes, GraphNodes):
-            named_so[nodes.rows] = False
+            is_undefined[nodes.rows] = False
     has_inputs: BoolArray = np.diff(ops.input_offsets()) > 0
-    return named_so & ~has_inputs
+    return is_undefined & ~has_inputs
 
 
 def _fused(ops: OpTable, type_ids: Int64Array, recorded: BoolArray) -> Int64Array:
-    """The op that each op ran as a part of, -1 for others.
+    """The op that each op ran inside of, -1 for others.
 
-    All that is computed from such an op flows into that one op, through ops that did not run
-    either.
+    All outputs of such an op flow into that op, possibly through other ops without a record.
     """
     n = len(ops)
     within: Int64Array = np.full(n, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Float operations of the ops of a profile, and what its runs tell about loops and conditionals."""
+"""Float operations of the ops of a profile, with the loops and conditionals of its runs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class OpFlops(NamedTuple):
     """What each op of a profile costs.
 
     Attributes:
-        flops: Float operations of one run of an op, functions that it calls included, 0 where
-            there are none or they are not known, shape (n,).
-        runs: How often one run of the program runs each op that has some, 1 for others,
+        flops: Float operations of one run of an op, with the functions that it calls; 0 if there
+            are none or they are unknown, shape (n,).
+        runs: How often one run of the program runs each op with float operations, 1 for others,
             shape (n,).
         n_incomplete: Number of ops whose float operations depend on an unknown size.
         without_formula: Number of ops without a formula, by op type.
-        has_control_flow: Runs tell something that the counts depend on.
+        has_control_flow: Whether the counts depend on recorded runs.
     """
 
     flops: Int64Array
@@ -67,14 +67,14 @@ def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
     )
     try:
         analysis = Engine(program, settings).run()
-    except OverflowError:  # the sizes that are unknown are too many to be written down
+    except OverflowError:  # too many unknown sizes for one formula
         n = len(profile.ops)
         return OpFlops(np.zeros(n, np.int64), np.ones(n, np.int64), n, {}, has_control_flow=True)
     return _by_row(analysis)
 
 
 def _by_row(analysis: Analysis) -> OpFlops:
-    """Counts of all rows, from those of the outcomes that many rows share."""
+    """Counts of all rows, from the outcomes that rows share."""
     shared = analysis.outcomes.column()
     distinct = [*analysis.outcomes.distinct, None]  # the last one is for number -1
     own = list(map(_count, distinct))
@@ -103,8 +103,8 @@ def _by_row(analysis: Analysis) -> OpFlops:
 
 
 def _count(outcome: Outcome | None) -> int | None:
-    """Float operations that an op has itself; None if they are not known."""
-    if outcome is None or not outcome.op:  # only a run has named it
+    """Float operations of an op without the functions that it calls; None if unknown."""
+    if outcome is None or not outcome.op:  # seen only at run time
         return 0
     verdict = outcome.verdict
     if verdict.status is Status.UNCOUNTED:
@@ -130,7 +130,7 @@ def _without_formula(
 
 
 class RunsByName(Mapping[str, int]):
-    """How often each op ran, by name; those that never did are not there.
+    """How often each op ran, by name, without those that never ran.
 
     Args:
         ops: The ops.
@@ -155,7 +155,7 @@ class RunsByName(Mapping[str, int]):
 
 
 def observed_control_flow(profile: Profile) -> ObservedControlFlow:
-    """Read it off the ops that ran, those included that TensorFlow makes of a loop."""
+    """Control flow that the recorded ops show, with the ops that TensorFlow makes of a loop."""
     ops, steps = profile.ops, profile.steps
     counts = np.zeros(len(ops), np.int64)
     for records in steps.records.values():
@@ -194,4 +194,4 @@ _PARTS = {
     "Enter": "enters", "NextIteration": "repeats", "LoopCond": "asks",
     "enter": "enters", "next_iteration": "repeats",
 }  # fmt: skip
-"""Parts of a loop by op type, and as they are called in a graph that was optimized."""
+"""Parts of a loop by op type, and by their names in an optimized graph."""

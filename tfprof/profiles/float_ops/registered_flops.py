@@ -2,7 +2,7 @@
 
 The table restates ``tensorflow/python/profiler/internal/flops_registry.py`` and the formulas
 registered in ``tensorflow/python/ops/nn_ops.py``: what ``tf.profiler`` counts, right or wrong, for
-classic mode. ``analysis.flops`` has the formulas of the default.
+classic mode. The formulas of the default are in ``tfprof.graphs.flops``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class IncompleteShapeError(Exception):
 
 
 class _NoAnswerError(Exception):
-    """The op lacks an input or a dimension that the formula needs; it is passed over."""
+    """The op lacks an input or a dimension that the formula needs; it is not counted."""
 
 
 @dataclass(slots=True)
 class _Op:
-    """What a formula sees of an op.
+    """The facts of an op that formulas use.
 
     Attributes:
         inputs: Shape of every input; None for control edges, too.
@@ -58,7 +58,7 @@ class _Op:
         return value if isinstance(value, tuple) else ()
 
     def require_channels_last(self) -> None:
-        """The original knows NHWC only, and calls everything else incomplete."""
+        """The original supports only NHWC, and reports other layouts as incomplete."""
         if self.attrs.get("data_format", "NHWC") != "NHWC":
             raise IncompleteShapeError
 
@@ -87,7 +87,7 @@ def _per_output_element(factor: int) -> Callable[[_Op], int]:
 
 
 def _mean(op: _Op) -> int:
-    """One addition less than there are elements, and one division, per result."""
+    """One addition fewer than elements, and one division, per result."""
     _ = op.n_out()
     return op.n_in()
 
@@ -102,7 +102,7 @@ def _l2_loss(op: _Op) -> int:
 
 
 def _add_n(op: _Op) -> int:
-    """One addition less than there are terms, which control inputs are, too."""
+    """One addition fewer than inputs, control inputs included."""
     return op.n_in() * (len(op.inputs) - 1)
 
 
@@ -138,7 +138,7 @@ def _conv2d_backprop_filter(op: _Op) -> int:
 
 
 def _quotient(total: int, divisor: int) -> int:
-    """``total / divisor``, by way of floats, which are inexact beyond 2^53."""
+    """``total / divisor`` in floats, which are inexact beyond 2^53, as in the original."""
     if divisor == 0:
         return 0
     return int(total / divisor) if total < 1 << 1000 else total // divisor
@@ -150,7 +150,7 @@ def _mat_mul(op: _Op) -> int:
 
 
 def _batch_mat_mul(op: _Op) -> int:
-    """The depth is the last dimension, of ``adj_x`` too: an attribute is asked for in vain."""
+    """The original reads ``transpose_a``, which these ops call ``adj_x``, so it has no effect."""
     adjoint = bool(op.attrs.get("transpose_a"))
     return 2 * _dim(op.dims_in(0), -2 if adjoint else -1) * op.n_out()
 
@@ -159,7 +159,7 @@ def _conv(n_filter_dims: int) -> Callable[[_Op], int]:
     """Every output element takes one multiply-add per filter element of its channel."""
 
     def count(op: _Op) -> int:
-        op.dims_in(0)  # has no part in the result, yet the original asks for it
+        op.dims_in(0)  # unused, but the original requires it
         filter_dims = op.dims_in(1)
         taps = math.prod(_dim(filter_dims, index) for index in range(n_filter_dims))
         return 2 * op.n_out() * taps
@@ -209,8 +209,7 @@ def count_registered_flops(
         rows: Rows to count.
 
     Returns:
-        Count by row where a formula gave one other than 0, and the rows that have a formula, but
-        not the shapes that it needs.
+        Count by row if it is not 0, and the rows with a formula that needs unknown shapes.
     """
     offsets = ops.input_offsets().tolist()
     producers = ops.input_rows().tolist()

@@ -1,9 +1,9 @@
-"""A captured run as steps of a profile: for views of ops, the advisor and their outputs."""
+"""A captured run as steps of a profile."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from tfprof.profiles.model.runs import RunColumns, StatColumns
 from tfprof.text.units import human_memory
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
-"""What stands before the name of an op that was inlined from a function."""
+"""Prefix of the name of an op that was inlined from a function."""
 
 _NUMBERED = re.compile(r".*?(-?\d{1,18})", re.DOTALL)
 
@@ -42,22 +42,22 @@ _NUMBERED = re.compile(r".*?(-?\d{1,18})", re.DOTALL)
 def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:
     """Add the steps of a captured run to a profile, whose ops may be those of a graph.
 
-    Events called ``scope/name:Type`` and kernels become runs of ops: those of the host on the
-    device of the op's kernels, or on the CPU; kernels as time of the accelerator. Hosts count as
-    tasks of one job, and the same op on several of them adds up.
+    Events called ``scope/name:Type`` and kernels become runs of ops. Events count on the device of
+    the op's kernels, or on the CPU; kernels count as accelerator time. Hosts are tasks of one job;
+    runs of the same op on several hosts add up.
 
     Args:
-        profile: Ops that it does not know are added.
+        profile: Gets the unknown ops, too.
         run: The run.
-        host: Only one host.
+        host: Only this host.
 
     Raises:
         UsageError: There is no such host.
     """
-    is_known = _known_names(profile)
+    known = frozenset(profile.ops.name(row) for row in range(len(profile.ops)))
     for task, each in enumerate(run.chosen(host)):
         part = profile if task == 0 else Profile(classic=profile.classic)
-        _Capture(part, each, task, is_known).add(_groups_of_steps(run, each, part.classic))
+        _Capture(part, each, task, known).add(_groups_of_steps(run, each, part.classic))
         if part is not profile:
             profile.add_profile(part)
     for note in run.notes:
@@ -71,19 +71,11 @@ def _groups_of_steps(run: Run, host: Host, classic: bool) -> Int64Array | None:
     return None if classic or not own else np.unique(np.concatenate(own))
 
 
-def _known_names(profile: Profile) -> Callable[[str], bool]:
-    """Whether a name is one that the graph has."""
-    names = frozenset(profile.ops.name(row) for row in range(len(profile.ops)))
-    return names.__contains__
-
-
 class _Capture:
-    """One host's part of a capture."""
+    """One host's part of a capture; ``known`` are the names of the graph's ops."""
 
-    def __init__(
-        self, profile: Profile, host: Host, task: int, is_known: Callable[[str], bool]
-    ) -> None:
-        self._profile, self._host, self._is_known = profile, host, is_known
+    def __init__(self, profile: Profile, host: Host, task: int, known: frozenset[str]) -> None:
+        self._profile, self._host, self._known = profile, host, known
         self._job = f"/job:localhost/replica:0/task:{task}"
         self._timeline = host.timeline
         self._groups = host.groups(classic=profile.classic)
@@ -93,7 +85,7 @@ class _Capture:
         """Add all steps.
 
         Args:
-            steps_of_host: The groups that are steps; all of them for None.
+            steps_of_host: The groups that are steps; None: all groups.
         """
         eager = self._host.eager(classic=self._profile.classic)
         on_host = host_op_runs(self._timeline, eager, self._op_of)
@@ -128,8 +120,8 @@ class _Capture:
         memory = op_memory(forest, runs.events[:n_on_host])
         self._profile.notices.add(
             "memory-outside-ops",
-            f"allocations ({human_memory(memory.outside_bytes)}) were made outside of the ops on "
-            "threads, and are in no number of an op; see tfprof memory",
+            f"allocations ({human_memory(memory.outside_bytes)}) were made outside of ops, and are "
+            "not in the memory of any op; see tfprof memory",
             memory.n_outside,
         )
         block_of = np.repeat(np.arange(len(blocks)), [len(block.runs) for block in blocks])
@@ -149,11 +141,11 @@ class _Capture:
             self._profile.add_run(step, run)
 
     def _name_ids(self, runs: OpRuns) -> Int64Array:
-        """Name ids of ops by their place; those that no graph has become ops."""
+        """Name id of each op; names that no graph has become ops."""
         ops = self._profile.ops
         ids = np.full(len(runs.names) + 1, -1, np.int64)
         used = [number for number in np.unique(runs.ops).tolist() if number >= 0]
-        # Of an op with several names, the one with a type tells what it is.
+        # Names with a type come first, to give the op its type.
         for number in sorted(used, key=lambda number: not runs.names[number].type):
             name = self._known_name(runs.names[number].name)
             if ops.row(name) < 0:
@@ -163,11 +155,11 @@ class _Capture:
 
     def _known_name(self, name: str) -> str:
         """The name of an op in the graph, without the call that it was inlined from."""
-        if self._is_known(name):
+        if name in self._known:
             return name
         calls = _CALLS.match(name)
         inner = name if calls is None else name[calls.end() :]
-        return inner if self._is_known(inner) else name.partition(":")[0] or "unknown"
+        return inner if inner in self._known else name.partition(":")[0] or "unknown"
 
     def _columns(
         self, runs: OpRuns, stats: Int64Array, name_ids: Int64Array, memory: OpMemory
@@ -219,22 +211,22 @@ class _Capture:
         if not (self._groups.of_event[runs.events[is_op]] >= 0).any():
             notices.add(
                 "no-steps",
-                "no op is in a step that was marked: all that was captured is step 0. Mark steps "
+                "no op is in a marked step: the whole capture is step 0. Mark steps "
                 "with tf.profiler.experimental.Trace('train', step_num=i, _r=1)",
             )
         outside = is_op & ~np.isin(group_of, list(steps))
         share = runs.durations_ps[outside].sum() / max(int(runs.durations_ps[is_op].sum()), 1)
         notices.add(
             "outside-of-steps",
-            f"runs of ops were in no step ({share:.1%} of the time of all); they are left out",
+            f"runs of ops were in no step ({share:.1%} of the time of all runs); they are left out",
             int(outside.sum()),
         )
         is_kernel = [op.name.startswith(f"{WITHOUT_OP}/") for op in runs.names]
         without = np.array([*is_kernel, False], np.bool_)[runs.ops]
         notices.add(
             "kernels-without-op",
-            f"kernels ({runs.durations_ps[without].sum() / 1e9:,.3f} ms) were started by no op "
-            f"that the capture names; they are in the scope {WITHOUT_OP}",
+            f"kernels ({runs.durations_ps[without].sum() / 1e9:,.3f} ms) have no op in the capture "
+            f"and are in the scope {WITHOUT_OP}",
             int(without.sum()),
         )
 
@@ -270,8 +262,8 @@ def _steps(
     if not (group_of >= 0).any():
         return {0: 0}, np.zeros(len(runs), np.int64)
     present = np.unique(group_of[group_of >= 0]).tolist()
-    told = [_NUMBERED.fullmatch(groups.names.get(group, "")) for group in present]
-    numbers = [int(match[1]) for match in told if match is not None]
+    matches = [_NUMBERED.fullmatch(groups.names.get(group, "")) for group in present]
+    numbers = [int(match[1]) for match in matches if match is not None]
     if len(set(numbers)) < len(present):
         numbers = present
     return dict(zip(present, numbers, strict=True)), group_of

@@ -1,4 +1,4 @@
-"""Runs of ops as run metadata have them: by device, with the memory that they allocated."""
+"""Runs of ops in the form of run metadata: by device, with the memory that they allocated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.profiles.model.runs import AllocationColumns, AllocatorColumns
 
 
 class Block(NamedTuple):
-    """Runs that happened on one device of the profile.
+    """Runs on one device of the profile.
 
     Attributes:
         device: Its name.
@@ -30,12 +30,13 @@ class Block(NamedTuple):
 def blocks_of(
     job: str, timeline: Timeline, on_host: OpRuns, on_devices: Mapping[int, OpRuns]
 ) -> list[Block]:
-    """Runs by the names of devices that run metadata would have.
+    """Runs by device, with the device names of run metadata.
 
-    What ran on the host for an op with kernels stands with the op's device, as its launches.
+    Host events of an op with kernels count on the op's device, as launches.
     """
     device_of = _main_devices(on_devices)
-    names = [f"{job}/device:CPU:0", *(_device_name(job, timeline, p) for p in on_devices)]
+    planes = timeline.space.planes
+    names = [f"{job}/device:CPU:0", *(job + planes[plane].name for plane in on_devices)]
     places = {plane: number for number, plane in enumerate(on_devices, 1)}
     of_op = np.array(
         [places.get(device_of.get(op.name, -1), 0) for op in on_host.names] or [0], np.int64
@@ -47,10 +48,6 @@ def blocks_of(
         blocks += _streams(name, timeline, runs, before)
         before += len(runs)
     return blocks
-
-
-def _device_name(job: str, timeline: Timeline, plane: int) -> str:
-    return job + timeline.space.planes[plane].name
 
 
 def _main_devices(on_devices: Mapping[int, OpRuns]) -> dict[str, int]:
@@ -82,7 +79,7 @@ def _streams(device: str, timeline: Timeline, runs: OpRuns, before: int) -> list
 def memory_columns(
     memory: OpMemory, stats: Int64Array, base_ns: int
 ) -> tuple[AllocatorColumns, AllocationColumns]:
-    """Memory of some runs, each of which is in one place only if it holds some.
+    """Memory of some runs; a run with memory is in one place only.
 
     Args:
         memory: What these runs allocated.

@@ -1,1 +1,1 @@
-"""The one vocabulary: interned strings, columns with units, graphs and trees as arrays."""
+"""A profile as columns: ops, steps, executions and runs."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, OTHER
+
 _CANONICAL = re.compile(r"(?s:[^\n]*)/(device:gpu|gpu|device:cpu|cpu):[0-9]+")
 _GPU_NUMBER = re.compile(r"gpu:[0-9]+")
 
@@ -28,6 +30,13 @@ class Device:
         """Classify a device name as written in a DeviceStepStats."""
         lower = _ascii_lower(name)
         return cls(lower, "stream:all" in lower, _CANONICAL.fullmatch(lower) is not None)
+
+    @property
+    def kind(self) -> int:
+        """What its times count as; an accelerator's if it is both, as in the original."""
+        if self.is_accelerator_stream:
+            return ACCELERATOR
+        return HOST if self.is_canonical else OTHER
 
     @property
     def host_name(self) -> str:

@@ -1,7 +1,7 @@
 """What happened in one step, execution by execution: times, memory, allocations.
 
-``StepRecords`` holds sums per op, which is all that views need. Timelines, saved profiles and
-checkers ask when, where and in which order; that is here.
+Views need only the sums per op in ``StepRecords``. Timelines, saved profiles and checkers need to
+know when, where and in which order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MEMORY_FIELDS: Final = (
 
 
 NewIds = Callable[[str, Int64Array], Int64Array]
-"""From what a column names (``op``, ``name``, ``device``, ``allocator``) and its ids to new ids."""
+"""Maps what a column refers to (``op``, ``name``, ``device``, ``allocator``) and ids to new ids."""
 
 TableT = TypeVar("TableT", "Executions", "MemoryUses", "Allocations", "AllocatorLevels")
 
@@ -57,7 +57,7 @@ class Executions:
         name_ids: Id in ``StepTable.strings`` of the name where there is no op, else -1.
         device_ids: Id of the lower-case device name in ``StepTable.strings``.
         kinds: ``OTHER``, ``HOST`` or ``ACCELERATOR``.
-        start_micros: 0 or less means that the run gave no time.
+        start_micros: 0 or less if the run recorded no time.
         duration_micros: By the rules of ``Profile``: at least 1 µs, unless negative (classic).
         start_nanos: The start, finer where the run has nanoseconds.
         duration_nanos: The duration, finer where the run has nanoseconds; may be 0.
@@ -128,7 +128,7 @@ class Allocations:
 
 @dataclass(frozen=True, slots=True)
 class AllocatorLevels:
-    """What allocators had handed out when executions ended.
+    """Memory in use of allocators when executions ended.
 
     Attributes:
         rows: Op row, shape (k,).

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.columns import tree_walks
-from tfprof.columns.columns import Int64Array, Int64Column
+from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
 from tfprof.columns.frames import NO_STACK
 from tfprof.columns.numerals import whole_number
 from tfprof.columns.shapes import ShapeTable
@@ -33,7 +33,7 @@ _NO_SUCH_PORT = (1 << 31) - 1
 
 
 class FloatOps(NamedTuple):
-    """What ops cost, as their graph says.
+    """Float operations of ops, according to their graph.
 
     Attributes:
         flops: Float operations of one run of each op, shape (n,).
@@ -46,13 +46,13 @@ class FloatOps(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphNodes:
-    """Serialized nodes of rows: what the columns leave out can still be found here.
+    """Serialized nodes of rows, with what the columns leave out.
 
     Attributes:
         rows: The rows, shape (n,).
         graph: A serialized GraphDef.
-        places: Place of the node of each row in the GraphDef.
-        attrs: Where in it the attributes are.
+        places: Place of each row's node in the GraphDef.
+        attrs: Where the attributes are in the GraphDef.
     """
 
     rows: Int64Array
@@ -90,14 +90,14 @@ class OpTable:
         label_op_ids: Op type that a run-time label gave, -1 without one.
         device_ids: Canonical device of each row (the first seen wins), -1 without one.
         float_ops: Float operations of one run of the op; 0 if unknown or none.
-        static_runs: How often one run of the program runs the op, as the graph tells.
+        static_runs: How often one run of the program runs the op, according to the graph.
         shape_ids: Id of the attribute ``shape``, -1 without one.
         output_shapes_ids: Id of the output shapes, -1 if unknown.
         attrs_ids: Id of the attributes kept for FLOP formulas.
         stack_ids: Call stack, ``NO_STACK`` without one.
         added_types: Types that op logs add to a row, in order.
-        names_with_colon: Ids of the odd names that no node stat can mean.
-        definitions: The serialized nodes that the rows come from, for those that come from one.
+        names_with_colon: Ids of names with a colon, which node stats cannot refer to.
+        definitions: Serialized nodes of the rows that were read from one.
     """
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ class OpTable:
         return -1 if name_id is None else int(self.row_of_name.array[name_id])
 
     def static_float_ops(self) -> FloatOps:
-        """A copy of what the table says of float operations."""
+        """A copy of ``float_ops`` and ``static_runs``."""
         return FloatOps(self.float_ops.array.copy(), self.static_runs.array.copy())
 
     def rows_by_name(self) -> Int64Array:
@@ -150,6 +150,23 @@ class OpTable:
     def attrs_of(self, row: int) -> Mapping[str, AttrValue]:
         """The attributes of a row that FLOP formulas read."""
         return dict(self.attrs[int(self.attrs_ids.array[row])])
+
+    def type_ids(self, *, classic: bool) -> Int64Array:
+        """Op type of each row, shape (n,).
+
+        An op seen only at run time has the type that its timeline label names (``_Arg``,
+        ``_Send``); in classic mode, as in the original, its own name.
+        """
+        labelled = self.label_op_ids.array
+        return np.where((labelled >= 0) & (not classic), labelled, self.op_ids.array)
+
+    def is_own_type(self) -> BoolArray:
+        """Whether the type of each row is its own name, as for ops seen only at run time."""
+        name_of_type = [self.names.ids.get(text, -1) for text in self.strings.values]
+        is_own: BoolArray = (
+            np.array(name_of_type, np.int64)[self.op_ids.array] == self.name_ids.array
+        )
+        return is_own
 
     def input_offsets(self) -> Int64Array:
         """Start of each row's inputs in the input columns, shape (n + 1,)."""
@@ -219,10 +236,10 @@ class OpTable:
         return fresh
 
     def add_table(self, other: OpTable) -> Int64Array:
-        """Append the ops of another table whose names are new; call stacks are not taken over.
+        """Append the ops of another table whose names are new, without their call stacks.
 
-        Of an op that is in both tables the type, the inputs and the attributes are those of this
-        one; device, shapes and float operations too, where it has them. Added types are united.
+        An op in both tables keeps its type, inputs and attributes, and its device, shapes and
+        float operations if it has any; it gets the added types of both.
 
         Returns:
             The row of each row of the other table.
@@ -279,7 +296,7 @@ class OpTable:
 
         Args:
             name: Node name.
-            label_op: Op type according to the run-time label, if it says one.
+            label_op: Op type that the run-time label names, if any.
         """
         self._claim_names([name])
         self.op_ids.extend([self.strings.intern(name)])
@@ -344,11 +361,11 @@ class OpTable:
 
 
 def in_64_bits(count: int) -> int:
-    """A count, or what a column can hold that is nearest to it."""
+    """A count, limited to what a column can hold."""
     return max(min(count, _INT64_MAX), -_INT64_MAX - 1)
 
 
 def _fill(column: Int64Column, rows: Int64Array, values: Int64Array, missing: int = -1) -> None:
-    """Put values into the rows that miss one."""
+    """Put values into the rows that have none."""
     empty = column.array[rows] == missing
     column.array[rows[empty]] = values[empty]

@@ -1,4 +1,4 @@
-"""A run whose node stats are assigned to ops: their sums by op, and each single one.
+"""A run whose node stats are assigned to ops: sums by op, and single executions.
 
 Both are computed when they are first read: most steps of a long recording are only averaged.
 The rules are those of ``tensorflow/core/profiler/internal/tfprof_node.cc``.
@@ -28,7 +28,7 @@ from tfprof.profiles.model.steps import StepRecords
 
 @dataclass(frozen=True, slots=True)
 class DeviceBlocks:
-    """The devices of a run, each with its stats one behind the other.
+    """The devices of a run; the stats of a device follow one another.
 
     Attributes:
         counts: Number of stats, shape (n devices,).
@@ -49,7 +49,7 @@ class PlacedRun:
 
     Attributes:
         stats: The stats.
-        rows: Op row of each stat, -1 without one, shape (n stats,); of 32 bits, to be kept.
+        rows: Op row of each stat, -1 without one, shape (n stats,); 32 bits save memory.
         kept: The stat belongs to an op, and to the op's device.
         holds_memory: Its memory counts, if it has a start.
         devices: The devices.

@@ -18,7 +18,7 @@ from tfprof.files.checkpoint.variable_values import VariableValues
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.devices import Device
-from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP, OTHER
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
 from tfprof.profiles.model.runs import RunColumns, StatColumns
@@ -40,7 +40,7 @@ class Profile:
         ops: The op table.
         steps: The (op × step) table.
         stacks: Call stacks of the ops.
-        notices: What a reader of any result should know.
+        notices: What to know when reading the results.
         has_traces: Some op log held call stacks for known ops.
         misses_accelerator_stream: A GPU ran, but no ``stream:all`` device was recorded.
         variable_values: Values of its variables, if there is a checkpoint.
@@ -65,7 +65,7 @@ class Profile:
 
     @property
     def coverage(self) -> float:
-        """Share of the ops that some step has shown to run, 0 to 1."""
+        """Share of the ops that ran in some step, 0 to 1."""
         return float(self._covered.array.sum()) / (len(self.ops) + 1e-10)
 
     def add_graph(self, graph: GraphColumns) -> int:
@@ -78,10 +78,10 @@ class Profile:
         return added
 
     def mark_loaded(self) -> None:
-        """Tell that a reader has filled the tables directly.
+        """Finish a profile whose tables a reader has filled directly.
 
-        Ops count as covered as they did before the profile was saved: those that ran, once is not
-        enough for one seen only at run time. The original starts again from nothing.
+        The ops that ran count as covered, as before the profile was saved; an op seen only at run
+        time counts from its second run. The original starts with no op covered.
         """
         ops = self.ops
         self._covered.resize(len(ops))
@@ -90,16 +90,14 @@ class Profile:
             for detail in self.steps.details.values():
                 rows = detail.executions.rows
                 np.add.at(runs, rows[rows >= 0], 1)
-            name_of_op = [ops.names.ids.get(text, -1) for text in ops.strings.values]
-            own_name = np.array(name_of_op, np.int64)[ops.op_ids.array] == ops.name_ids.array
-            self._covered.array[runs > own_name] = 1
+            self._covered.array[runs > ops.is_own_type()] = 1
         self._changed_everywhere()
 
     def add_profile(self, other: Profile) -> None:
         """Add another profile of the same program: other steps, workers or parts of a graph.
 
-        Ops are united by name, as in ``OpTable.add_table``; the first call stack wins. Steps of
-        the same number add up, also where the profiles disagree about an op's device.
+        Ops of the same name are one, as in ``OpTable.add_table``; the first call stack wins. Steps
+        of the same number add up, even if the profiles disagree about an op's device.
         """
         rows = self.ops.add_table(other.ops)
         stacks = np.array([*self.stacks.add_table(other.stacks), NO_STACK], np.int64)
@@ -171,7 +169,7 @@ class Profile:
         blocks = DeviceBlocks(
             counts,
             np.array([intern(device.name) for device in devices], np.int64),
-            np.array([_kind(device) for device in devices], np.int64),
+            np.array([device.kind for device in devices], np.int64),
             np.array(["cpu" in device.name for device in devices], np.bool_),
         )
         kept, holds_memory = self._claim_devices(devices, counts, rows)
@@ -191,9 +189,9 @@ class Profile:
         self.version += 1
 
     def _rows_of(self, run: RunColumns) -> tuple[Int64Array, dict[int, str]]:
-        """Op row of each stat, and the names by place of those that belong to no op, row -1.
+        """Op row of each stat; and by place the name of each stat without an op, whose row is -1.
 
-        Names that no graph has become ops.
+        A name that no graph has becomes an op.
         """
         ops = self.ops
         rows = np.full(len(run.name_ids), NO_OP, np.int64)
@@ -260,13 +258,6 @@ class Profile:
             "node stats end before they start (clock skew); their time counts as 0",
             int(np.count_nonzero(negative & kept & (stats.start_micros.array() > 0))),
         )
-
-
-def _kind(device: Device) -> int:
-    """What times on a device count as; an accelerator if it is both, as in the original."""
-    if device.is_accelerator_stream:
-        return ACCELERATOR
-    return HOST if device.is_canonical else OTHER
 
 
 def label_op(label: str) -> str | None:

@@ -12,16 +12,14 @@ from tfprof.columns.shapes import OutputShapes
 
 
 class KnownNames(NamedTuple):
-    """What a reader of run metadata has to know of the ops so far.
+    """What a reader of run metadata needs to know about the ops so far.
 
     Attributes:
-        find: Gives the ids of names, as the reader holds them (``TextIndex.find``); -1 for those
-            that are unknown.
+        find: Gives the id of each name, -1 for an unknown one (``TextIndex.find``).
         is_op: Whether a name is that of an op, by name id; other names only occur as inputs. The
             last element is for unknown names, id -1.
-        shapes_wanted: Whether the run-time output shapes of the op are wanted, likewise.
-        new_shapes: Gives what a run shows of those that earlier runs have not shown
-            (``SeenShapes.take_new``).
+        shapes_wanted: Whether the run-time output shapes of the op are wanted, by name id, too.
+        new_shapes: Gives the output shapes that no earlier run has shown (``SeenShapes.take_new``).
     """
 
     find: Callable[[Any], Int64Array]
@@ -53,12 +51,12 @@ class AllocatorColumns:
 
     Attributes:
         stats: Place of the stat.
-        name_ids: Index in ``RunColumns.allocator_names``; 0 for one whose name tells nothing,
-            because it has neither a level nor allocations.
+        name_ids: Index in ``RunColumns.allocator_names``; 0 for an allocator whose name is not
+            needed, because it has neither a level nor allocations.
         total_bytes: Allocated in all.
         peak_bytes: Highest sum while the op ran.
         live_bytes: Still held when the op ended.
-        bytes_in_use: Handed out when the op ended, to anyone; 0 if the run does not tell.
+        bytes_in_use: Memory in use of all ops when the op ended; 0 if it was not recorded.
     """
 
     stats: CompactColumn = field(default_factory=CompactColumn)
@@ -89,7 +87,7 @@ class StatColumns:
     """What is kept of node stats, one entry for each, in message order.
 
     Attributes:
-        start_micros: ``all_start_micros``; 0 or less means that the stat has no time.
+        start_micros: ``all_start_micros``; 0 or less if the stat has no time.
         duration_micros: ``op_end_rel_micros``, as written (0 and negative values included).
         start_nanos: ``all_start_nanos``, 0 where the run has none.
         duration_nanos: ``op_end_rel_nanos``, 0 where the run has none.
@@ -97,7 +95,7 @@ class StatColumns:
         persistent_bytes: Memory that the op keeps.
         outputs: Output buffers.
         allocators: What allocators gave, temporary and persistent memory not included.
-        allocations: What they gave and took back, one by one.
+        allocations: Single allocations and deallocations.
     """
 
     start_micros: CompactColumn = field(default_factory=CompactColumn)
@@ -122,8 +120,8 @@ class RunColumns:
             was not that of an op.
         stats: The stats.
         allocator_names: Names of allocators.
-        output_shapes: Name id and outputs of the executions that show something new of an op
-            that was asked for, in their order.
+        output_shapes: Name id and outputs of the executions that show new shapes of an op for
+            which they are wanted, in order.
         fed_shapes: Shape of each tensor that was fed, by op name and output.
     """
 

@@ -174,9 +174,7 @@ class StepTable:
 
     def add_empty(self, steps: Iterable[int]) -> None:
         """Add empty steps, unless they are there."""
-        nothing = np.zeros(0, np.int64)
-        values = np.zeros((len(MEASURES), 0), np.int64)
-        records, detail = StepRecords(nothing, values, np.zeros((2, 0), np.int64)), StepDetail()
+        records, detail = StepRecords.from_stats(np.zeros(0, np.int64), (), ()), StepDetail()
         for step in steps:
             if step not in self.records:
                 self.records[step], self.details[step] = records, detail
@@ -184,7 +182,7 @@ class StepTable:
     def add_run(
         self, step: int, records: Callable[[], StepRecords], detail: Callable[[], StepDetail]
     ) -> None:
-        """The same; both are made when they are first read."""
+        """Add a run to a step; records and detail are made when they are first read."""
         self.records.add(step, records)
         self.details.add(step, detail)
         self._n_added += 1
@@ -208,11 +206,14 @@ class StepTable:
             self.add(step, moved, detail.renumbered(new_ids))
 
     def recorded(self, n_ops: int) -> BoolArray:
-        """Which of ``n_ops`` ops some step has a record of, shape (n,)."""
-        recorded = np.zeros(n_ops, np.bool_)
-        for records in self.records.values():
-            recorded[records.rows] = True
-        return recorded
+        """Which of ``n_ops`` ops have a record in some step, shape (n,); not to be changed."""
+        state = (self._n_added, n_ops)
+        if self._recorded is None or self._recorded[0] != state:
+            recorded = np.zeros(n_ops, np.bool_)
+            for records in self.records.values():
+                recorded[records.rows] = True
+            self._recorded = state, recorded  # for the views of the next step
+        return self._recorded[1]
 
     def measures(self, step: int, n_ops: int) -> OpMeasures:
         """Measures of ``n_ops`` ops.
@@ -233,17 +234,7 @@ class StepTable:
         if step < 0 and len(self.records) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)
             sums = (sums.view(np.uint64) // divisor).view(np.int64)
-        return OpMeasures(sums[:-1], sums[-1], self._in_any_step(n_ops))
-
-    def _in_any_step(self, n_ops: int) -> BoolArray:
-        """Ops with a record in some step, kept for the views of the next step."""
-        state = (self._n_added, n_ops)
-        if self._recorded is None or self._recorded[0] != state:
-            recorded = np.zeros(n_ops, np.bool_)
-            for records in self.records.values():
-                recorded[records.rows] = True
-            self._recorded = state, recorded
-        return self._recorded[1]
+        return OpMeasures(sums[:-1], sums[-1], self.recorded(n_ops))
 
 
 def step_number(step: int) -> int:

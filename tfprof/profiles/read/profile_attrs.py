@@ -32,12 +32,12 @@ _NONE = -1
 def read_attrs(ops: OpTable, tables: Tables, fresh: Sequence[int]) -> None:
     """Fill in shapes and attributes.
 
-    The attributes say what the graph's shapes are, a scalar or an unknown rank, say. What the
-    node itself says wins where it shows something else, such as a shape that only a run has shown.
+    The attributes hold the graph's shapes, also scalars and unknown ranks. The shapes of the node
+    itself win where they differ, as a shape that only a run has shown.
 
     Args:
-        ops: The table, which has the rows.
-        tables: What was read.
+        ops: The table, with all its rows.
+        tables: Tables of the saved profile.
         fresh: Place of the node of each row.
 
     Raises:
@@ -69,7 +69,7 @@ def read_attrs(ops: OpTable, tables: Tables, fresh: Sequence[int]) -> None:
             for name, attr in zip((*KEPT_ATTRS, ELEMENT_TYPE), attrs, strict=True)
             if attr != _NONE
         ]
-        if [name for name, _ in present] == [ELEMENT_TYPE]:  # of no use alone
+        if [name for name, _ in present] == [ELEMENT_TYPE]:  # useless alone
             present = []
         plain = [(name, plain_attr(parsed(pb.AttrValue, value))) for name, value in present]
         return ops.attrs.intern(tuple([(name, v) for name, v in plain if v is not None]))
@@ -86,7 +86,7 @@ def _by_key(make: Callable[..., int], *columns: Int64Array) -> Int64Array:
 
 
 def _wanted_attrs(tables: Tables) -> tuple[list[Int64Array], list[bytes]]:
-    """For each wanted attribute the id of its serialized value by node, or -1; and the values."""
+    """Id of the serialized value of each wanted attribute, by node, or -1; and the values."""
     attrs = tables[f"{NODE}.attrs"]
     names = TextIndex()
     names.extend(list(_WANTED))
@@ -119,5 +119,5 @@ def _output_shapes(tables: Tables) -> tuple[Int64Array, list[list[tuple[int, ...
 
 
 def _closer(attr: Shape, dims: tuple[int, ...]) -> Shape:
-    """A shape that shows as ``dims``: that of the attribute, if it does."""
+    """The attribute's shape if it is displayed as ``dims``, else the shape of ``dims``."""
     return attr if display_dims(attr) == dims else (dims or None)

@@ -1,4 +1,4 @@
-"""What to do about the damaged parts of a saved profile: refuse them, or go on without."""
+"""Damaged parts of a saved profile: an error, or left out with a notice."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tfprof.errors import MalformedProfileError
 
 
 class Damage:
-    """Takes reports of damage.
+    """Receives reports of damage.
 
     Args:
-        label: What to call the profile in errors.
-        notices: Where to note what was lost; None means that damage is an error.
+        label: Name of the profile in errors.
+        notices: Where to note what was lost; None: damage is an error.
     """
 
     def __init__(self, label: str, notices: Notices | None) -> None:
@@ -34,7 +34,7 @@ class Damage:
         return () if self._notices is None else self._notices.as_tuple()
 
     def error(self, problem: str) -> MalformedProfileError:
-        """What to raise if nothing can be read of the profile."""
+        """The error to raise if the profile cannot be read at all."""
         return MalformedProfileError(f"{self._label}: {problem}")
 
     def report(self, code: str, broken: BoolArray, what: Callable[[int], str], loss: str) -> None:
@@ -43,8 +43,8 @@ class Damage:
         Args:
             code: Code of the notice.
             broken: Which things are damaged; nothing is reported if none is.
-            what: The place of a thing, and what is wrong there.
-            loss: What is missing after going on without them.
+            what: Gives the place of a damaged thing, and what is wrong with it.
+            loss: What is lost without the damaged things.
 
         Raises:
             MalformedProfileError: Something is damaged, and the profile is not to be recovered.

@@ -1,6 +1,6 @@
-"""Every execution of a saved profile's steps, from the part that tfprof's own ``save`` adds.
+"""Single executions of a saved profile's steps, from the part that only tfprof's ``save`` writes.
 
-They take the place of what the nodes say about executions, and have to agree with it.
+They replace the executions of the nodes, and have to agree with them.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ def _detail_plan() -> Plan:
 
 
 def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage: Damage) -> None:
-    """Put in the executions of a profile whose ops and records are there.
+    """Add the single executions to a profile that has its ops and records.
 
     Args:
         profile: The profile.
-        tables: What was read.
+        tables: Tables of the saved profile.
         row_of_id: Rows by node id.
-        damage: Takes reports of damage.
+        damage: Receives reports of damage.
 
     Raises:
         MalformedProfileError: The executions are damaged or contradict the nodes.
@@ -114,7 +114,7 @@ def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage:
 
 
 def note_lost_details(profile: Profile, data: Data) -> None:
-    """Say so if a message has single executions, and was read without them."""
+    """Add a notice if a message has single executions, but was read without them."""
     try:
         steps = len(pb.ProfileProtoOwn.FromString(bytes(data)).step_details)
     except (DecodeError, RuntimeWarning):
@@ -165,12 +165,11 @@ def _table(kind: type[TableT], columns: Columns, values: Columns) -> TableT:
 
 
 def _of_nodes(table: TableT, rows: NumberMap) -> TableT:
-    """Without the entries of nodes that are not there."""
     return taken_rows(table, (table.rows == NO_OP) | (rows.find(table.rows) >= 0))
 
 
 def _check_sums(profile: Profile, step: int, runs: Executions) -> None:
-    """The executions have to add up to what the nodes say."""
+    """Check that the executions add up to the sums of the nodes."""
     records = profile.steps.records[step]
     timed = (runs.start_micros > 0) & (runs.rows >= 0)
     if not np.isin(runs.kinds, (OTHER, HOST, ACCELERATOR)).all():

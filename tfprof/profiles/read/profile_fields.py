@@ -1,4 +1,4 @@
-"""What columns of a saved profile mean: texts, and equal things under one number."""
+"""Columns of a saved profile as texts and messages; equal ones get the same number."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def decode(payload: bytes) -> str:
 
 
 def parsed(message_class: type[MessageT], payload: bytes) -> MessageT:
-    """A message by way of protobuf.
+    """A message, decoded by protobuf.
 
     Raises:
         IrregularError: The bytes are broken.
@@ -107,12 +107,12 @@ def intern_texts(texts: Texts, strings: StringTable) -> Int64Array:
 
 
 def has_equal_neighbours(values: Int64Array) -> bool:
-    """Whether some number stands directly behind itself."""
+    """Whether some number equals the one before it."""
     return bool((values[1:] == values[:-1]).any())
 
 
 def has_repeats(first: Int64Array, second: Int64Array) -> bool:
-    """Whether some pair of numbers is there twice."""
+    """Whether some pair of numbers occurs twice."""
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
     return bool(((first[1:] == first[:-1]) & (second[1:] == second[:-1])).any())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import EMPTY_STACK, NO_STACK, Frame
+from tfprof.columns.frames import EMPTY_STACK, NO_STACK
 from tfprof.profiles.model.profile import Profile
+from tfprof.profiles.read.call_stacks import StackReader
 from tfprof.profiles.read.profile_attrs import read_attrs
 from tfprof.profiles.read.profile_damage import Damage
 from tfprof.profiles.read.profile_fields import (
@@ -16,10 +18,8 @@ from tfprof.profiles.read.profile_fields import (
     has_equal_neighbours,
     intern_texts,
     number_texts,
-    parsed,
 )
 from tfprof.profiles.read.profile_plan import NODE, Tables
-from tfprof.wire import messages as pb
 from tfprof.wire.lockstep import IrregularError
 from tfprof.wire.scan import Columns
 
@@ -32,9 +32,9 @@ class OpReader:
 
     Args:
         profile: An empty profile.
-        tables: What was read; the ids of the nodes ascend.
-        n_bytes: From how many bytes.
-        damage: Takes reports of damage.
+        tables: Tables of the saved profile; the ids of the nodes ascend.
+        n_bytes: Size of the saved profile.
+        damage: Receives reports of damage.
     """
 
     def __init__(self, profile: Profile, tables: Tables, n_bytes: int, damage: Damage) -> None:
@@ -47,7 +47,7 @@ class OpReader:
         self._names = [decode(name) for name in self._nodes.text("value.name")]
 
     def read(self) -> list[int]:
-        """Read all; returns the places of the nodes that became rows.
+        """Read all nodes; returns the places of those that became rows.
 
         Raises:
             IrregularError: Protobuf has to read the messages first.
@@ -72,10 +72,10 @@ class OpReader:
         return f"node {self._ids[node]} ({self._names[node]!r})"
 
     def _inputs(self) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Number of inputs of each node; place of each source, or -1, and its output index.
+        """Number of inputs of each node; place of each source, or -1; output index of each source.
 
-        An input that the map leaves out keeps its place: its source is in no graph. What we have
-        added to the format says more than the format can, see ``ProfileNodeOwn``.
+        An input that the map leaves out keeps its place: its source is in no graph. The output
+        indices of ``ProfileNodeOwn``, our addition to the format, go before the format's.
         """
         inputs, added = self._tables[f"{NODE}.inputs"], self._tables[f"{NODE}.input_ports"]
         owner, index, sources = inputs.parent, inputs.number("key"), inputs.number("value")
@@ -108,7 +108,7 @@ class OpReader:
         return counts, table[0], table[1]
 
     def _places(self, ids: Int64Array, naming: Callable[[int], str]) -> Int64Array:
-        """Places of nodes by id, -1 for those that are not there."""
+        """Places of nodes by id, -1 for unknown ids."""
         places = np.searchsorted(self._ids, ids)
         there = np.append(self._ids, 0)
         unknown = (places == len(self._ids)) | (there[places] != ids)
@@ -122,7 +122,7 @@ class OpReader:
         return places
 
     def _ports(self, owner: Int64Array, sources: Int64Array) -> Int64Array:
-        """The output that each input reads, as the format has it: one for each source.
+        """The output that each input reads; the format keeps one for each source.
 
         Args:
             owner: Place of the node of each input.
@@ -151,9 +151,12 @@ class OpReader:
         # Every node of a loaded profile has a call stack in the original, maybe an empty one.
         missing = EMPTY_STACK if self._profile.classic else NO_STACK
         stacks = np.full(len(self._names), missing, np.int64)
-        reader = _StackReader(self._profile, _strings(self._tables["id_to_string"]))
+        reader = StackReader(self._profile.stacks, _strings(self._tables["id_to_string"]))
         numbers, distinct = number_texts(traces.text("value"))
-        decoded = [reader.stack(payload) for payload in distinct]
+        try:
+            decoded = [reader.stack(payload) for payload in distinct]
+        except (DecodeError, RuntimeWarning):
+            raise IrregularError from None
         stacks[owner] = np.array([stack for stack, _ in decoded], np.int64)[numbers]
         unknown = [string_id for _, string_id in decoded]
         self._damage.report(
@@ -170,8 +173,8 @@ class OpReader:
     def _add_types(self, fresh: Sequence[int]) -> None:
         """Types besides op and device.
 
-        Where the op itself is not among them, it is one seen only at run time, whose first type
-        is the one that its timeline label named.
+        If the op itself is not among them, it was seen only at run time, and the first type is the
+        one that its timeline label named.
         """
         ops = self._profile.ops
         elements = self._tables[f"{NODE}.op_types"]
@@ -190,39 +193,6 @@ class OpReader:
             else:
                 ops.label_op_ids.array[row] = type_id
                 names_op[row] = True
-
-
-class _StackReader:
-    """Decodes call stacks."""
-
-    def __init__(self, profile: Profile, strings: Mapping[int, str]) -> None:
-        self._stacks = profile.stacks
-        self._strings = strings
-        self._frames: dict[bytes, tuple[int, int | None]] = {}
-
-    def stack(self, payload: bytes) -> tuple[int, int | None]:
-        """Id of a stack given as a CodeDef; and of a string that it misses, if it misses one."""
-        frames = self._frames
-        intern = self._stacks.rows.intern
-        stack_id = EMPTY_STACK
-        missing = None
-        for trace in parsed(pb.CodeDefSlices, payload).traces[:]:
-            frame = frames.get(trace)
-            if frame is None:
-                frame = frames[trace] = self._frame(trace)
-            stack_id = intern((stack_id, frame[0]))
-            missing = frame[1] if missing is None else missing
-        return stack_id, missing
-
-    def _frame(self, payload: bytes) -> tuple[int, int | None]:
-        trace = parsed(pb.CodeDef.Trace, payload)
-        ids = [trace.file_id, trace.function_id]
-        if trace.line_id:
-            ids.append(trace.line_id)
-        file, function, *line = [self._strings.get(i, f"unknown#{i}") for i in ids]
-        frame = Frame(file, function, trace.lineno, "".join(line), trace.func_start_line)
-        missing = [i for i in ids if i not in self._strings]
-        return self._stacks.frames.intern(frame), missing[0] if missing else None
 
 
 def _strings(entries: Columns) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""What is read of a saved profile, as the tables of a plan."""
+"""The fields of a saved profile that are read, as the tables of a plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXEC = f"{NODE}.execs.value"
 
 @functools.cache
 def profile_plan() -> Plan:
-    """All that is read; single executions and the values of attributes stay as bytes."""
+    """All fields; single executions and the values of attributes stay as bytes."""
     times: Entries = [text("key"), rows("value.times", [rows("int64_values")])]
     buffer = [number("key"), number("value.bytes"), number("value.ptr")]
     execution: Entries = [
@@ -81,7 +81,7 @@ def scan_profile(data: Data) -> tuple[Tables, Texts]:
     """The tables of a saved profile, with the nodes in the order of their ids; and the nodes.
 
     Raises:
-        IrregularError: The bytes are no profile, or the writing of one that protobuf has to read.
+        IrregularError: The bytes are no profile, or one that only protobuf can read.
     """
     plan = profile_plan()
     try:

@@ -19,16 +19,16 @@ from tfprof.wire import messages as pb
 def program_of_ops(
     ops: OpTable, given_flops: Mapping[int, int] | None = None, *, keep_names: bool = True
 ) -> Program:
-    """Put the program together from the graphs that a profile has seen.
+    """Make one program of the graphs of a profile.
 
-    Shapes are those of the table, which runs may have completed. Rows that only a run has named
-    have the type of the kernel that ran, if the run says which it was, and no attributes.
+    Shapes are those of the table, which runs may have completed. Ops seen only at run time have
+    the type of their kernel, if the run names it, and no attributes.
 
     Args:
         ops: The op table.
         given_flops: Known float operations, by row.
-        keep_names: Nodes have the attributes that name variables, too, and functions that are
-            equal but for names do not share a body.
+        keep_names: Keep the attributes that name variables; functions that differ only in names
+            then do not share a body.
     """
     graphs = {id(part.graph): part for part in ops.definitions if isinstance(part, GraphNodes)}
     library = Library([(part.graph, part.attrs) for part in graphs.values()], keep_names=keep_names)
@@ -57,7 +57,7 @@ def program_of_ops(
 
 
 def _add_saved(part: SavedNodes, ops: OpTable, kinds: KindTable, kind_ids: Int64Array) -> None:
-    """Kinds of the rows that come from a saved profile, and that not only a run has named."""
+    """Kinds of the rows of a saved profile, without ops seen only at run time."""
     bounds = zip(part.rows.tolist(), part.start.tolist(), part.end.tolist(), strict=True)
     for row, start, end in bounds:
         if ops.label_op_ids.array[row] < 0:
@@ -66,7 +66,7 @@ def _add_saved(part: SavedNodes, ops: OpTable, kinds: KindTable, kind_ids: Int64
 
 
 def _add_kernels(ops: OpTable, kinds: KindTable, kind_ids: Int64Array) -> None:
-    """Kinds of the rows that only a run has named."""
+    """Kinds of the ops seen only at run time."""
     rows = np.flatnonzero(kind_ids < 0)
     labels, places = np.unique(ops.label_op_ids.array[rows], return_inverse=True)
     types = ["" if label < 0 else ops.strings[label] for label in labels.tolist()]
@@ -75,7 +75,7 @@ def _add_kernels(ops: OpTable, kinds: KindTable, kind_ids: Int64Array) -> None:
 
 
 def _add_flops(given_flops: Mapping[int, int], kinds: KindTable, kind_ids: Int64Array) -> None:
-    """Give rows whose float operations are known kinds that say them."""
+    """Give rows with known float operations kinds that hold them."""
     numbers: dict[tuple[int, int], int] = {}
     for row, flops in given_flops.items():
         key = (int(kind_ids[row]), flops)

@@ -1,4 +1,4 @@
-"""ProfileProto → ``Profile``: what ``save``, or TensorFlow's ``WriteProfile``, has written."""
+"""ProfileProto → ``Profile``: reads what ``save`` or TensorFlow's ``WriteProfile`` wrote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tfprof.profiles.read.profile_ops import OpReader
 from tfprof.profiles.read.profile_plan import Tables, scan_profile
 from tfprof.profiles.read.profile_steps import EXECS, read_steps
 from tfprof.wire import messages as pb
-from tfprof.wire.lockstep import IrregularError
+from tfprof.wire.lockstep import PADDING, IrregularError
 from tfprof.wire.parsing import parse
 from tfprof.wire.scan import Texts
 from tfprof.wire.walk import WireError, walk
@@ -32,19 +32,16 @@ if TYPE_CHECKING:
 
 MOST_SMALL_STEPS = 10_000
 LEAST_STEP_BYTES = 100
-"""So many steps are read whatever is in them; of more, each must take so many bytes."""
-
-_PADDING = bytes(16)
-"""Behind the nodes, as ``lockstep`` reads some bytes further."""
+"""More steps than ``MOST_SMALL_STEPS`` are read only if each takes so many bytes."""
 
 
 def read_profile(source: Source, *, classic: bool, recover: bool = False) -> Profile:
-    """Read a saved profile. Rows are in the order of the ids, the ids themselves are not kept.
+    """Read a saved profile. Rows are in the order of the ids, which are not kept.
 
     Args:
         source: A ProfileProto as message, bytes or file (binary or text, also compressed).
-        classic: Make the profile that the original makes of it.
-        recover: Take what is left of a damaged profile, and note what is lost.
+        classic: Read it as the original does.
+        recover: Read what is left of a damaged profile, and note what is lost.
 
     Raises:
         UnknownFormatError: It is something else.
@@ -79,7 +76,7 @@ def _read(data: Data, profile: Profile, damage: Damage) -> Profile:
     """Fill an empty profile.
 
     Raises:
-        IrregularError: Protobuf has to read and write the data first.
+        IrregularError: Protobuf has to read the data and write them again.
         MalformedProfileError: As for ``read_profile``.
     """
     tables, nodes = scan_profile(data)
@@ -106,10 +103,10 @@ def _read(data: Data, profile: Profile, damage: Damage) -> Profile:
 
 
 def _check_steps(tables: Tables, n_bytes: int, damage: Damage) -> None:
-    """Every step costs some kilobytes and some hundred microseconds, however little is in it.
+    """Refuse far more steps than the bytes can hold: even an empty step costs memory and time.
 
     Raises:
-        MalformedProfileError: There are far too many for what the profile holds.
+        MalformedProfileError: There are too many.
     """
     numbers = tables["steps"].number("value"), tables[EXECS].number("key")
     n_steps = len(np.unique(np.concatenate(numbers)))
@@ -122,14 +119,14 @@ def _check_steps(tables: Tables, n_bytes: int, damage: Damage) -> None:
 
 
 def _definitions(rows: Int64Array, nodes: Texts) -> SavedNodes:
-    """The nodes of rows; of a mapped file, which need not stay there, the part that holds them."""
+    """The nodes of rows; of a mapped file, which may go away, a copy of the part with the nodes."""
     data, start, end = nodes.data, nodes.start, nodes.start + nodes.length
     first = 0
     if not isinstance(data, bytes):
         first = int(start.min(initial=len(data)))
-        data = bytes(data[first : int(end.max(initial=0)) + len(_PADDING)])
-    if end.max(initial=0) - first + len(_PADDING) > len(data):
-        data += _PADDING
+        data = bytes(data[first : int(end.max(initial=0)) + len(PADDING)])
+    if end.max(initial=0) - first + len(PADDING) > len(data):
+        data += PADDING
     return SavedNodes(rows, data, start - first, end - first)
 
 

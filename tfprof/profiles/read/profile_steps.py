@@ -16,7 +16,6 @@ from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
     MEMORY_FIELDS,
-    OTHER,
     Allocations,
     AllocatorLevels,
     Executions,
@@ -37,10 +36,8 @@ _TABLES_OF_KIND = ((ACCELERATOR, f"{EXEC}.accelerator_execs"), (HOST, f"{EXEC}.c
 _USES = f"{EXEC}.memory_execs"
 
 _SIZES = tuple(MEMORY_FIELDS.index(name) for name in MEASURES[3:])
-_MICROS, _IN_USE = (
-    MEMORY_FIELDS.index("memory_micros"),
-    MEMORY_FIELDS.index("allocator_bytes_in_use"),
-)
+_MICROS = MEMORY_FIELDS.index("memory_micros")
+_IN_USE = MEMORY_FIELDS.index("allocator_bytes_in_use")
 
 _GPU_ALLOCATOR = "GPU"
 """The format keeps allocations of GPUs only, and no name of the allocator."""
@@ -55,7 +52,7 @@ class _Records:
         steps: Step of each record.
         run_counts: Their run counts.
         window: Their starts and ends, shape (2, n).
-        tables: What was read.
+        tables: Tables of the saved profile.
         ops: The ops, for errors.
     """
 
@@ -72,13 +69,13 @@ class _Records:
 
 
 def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damage) -> None:
-    """Fill the steps of a profile whose ops are there.
+    """Fill the steps of a profile that has its ops.
 
     Args:
         profile: The profile. If it is not classic, negative durations count as 0 and are noted.
         rows: Row of each node, -1 for one without.
-        tables: What was read.
-        damage: Takes reports of damage.
+        tables: Tables of the saved profile.
+        damage: Receives reports of damage.
 
     Raises:
         IrregularError: Protobuf has to read the messages first.
@@ -149,7 +146,7 @@ def _devices_of(
 def _read_executions(
     saved: _Records, strings: StringTable, damage: Damage, notices: Notices | None
 ) -> tuple[Int64Array, Executions]:
-    """Times by kind, device and order; devices without a time come last, and have none."""
+    """Times by kind, device and order; then entries without a time for the other devices."""
     parts = [_read_times(saved, kind, table, strings, damage) for kind, table in _TABLES_OF_KIND]
     owner, device, kind, start, duration = np.concatenate(parts, axis=1)
     if notices is not None:
@@ -168,7 +165,7 @@ def _read_executions(
     untimed = ~np.isin(record_of * n_names + listed, timed)
     idle_owner, idle_device = record_of[untimed], listed[untimed]
     idle = np.zeros(len(idle_owner), np.int64)
-    kinds = np.array([_kind_of(name) for name in strings.values], np.int64)
+    kinds = np.array([Device.from_name(name).kind for name in strings.values], np.int64)
     owner = np.concatenate([owner, idle_owner])
     start = np.concatenate([start, idle])
     duration = np.concatenate([duration, idle])
@@ -183,13 +180,6 @@ def _read_executions(
         np.maximum(duration, 0) * 1000,
     )
     return owner, executions
-
-
-def _kind_of(device_name: str) -> int:
-    device = Device.from_name(device_name)
-    if device.is_accelerator_stream:
-        return ACCELERATOR
-    return HOST if device.is_canonical else OTHER
 
 
 def _read_times(
@@ -247,7 +237,7 @@ def _places(groups: Int64Array, n_groups: int) -> list[Int64Array]:
 def _split(
     detail: StepDetail, owners: _Owners, step_of_record: Int64Array, n_steps: int
 ) -> Iterator[StepDetail]:
-    """What the records of each step own."""
+    """The part of the detail that belongs to the records of each step."""
     step_of_use = step_of_record[owners.memory]
     uses = _places(step_of_use, n_steps)
     moved = np.zeros(len(step_of_use), np.int64)

@@ -37,14 +37,14 @@ _STATS = 2
 _LOOKED_AT = 100
 
 SMALL = 4 << 20
-"""Bytes for which threads are not worth their start."""
+"""Up to so many bytes, threads cost more than they save."""
 
 _ALLOCATION = "tensor_description.allocation_description"
 
 
 @functools.cache
 def run_plan() -> Plan:
-    """What is read of RunMetadata."""
+    """Fields of RunMetadata to read."""
     memory: Entries = [
         text("allocator_name"),
         number("total_bytes"),
@@ -82,12 +82,12 @@ def run_plan() -> Plan:
 
 @functools.cache
 def _split_plan() -> SplitPlan:
-    """The same for threads, which look into one device each."""
+    """The same for threads, each of which reads one device."""
     return split(run_plan(), "step_stats.dev_stats")
 
 
 def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
-    """Read the node stats of one run; everything else in the message is passed over.
+    """Read the node stats of one run; the rest of the message is not read.
 
     Args:
         source: A RunMetadata as message, bytes or file (binary or text, also compressed).
@@ -113,13 +113,14 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         unknown = _unknown(stats, np.flatnonzero(~names.is_op[ids]))
         fed = fed_shapes(unknown, outputs)
         shown = names.new_shapes(ids, outputs, names.shapes_wanted)
+        n_stats = np.bincount(stats.parent, minlength=len(devices)).tolist()
         device_names = [name.decode() for name in devices.text("device")]
         allocators, allocator_names = _read_allocators(memory, records.parent)
     except (UnicodeDecodeError, DecodeError, RuntimeWarning):
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
     return RunColumns(
-        devices=list(zip(device_names, _counts(stats.parent, len(devices)), strict=True)),
+        devices=list(zip(device_names, n_stats, strict=True)),
         name_ids=ids,
         unknown=unknown,
         stats=StatColumns(
@@ -144,7 +145,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 
 
 def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
-    """The tables, if some op that ran is known; then the data need no check of their format."""
+    """The tables, if some op that ran is known: the data then need no check of their format."""
     try:
         n_threads = number_of_threads(None) if len(data) > SMALL else 1
         tables = scan_in_parts(_split_plan(), data, n_threads)
@@ -157,24 +158,23 @@ def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
 
 
 def _unknown(stats: Columns, places: Int64Array) -> list[tuple[int, str, str]]:
-    """Place, name and label of the stats whose op is not known."""
     texts, labels = stats.text("node_name"), stats.text("timeline_label")
     return [(place, texts[place].decode(), labels[place].decode()) for place in places.tolist()]
 
 
 def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColumns, list[str]]:
-    """Memory by allocator, and the names of those that tell their level or allocations.
+    """Memory by allocator, and the names of the allocators with a level or allocations.
 
     Args:
         memory: The allocators of the stats.
-        makers: Those that tell single allocations, by row.
+        makers: Row of the allocator of each allocation.
     """
     in_use = memory.number("allocator_bytes_in_use")
-    telling = in_use != 0
-    telling[makers] = True
+    named = in_use != 0
+    named[makers] = True
     index = TextIndex()
     name_ids = np.zeros(len(memory), np.int64)
-    name_ids[telling] = index.intern(memory.text("allocator_name").take(np.flatnonzero(telling)))
+    name_ids[named] = index.intern(memory.text("allocator_name").take(np.flatnonzero(named)))
     columns = AllocatorColumns(
         CompactColumn.of(memory.parent),
         CompactColumn.of(name_ids),
@@ -187,7 +187,6 @@ def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColu
 
 
 def _read_outputs(outputs: Columns) -> OutputColumns:
-    """Every output with an allocation description."""
     allocated = outputs.number(f"{_ALLOCATION}.allocated_bytes")
     requested = outputs.number(f"{_ALLOCATION}.requested_bytes")
     columns = [
@@ -203,7 +202,3 @@ def _read_outputs(outputs: Columns) -> OutputColumns:
         taken = (column.take(place, out=room, mode="clip") for column in columns)
         return OutputColumns(*[CompactColumn.of(column) for column in taken])
     return OutputColumns(*map(CompactColumn.of, columns))
-
-
-def _counts(owner: Int64Array, size: int) -> list[int]:
-    return np.bincount(owner, minlength=size).tolist()  # type: ignore[no-any-return]

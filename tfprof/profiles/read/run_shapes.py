@@ -1,15 +1,14 @@
-"""Shapes of the tensors that ops of a run have put out.
+"""Output shapes of the ops of a run.
 
-Only those are decoded that tell something new: the op has not put out a tensor of that shape
-before, in any run. Ops whose shapes never become complete, because only one output of theirs is
-ever used (a ``Switch``, say) or because the graph says otherwise, cost next to nothing in later
-runs.
+Only new shapes are decoded: those that the op has not had in any earlier run. Ops whose shapes
+never become complete, because only one of their outputs is ever used (as of a ``Switch``) or
+because the graph contradicts them, cost almost nothing in later runs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,9 +22,7 @@ from tfprof.wire.text_index import TextIndex
 _SHAPE = "tensor_description.shape"
 
 _FED = re.compile(r"_arg_(?P<name>.+)_(?P<output>\d{1,9})_\d+")
-"""Name of the op that takes what is fed for an output of another (``graph_execution_state.cc``)."""
-
-_Decode = Callable[[bytes], Shape]
+"""Name of the op that gives the value fed for an output (``graph_execution_state.cc``)."""
 
 
 class SeenShapes:
@@ -38,7 +35,7 @@ class SeenShapes:
     def take_new(
         self, name_ids: Int64Array, outputs: Columns, wanted: BoolArray
     ) -> list[tuple[int, OutputShapes]]:
-        """What the ops of a run show of their outputs that no run has shown before.
+        """The outputs of a run with shapes that no earlier run has shown.
 
         Args:
             name_ids: Name id of each stat's op, -1 for one that is not known, shape (n stats,).
@@ -46,8 +43,8 @@ class SeenShapes:
             wanted: Whether the shapes of an op are wanted, by name id.
 
         Returns:
-            Name id and outputs of each stat with something new, in the order of the run; equal
-            ones once.
+            Name id and outputs of each stat with a new shape, in the order of the run; equal
+            entries once.
 
         Raises:
             DecodeError: A shape is damaged. Nothing is taken.
@@ -92,7 +89,7 @@ class SeenShapes:
 def fed_shapes(
     unknown: Sequence[tuple[int, str, str]], outputs: Columns
 ) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Shapes of what a session was fed: it runs ``_arg_x_0_2`` in place of ``x``.
+    """Shapes of the tensors fed to a session, which runs ``_arg_x_0_2`` in place of ``x``.
 
     Args:
         unknown: Place, name and label of stats.
@@ -102,25 +99,21 @@ def fed_shapes(
         DecodeError: A shape is damaged.
     """
     decode = _decoder()
+    is_described, texts = outputs.number("tensor_description"), outputs.text(_SHAPE)
     shapes: dict[tuple[str, int], tuple[int, ...]] = {}
-    for place, name, _ in unknown:
+    for stat, name, _ in unknown:
         match = _FED.fullmatch(name)
-        first = None if match is None else next(_shapes(outputs, place, decode), None)
-        if match is not None and first is not None:
-            shapes[match["name"], whole_number(match["output"])] = first
+        if match is None:
+            continue
+        first, stop = np.searchsorted(outputs.parent, [stat, stat + 1]).tolist()
+        shape = decode(texts[first]) if first < stop and is_described[first] else None
+        if shape is not None:
+            shapes[match["name"], whole_number(match["output"])] = shape
     return shapes
 
 
-def _shapes(outputs: Columns, stat: int, decode: _Decode) -> Iterator[Shape]:
-    """The shape of each output of a stat; None of an output without a description."""
-    start, stop = np.searchsorted(outputs.parent, [stat, stat + 1]).tolist()
-    is_described, texts = outputs.number("tensor_description"), outputs.text(_SHAPE)
-    for place in range(start, stop):
-        yield decode(texts[place]) if is_described[place] else None
-
-
-def _decoder() -> _Decode:
-    """Decodes each different shape once: most of a run's are equal."""
+def _decoder() -> Callable[[bytes], Shape]:
+    """A decoder that decodes each distinct shape once: most of a run's shapes are equal."""
     known: dict[bytes, Shape] = {}
 
     def decode(text: bytes) -> Shape:
@@ -133,7 +126,6 @@ def _decoder() -> _Decode:
 
 
 def _texts_of_rows(rows: Int64Array) -> Texts:
-    """The numbers of each row as bytes."""
     size = rows.shape[1] * rows.itemsize
     n_rows = len(rows)
     return Texts(rows.tobytes(), np.arange(n_rows) * size, np.full(n_rows, size, np.int64))

@@ -1,1 +1,1 @@
-"""Keeps a profile in step with its graph; opens and writes profiles."""
+"""Keeps a profile up to date with its graph; writes op logs and pprof profiles."""

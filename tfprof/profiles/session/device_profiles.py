@@ -57,7 +57,7 @@ def pprof_profile(
     """A run as pprof profiles, one for each device: nodes by the Python lines that made them.
 
     Args:
-        graph: As for ``Profiler``, or anything with ``get_operations()``, whose elements have a
+        graph: As for ``Profiler``, or any object with ``get_operations()``, whose elements have a
             name, a type and a traceback; call stacks come from these or from ``op_log``.
         run_metadata: A RunMetadata as message, bytes or path.
         output_dir: Folder to write ``<device>_<YYYYmmddHHMMSS>.pb.gz`` into; made if missing.
@@ -65,7 +65,7 @@ def pprof_profile(
         classic: As for ``Profiler``.
 
     Returns:
-        ``Profile`` messages by device name; or with a folder, the names of the files.
+        ``Profile`` messages by device name; with a folder, the names of the files.
 
     Raises:
         EmptyProfileError: No device has anything to show.
@@ -92,7 +92,7 @@ def pprof_profile(
 
 
 def _add_operations(profile: Profile, operations: Sequence[Any], op_log: Source | None) -> None:
-    """Names, types and call stacks: all that the original asks a graph for."""
+    """Names, types and call stacks: all that the original reads of a graph."""
     nodes = [pb.NodeDef(name=operation.name, op=operation.type) for operation in operations]
     GraphSource(profile, pb.GraphDef(node=nodes), op_log, one_shot=True)
     profile.add_op_log(call_stacks(operations))

@@ -1,4 +1,4 @@
-"""Float operations of ops: from an op log, a saved profile, the program itself, or formulas."""
+"""Float operations of ops: from an op log, a saved profile, the program's formulas, or ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INCOMPLETE = (
 
 
 class _CountedState(NamedTuple):
-    """What counts depend on; ``n_runs`` is 0 where runs do not matter."""
+    """What counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
     graph_version: int
     shapes_version: int
@@ -41,12 +41,12 @@ class _Counted(NamedTuple):
 class FloatOpCounts:
     """Float operations of the ops of a profile.
 
-    They are uncounted, or counted for a state of the profile. In classic mode they are counted
-    as soon as ops come, as in the original, by TensorFlow's formulas for live graphs.
+    They are counted when needed, for the current state of the profile. In classic mode they are
+    counted when ops are added, as in the original, by TensorFlow's formulas for live graphs.
 
     Args:
-        profile: The profile. Ops that it has already keep the float operations that they have.
-        log: An op log, whose float operations stay.
+        profile: The profile. The ops that it already has keep their float operations.
+        log: An op log, whose float operations are kept.
         shapes: Shapes of the outputs.
         is_live: Whether the graph is a live one.
     """
@@ -59,7 +59,7 @@ class FloatOpCounts:
         self._has_formulas = profile.classic and is_live
         self._n_saved = self._n_classic = len(profile.ops)
         pairs = zip(log.names, log.float_ops, strict=True)
-        # In the order of the log, which is mostly that of the graph: looked up sooner than a set.
+        # In the order of the log, mostly that of the graph: lookups are faster than of a set.
         self._logged = list(dict.fromkeys(name for name, flops in pairs if flops))
         self._logged_rows: tuple[int, Int64Array] = -1, np.zeros(0, np.int64)
         self._registered: dict[str, int] = {}
@@ -67,25 +67,25 @@ class FloatOpCounts:
         self._counted: _Counted | None = None
 
     def register(self, counts: Mapping[str, int]) -> None:
-        """Take what formulas of the program itself say, by name."""
+        """Take float operations from the program's own formulas, by name."""
         self._registered |= counts
         if self._registered and self._profile.classic:
             self._write(self._registered_rows())
 
     def count_new_ops(self) -> None:
-        """In classic mode, count the ops that came since the last call."""
+        """In classic mode, count the ops that are new since the last call."""
         self._count_classic(range(self._n_classic, len(self._profile.ops)))
         self._n_classic = len(self._profile.ops)
 
     def count_again(self) -> None:
-        """In classic mode, count all ops by the shapes that are known by now."""
+        """In classic mode, count all ops again with the shapes known now."""
         self._count_classic(range(self._n_saved, len(self._profile.ops)))
 
     def now(self, n_runs: int) -> FloatOps:
-        """Float operations of all ops, counted unless those of this state are known.
+        """Float operations of all ops, counted unless known for this state.
 
         Args:
-            n_runs: Number of runs that were added, which tell how often loops ran.
+            n_runs: Number of runs that were added, which show how often loops ran.
         """
         profile = self._profile
         if profile.classic or len(profile.ops) == self._n_saved:
@@ -114,8 +114,8 @@ class FloatOpCounts:
     def program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown.
 
-        What an op log or a saved profile says of float operations, but not of multiply-adds,
-        counts only for ops without a formula: a saved profile has no functions.
+        Float operations of an op log or a saved profile, which have no multiply-adds, count only
+        for ops without a formula.
         """
         from tfprof.graphs.flops.registry import all_formulas
         from tfprof.profiles.read.profile_program import program_of_ops
@@ -157,14 +157,13 @@ class FloatOpCounts:
         return _Counted(state, result.has_control_flow, FloatOps(flops, runs))
 
     def _given(self) -> dict[int, int]:
-        """Float operations that an op log or a formula of the program gives, by row."""
+        """Float operations from an op log or the program's formulas, by row."""
         ops = self._profile.ops
         rows = self._rows_of_log()
         logged = dict(zip(rows.tolist(), ops.float_ops.array[rows].tolist(), strict=True))
         return self._registered_rows() | logged
 
     def _rows_of_log(self) -> Int64Array:
-        """Rows of the ops whose float operations the op log gives."""
         ops = self._profile.ops
         if self._logged_rows[0] != len(ops):
             ids = [ops.names.ids.get(name, -1) for name in self._logged]

@@ -1,7 +1,7 @@
-"""Keeps a profile in step with the graph it belongs to: new ops, call stacks, shapes, FLOPs.
+"""Keeps a profile up to date with its graph: new ops, call stacks, shapes, float operations.
 
-It stands in for ``tensorflow/python/profiler/tfprof_logger.py``, which rebuilds all of this for
-every step; here each step costs only what is new. The user's graph and op log stay as they are.
+It replaces ``tensorflow/python/profiler/tfprof_logger.py``, which rebuilds all of this for every
+step; here only new ops cost time. The user's graph and op log do not change.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class GraphSource:
     """The graph, the op log and the runs of a profile.
 
     Args:
-        profile: The profile to fill; the graph and the op log go in at once.
-        graph: A live graph or anything that ``read_graph`` takes, or None.
-        op_log: Anything that ``read_op_log`` takes, or None.
-        one_shot: One run at most will follow, before any view: then the original knows its
+        profile: The profile, to which the graph and the op log are added at once.
+        graph: A live graph or an argument for ``read_graph``, or None.
+        op_log: An argument for ``read_op_log``, or None.
+        one_shot: At most one run will follow, before any view. The original then knows the run's
             shapes when it reads the graph, and classic mode shows them.
         trainable: Mark the ops that hold trainable variables.
     """
@@ -56,10 +56,10 @@ class GraphSource:
         live = None if graph is None else live_graph(graph)
         columns = None if graph is None or live is not None else read_graph(graph)
         is_loaded = len(profile.ops) > 0
-        # A given op log wins over what is counted, and over call stacks of a live graph.
+        # An op log wins over counted float operations and over call stacks of a live graph.
         log = OpLogColumns() if op_log is None else read_op_log(op_log)
         # The original has neither formulas nor run-time shapes for a graph that is not live, and
-        # looks only once whether it knows the ops of an op log.
+        # matches the entries of an op log only once.
         is_complete = one_shot or not profile.classic
         wants_shapes = live is not None or not profile.classic
         self._profile = profile
@@ -130,15 +130,15 @@ class GraphSource:
         return True
 
     def mark(self, names: Sequence[str], type_name: str) -> None:
-        """Give the ops of these names a type: those that are there, and those that will come.
+        """Give the ops of these names a type, also those that are added later.
 
-        The original does this for a graph, and not for a profile that was loaded.
+        The original does this for a graph, but not for a loaded profile.
         """
         if self._can_mark:
             self._log.mark(names, type_name)
 
     def float_ops(self) -> FloatOps:
-        """Float operations of all ops; counts them if something changed that they depend on."""
+        """Float operations of all ops; counted again only if they may have changed."""
         return self._flops.now(self._n_runs)
 
     def count_flops(self) -> None:
@@ -151,7 +151,6 @@ class GraphSource:
         return self._flops.program()
 
     def _known_names(self) -> KnownNames:
-        """What a reader of run metadata should know of the ops."""
         is_op = np.append(self._profile.ops.row_of_name.array >= 0, np.False_)
         self._index_names()
         return KnownNames(
@@ -159,5 +158,5 @@ class GraphSource:
         )
 
     def _index_names(self) -> None:
-        """Make the names that are new known to the index that runs are looked up in."""
+        """Add new names to the index that maps names of runs to ids."""
         self._names.extend(self._profile.ops.names.values[len(self._names) :])

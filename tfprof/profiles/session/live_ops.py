@@ -1,4 +1,4 @@
-"""The ops of a live graph, read as they come."""
+"""The ops of a live graph, read as they are added."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _UNREAD = -1
 
 
 class LiveOps:
-    """Brings the ops of a live graph into a profile, each only once.
+    """Adds the ops of a live graph to a profile, each only once.
 
-    It has two states that change, one for the ops and one for their call stacks, which take
-    longer: how much of each was read.
+    Call stacks, which take longer, are read separately.
 
     Args:
         graph: A ``tf.Graph`` or something like it.

@@ -10,7 +10,7 @@ from tfprof.profiles.model.profile import Profile
 
 
 class OpLogEntries:
-    """Puts entries of an op log into a profile, as soon as it has their ops.
+    """Adds entries of an op log to a profile as soon as it has their ops.
 
     Args:
         profile: The profile.
@@ -29,7 +29,7 @@ class OpLogEntries:
         self._marked: set[tuple[str, str]] = set()
 
     def apply(self) -> None:
-        """Put in the entries whose ops are known by now."""
+        """Add the entries whose ops are known now."""
         log, ops = self.waiting, self._profile.ops
         if not log.names or len(ops) == self._n_ops_seen:
             return
@@ -40,12 +40,12 @@ class OpLogEntries:
         self.waiting = log.select([self._wait and not known for known in is_known])
 
     def mark(self, names: Sequence[str], type_name: str) -> None:
-        """Give the ops of these names a type: those that are there, and those that will come."""
+        """Give the ops of these names a type, also those that are added later."""
         new = [name for name in names if (name, type_name) not in self._marked]
         self._marked.update((name, type_name) for name in new)
         self.waiting.names.extend(new)
         self.waiting.types.extend([(type_name,)] * len(new))
         self.waiting.float_ops.extend([0] * len(new))
         self.waiting.stack_ids.extend([NO_STACK] * len(new))
-        self._n_ops_seen = -1  # look again, also where no op came
+        self._n_ops_seen = -1  # look again, even without new ops
         self.apply()

@@ -1,4 +1,4 @@
-"""Op logs: what tfprof knows of a graph besides its nodes, as TensorFlow's ``tfprof_logger``."""
+"""Op logs: facts about a graph's ops besides its nodes, as TensorFlow's ``tfprof_logger``."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ def merge_default_with_oplog(
     *,
     classic: bool | None = None,
 ) -> pb.OpLogProto:
-    """What is known of a graph's ops, together with the entries of an op log.
+    """Types, float operations and call stacks of a graph's ops, with the entries of an op log.
 
-    That is: types, float operations and call stacks. The user's graph and op log stay as they
-    are (TensorFlow changes both). Strings of call stacks get ids of their own in the result, so
-    the ids of the given op log cannot be taken for others.
+    The user's graph and op log do not change (TensorFlow changes both). Strings of call stacks get
+    new ids in the result, independent of those of the given op log.
 
     Args:
         graph: As for ``Profiler``.
-        op_log: Types, float operations and call stacks to add; they win over what is found.
+        op_log: Types, float operations and call stacks to add; they win over those of the graph.
             Entries for ops that the graph does not have are kept.
         run_meta: A RunMetadata whose run-time shapes make more ops countable.
         add_trace: Add call stacks of a live graph.
@@ -66,10 +65,10 @@ def write_op_log(
     *,
     classic: bool | None = None,
 ) -> None:
-    """Write what is known of a graph's ops to ``<log_dir>/tfprof_log``.
+    """Write the result of ``merge_default_with_oplog`` to ``<log_dir>/tfprof_log``.
 
-    The file is an OpLogProto, for use with the graph elsewhere; one that is there is
-    overwritten. Arguments as for ``merge_default_with_oplog``.
+    The file is an OpLogProto, for use with the graph elsewhere; an existing one is overwritten.
+    Arguments as for ``merge_default_with_oplog``.
 
     Raises:
         InputError: An input is unusable, the folder does not exist, or the file cannot be

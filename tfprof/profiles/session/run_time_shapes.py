@@ -1,4 +1,4 @@
-"""Output shapes of ops, as the graph says and as runs have shown them."""
+"""Output shapes of ops, from the graph and from runs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class RunTimeShapes:
     Args:
         profile: The profile.
         wanted: Whether shapes of runs count at all.
-        shown: Write them into the table of ops, where views find them.
+        shown: Write them into the table of ops, for views.
 
     Attributes:
         ids: Id of each op's output shapes in the op table, shape (n ops,).
-        version: Grows whenever a run has completed a shape.
-        seen: Shapes that runs have shown before.
+        version: Grows when a run completes a shape.
+        seen: Shapes that earlier runs have shown.
     """
 
     def __init__(self, profile: Profile, *, wanted: bool, shown: bool) -> None:
@@ -37,13 +37,13 @@ class RunTimeShapes:
         self._kept: tuple[tuple[int, ...], BoolArray] = ((), np.zeros(0, np.bool_))
 
     def extend(self) -> None:
-        """Take over what the graph says of the ops that are new."""
+        """Add the graph's shapes of new ops."""
         new = self._profile.ops.output_shapes_ids.array[len(self.ids) :]
         if len(new):
             self.ids = np.concatenate([self.ids, new])
 
     def wanted_names(self) -> BoolArray:
-        """Which names are those of ops whose shapes runs may complete, by name id; then False."""
+        """Whether runs may complete the shapes of an op, by name id; the last element is False."""
         ops = self._profile.ops
         state = (len(ops), len(ops.names), self.version)
         if self._kept[0] != state:
@@ -58,7 +58,7 @@ class RunTimeShapes:
         return self._kept[1]
 
     def complete(self, run: RunColumns) -> bool:
-        """Fill in the shapes that a run has shown or was fed; True if that was something new."""
+        """Fill in the shapes that a run has shown or was fed; True if any was new."""
         is_new = self._merge(run.output_shapes)
         if not self._profile.classic:
             is_new |= self._merge(self._fed(run))

@@ -1,4 +1,4 @@
-"""What a profile holds, for people: figures, devices, and one line for each step."""
+"""What a profile holds, as text: figures, devices, and one line for each step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfprof.text.units import human_count, human_memory, human_share, human_time
 _LABEL = 15
 _MOST_TYPES = 5
 _MOST_STEPS = 40
-"""Steps that people are shown: the first and the last of them, and the mean of all."""
+"""Steps to show: the first and the last ones, and the mean of all."""
 
 MEAN = "mean"
 
@@ -258,8 +258,8 @@ def missing_lines(info: ProfileInfo) -> Iterator[str]:
     if info.steps:
         yield (
             "wall: from the first start to the last end; op time: the sum over all ops, which may "
-            "run at the same time. memory: all that was asked for; peak mem: the most that one "
-            "allocator had handed out"
+            "run at the same time. memory: all that ops requested; peak mem: the largest memory "
+            "in use of one allocator"
         )
     for missing in info.missing:
         title = _TITLES.get(missing.name)
@@ -269,7 +269,7 @@ def missing_lines(info: ProfileInfo) -> Iterator[str]:
 
 
 def step_rows(steps: Sequence[StepFigures]) -> list[dict[str, Any]]:
-    """The steps as flat dicts; None is what is unknown or does not apply."""
+    """The steps as flat dicts; None: unknown or not applicable."""
     return [{name: getattr(step, name) for name in StepFigures.__slots__} for step in steps]
 
 

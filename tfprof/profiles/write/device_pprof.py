@@ -19,7 +19,7 @@ from tfprof.profiles.write.pprof_tables import PprofTables, unsigned
 from tfprof.wire import messages as pb
 
 NO_CALL_STACK = "(no call stack)"
-"""Function that stands for what no Python line made, such as ``_Send`` and ``_Recv``."""
+"""Function of ops that no Python line made, such as ``_Send`` and ``_Recv``."""
 
 _NOT_OPS = ("_SOURCE", "_SINK")
 _APPLY_OP = "apply_op"
@@ -31,13 +31,13 @@ def device_profiles(
 ) -> dict[str, pb.Profile]:
     """One profile for each device of a run that has something to show.
 
-    Samples are node names. Their values are the number of executions, the time until all was
-    done, and the time in the kernel alone; times are microseconds.
+    A sample is a node. Its values are the number of executions, the whole time, and the time in
+    the kernel alone, in microseconds.
 
     Args:
         run: The run.
-        profile: Op types and call stacks by node name, the latter already added.
-        classic: As TensorFlow did it.
+        profile: Op types and call stacks by node name.
+        classic: As TensorFlow does it.
 
     Returns:
         Profiles by device name, in the order of the run.
@@ -61,7 +61,7 @@ def device_profiles(
 def file_names(devices: Iterable[str], timestamp: str) -> list[str]:
     """A file name for each device: ``job_localhost_…_CPU_0_20240131120000.pb.gz``.
 
-    Whatever a file system may object to becomes an underscore; names stay distinct.
+    Characters that a file system may refuse become underscores; names stay distinct.
 
     Args:
         devices: Device names.
@@ -71,7 +71,7 @@ def file_names(devices: Iterable[str], timestamp: str) -> list[str]:
 
 
 def file_stems(devices: Iterable[str]) -> list[str]:
-    """A text for each device that can stand in the name of a file: ``job_localhost_…_CPU_0``."""
+    """A distinct part of a file name for each device: ``job_localhost_…_CPU_0``."""
     stems: list[str] = []
     for device in devices:
         name = stem = re.sub(r"[^\w.=-]", "_", device.strip("/"))
@@ -100,8 +100,6 @@ def _devices_of(run: pb.RunMetadata, classic: bool) -> list[tuple[str, list[pb.N
 
 
 class _Writer:
-    """Writes the profile of one device."""
-
     def __init__(self, profile: Profile, tables: PprofTables, device: str, classic: bool) -> None:
         self._profile = profile
         self._tables = tables
@@ -142,7 +140,7 @@ class _Writer:
             made.default_sample_type = intern("all_time")
 
     def _row(self, node_name: str) -> int:
-        """Op row of a stat; that of a GPU kernel may be called ``op:Type``."""
+        """Op row of a stat; the name of a GPU kernel may be ``op:Type``."""
         ops = self._profile.ops
         row = ops.row(node_name)
         if row < 0 and not self._classic:

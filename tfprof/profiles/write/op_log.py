@@ -10,7 +10,7 @@ from tfprof.wire import messages as pb
 
 
 def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> pb.OpLogProto:
-    """Everything an op log can say about the ops of a profile.
+    """The types, float operations and call stacks of a profile's ops.
 
     Ops that have neither types, float operations nor a call stack are left out.
 
@@ -18,7 +18,6 @@ def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> 
         profile: The profile.
         unknown: Entries for ops that the profile does not have, to be kept as they are.
     """
-    writer = _Writer()
     ops = profile.ops
     columns = OpLogColumns(stacks=profile.stacks)
     for row in range(len(ops)):
@@ -30,17 +29,34 @@ def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> 
             columns.types.append(types)
             columns.float_ops.append(flops)
             columns.stack_ids.append(stack)
-    writer.add(columns)
-    if unknown is not None:
-        writer.add(unknown)
-    return writer.finish()
+    return columns_to_op_log(columns, *([] if unknown is None else [unknown]))
 
 
-def columns_to_op_log(columns: OpLogColumns) -> pb.OpLogProto:
-    """The entries as an op log."""
-    writer = _Writer()
-    writer.add(columns)
-    return writer.finish()
+def columns_to_op_log(*parts: OpLogColumns) -> pb.OpLogProto:
+    """Entries as one op log; strings get their ids in order of first use, ``none`` being 0."""
+    log = pb.OpLogProto()
+    strings = StringTable(["none"])
+    for columns in parts:
+        encoded: dict[int, bytes] = {}
+        for name, flops, types, stack in zip(
+            columns.names, columns.float_ops, columns.types, columns.stack_ids, strict=True
+        ):
+            entry = log.log_entries.add(name=name, float_ops=flops, types=types)
+            if stack == NO_STACK:
+                continue
+            if stack not in encoded:
+                encoded[stack] = _encoded_stack(columns.stacks, stack, strings)
+            entry.code_def.MergeFromString(encoded[stack])
+    for string_id, text in enumerate(strings.values):
+        log.id_to_string[string_id] = text
+    return log
+
+
+def _encoded_stack(stacks: StackTable, stack: int, strings: StringTable) -> bytes:
+    frames = (stacks.frames[frame_id] for frame_id in stacks.frame_ids(stack))
+    code = pb.CodeDef(traces=[trace_message(frame, strings) for frame in frames])
+    encoded: bytes = code.SerializeToString()
+    return encoded
 
 
 def trace_message(frame: Frame, strings: StringTable) -> pb.CodeDef.Trace:
@@ -52,36 +68,3 @@ def trace_message(frame: Frame, strings: StringTable) -> pb.CodeDef.Trace:
         lineno=frame.line_number,
         func_start_line=frame.function_start_line,
     )
-
-
-class _Writer:
-    """Collects entries; strings get their ids in order of first use, ``none`` being 0."""
-
-    def __init__(self) -> None:
-        self._log = pb.OpLogProto()
-        self._strings = StringTable(["none"])
-
-    def add(self, columns: OpLogColumns) -> None:
-        known: dict[int, bytes] = {}
-        for name, flops, types, stack in zip(
-            columns.names, columns.float_ops, columns.types, columns.stack_ids, strict=True
-        ):
-            entry = self._log.log_entries.add(name=name, float_ops=flops, types=types)
-            if stack == NO_STACK:
-                continue
-            encoded = known.get(stack)
-            if encoded is None:
-                encoded = known[stack] = self._encode(columns.stacks, stack)
-            entry.code_def.MergeFromString(encoded)
-
-    def _encode(self, stacks: StackTable, stack: int) -> bytes:
-        code = pb.CodeDef()
-        frames = (stacks.frames[frame_id] for frame_id in stacks.frame_ids(stack))
-        code.traces.extend(trace_message(frame, self._strings) for frame in frames)
-        encoded: bytes = code.SerializeToString()
-        return encoded
-
-    def finish(self) -> pb.OpLogProto:
-        for string_id, text in enumerate(self._strings.values):
-            self._log.id_to_string[string_id] = text
-        return self._log

@@ -9,7 +9,7 @@ from tfprof.columns.strings import StringTable
 from tfprof.wire import messages as pb
 
 Key = tuple[str, str, int]
-"""File, function and line number; a number that is unknown is -1, as 64 bits without a sign."""
+"""File, function and line number as unsigned 64 bits, of which an unknown one is -1."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class PprofTables:
         )
 
     def named(self, name: str) -> int:
-        """Id of the location of something that no line made."""
+        """Id of a location without a line."""
         key = ("", name, 0)
         return self.location(key, key, name)
 
@@ -68,7 +68,7 @@ def module_function(path: str, function: str) -> str:
 
 
 def unsigned(number: int) -> int:
-    """A 64-bit number as the original sorts it: without its sign."""
+    """A 64-bit number without its sign, as the original sorts it."""
     return number % (1 << 64)
 
 

@@ -1,8 +1,8 @@
 """Attributes of saved nodes, copied as bytes.
 
-The model keeps the few attributes that formulas read. The others are still in the serialized
-nodes that the ops come from, and there an attribute looks as it does in a ``ProfileNode``, apart
-from the field's number.
+The model keeps only the few attributes that formulas read. The others are copied from the
+serialized nodes of the ops, where an attribute is encoded as in a ``ProfileNode`` except for the
+number of the field.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from tfprof.wire import messages as pb
 from tfprof.wire.elements import split
 from tfprof.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
 from tfprof.wire.parsing import parse
+from tfprof.wire.varints import varint_sizes
+from tfprof.wire.walk import LENGTH_DELIMITED
 
 _NODE = 1  # of GraphDef
 _ATTR, _ATTRS = 5, 11  # of NodeDef and of ProfileNode
-_LENGTH_DELIMITED = 2
-_KEY_TAG = 1 << 3 | _LENGTH_DELIMITED  # of a map entry
+_KEY_TAG = 1 << 3 | LENGTH_DELIMITED  # of a map entry
 _LONGEST_KEY = 127  # whose length takes one byte
 _LOADED = "the loaded profile"
-_ATTRS_TAG = _ATTRS << 3 | _LENGTH_DELIMITED
+_ATTRS_TAG = _ATTRS << 3 | LENGTH_DELIMITED
 _VALUE = 2  # of a map entry
 _LIST = 1  # of AttrValue
 _LIST_TAG, _TENSOR_TAG = _LIST << 3 | 2, 8 << 3 | 2  # of AttrValue; lists hold tensors as 8, too
@@ -37,11 +38,10 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
 
     Args:
         ops: The op table.
-        constants: Take tensors, too: the values of constants.
+        constants: Include tensors, the values of constants.
 
     Raises:
-        MalformedProfileError: Attributes of a loaded profile are damaged. Loading looks only at
-            those that it needs.
+        MalformedProfileError: Attributes of a loaded profile are damaged.
     """
     fields_by_row = [b""] * len(ops)
     for nodes in ops.definitions:
@@ -49,7 +49,8 @@ def attribute_fields(ops: OpTable, *, constants: bool) -> list[bytes]:
         try:
             fields = _copy(messages, number, constants)
             if isinstance(nodes, SavedNodes):
-                _check(fields)
+                # Read as one map: loading has decoded only the attributes that it needs.
+                pb.ProfileNode.FromString(b"".join(fields))
         except (IrregularError, DecodeError):
             fields = _convert(messages, number, constants)
         for row, field in zip(nodes.rows.tolist(), fields, strict=True):
@@ -75,8 +76,8 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     fields = read_fields(messages, number)
     data = np.frombuffer(messages.data, np.uint8).copy()
     end = fields.start + fields.value
-    start = fields.start - 1 - _length_sizes(fields.value)
-    if not (data[start] == number << 3 | _LENGTH_DELIMITED).all():
+    start = fields.start - 1 - varint_sizes(fields.value.view(np.uint64))
+    if not (data[start] == number << 3 | LENGTH_DELIMITED).all():
         raise IrregularError
     data[start] = _ATTRS_TAG
     order = np.lexsort((start, fields.owner))
@@ -86,7 +87,7 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     keys = _key_beginnings(data, fields.start[order])
     unsorted = (owner[1:] == owner[:-1]) & (keys[1:] <= keys[:-1])
 
-    # Attributes of a node that stand side by side are one slice.
+    # Adjacent attributes of a node are one slice.
     first = np.ones(len(start), np.bool_)
     first[1:] = (owner[1:] != owner[:-1]) | (start[1:] != end[:-1])
     last = np.ones(len(start), np.bool_)
@@ -100,15 +101,6 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     for node in np.unique(owner[1:][unsorted]).tolist():
         copied[node] = _by_key(copied[node])
     return copied
-
-
-def _check(fields: list[bytes]) -> None:
-    """Read the attributes as one map: loading has looked only at those that it needs.
-
-    Raises:
-        DecodeError: Some attribute is damaged.
-    """
-    pb.ProfileNode.FromString(b"".join(fields))
 
 
 def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64]:
@@ -136,25 +128,16 @@ def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64
 
 
 def _by_key(field: bytes) -> bytes:
-    """Attributes in the order of their names."""
     attrs = parse(pb.ProfileNode, field, source=_LOADED)
     return attrs.SerializeToString(deterministic=True)
-
-
-def _length_sizes(lengths: Int64Array) -> Int64Array:
-    """Bytes that each length takes as a varint."""
-    sizes = np.ones(len(lengths), np.int64)
-    for bits in range(7, 35, 7):
-        sizes += lengths >= 1 << bits
-    return sizes
 
 
 def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
     """Which attributes hold a tensor or a list of tensors.
 
-    An AttrValue holds one field, so that its first byte says which.
+    An AttrValue holds one field; its first byte gives the number of the field.
     """
-    entries = Messages(fields.messages.data, fields.start, fields.start + fields.value)
+    entries = fields.payloads(np.arange(len(fields.start)))
     start, end = read_fields(entries, _VALUE).last_payload(_VALUE)
     first = np.where(start < end, data[start], 0)
     is_tensor: BoolArray = first == _TENSOR_TAG
@@ -166,7 +149,7 @@ def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:
 
 
 def _convert(messages: Messages, number: int, constants: bool) -> list[bytes]:
-    """The same by way of protobuf's objects."""
+    """The attributes of each node, read and written by protobuf."""
     converted = []
     for start, end in zip(messages.start.tolist(), messages.end.tolist(), strict=True):
         data = messages.data[start:end]

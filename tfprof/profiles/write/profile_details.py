@@ -1,8 +1,7 @@
-"""Every execution of a profile's steps, as the part of a ``ProfileProto`` that is tfprof's own.
+"""Single executions of a profile's steps, in fields that tfprof adds to ``ProfileProto``.
 
-The nodes of the format hold times per op in whole microseconds. What they have no place for
-(nanoseconds, single streams, copies, the order among ops, allocators of CPUs) is saved beside
-them, in fields that TensorFlow passes over.
+The format holds times per op in whole microseconds. It has no place for nanoseconds, single
+streams, copies, the order of ops and allocators of CPUs; TensorFlow ignores the added fields.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def encode_details(profile: Profile) -> bytes:
     """The fields to add to a ProfileProto; nothing for a profile without executions."""
     own = pb.ProfileProtoOwn()
     strings = profile.steps.strings
-    used: dict[int, int] = {}  # ids are new ones, so that equal profiles give equal bytes
+    used: dict[int, int] = {}  # new ids in order of use, so that equal profiles give equal bytes
 
     def renamed(ids: Int64Array) -> Int64Array:
         distinct, first, places = np.unique(ids, return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""A profile → ``ProfileProto``: what ``ProfilerFromFile`` of TensorFlow, and ``load``, read.
+"""A profile → ``ProfileProto``, which ``load`` and TensorFlow's ``ProfilerFromFile`` read.
 
 Maps are written in the order of their keys: equal profiles give equal bytes. The nodes come last,
 so that a file that is cut off still has the strings of its call stacks.
@@ -7,7 +7,6 @@ so that a file that is cut off still has the strings of its call stacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -47,8 +46,8 @@ _LARGEST = MAX_MESSAGE_BYTES - (1 << 24)
 """Bytes of nodes, without their tags and lengths."""
 
 
-def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
-    """Everything a ProfileProto can say about a profile.
+def profile_to_chunks(profile: Profile, *, constants: bool = True) -> Iterator[bytes]:
+    """A profile as the bytes of a ProfileProto, some thousand nodes at a time.
 
     Args:
         profile: The profile.
@@ -57,14 +56,6 @@ def profile_to_bytes(profile: Profile, *, constants: bool = True) -> bytes:
     Raises:
         UsageError: It would be larger than protobuf's 2 GiB.
         MalformedProfileError: The profile was loaded, and attributes of its ops are damaged.
-    """
-    return b"".join(chain.from_iterable(_groups(profile, constants)))
-
-
-def profile_to_chunks(profile: Profile, *, constants: bool = True) -> Iterator[bytes]:
-    """The same, some thousand nodes at a time.
-
-    Arguments and errors as in ``profile_to_bytes``.
     """
     return map(b"".join, _groups(profile, constants))
 
@@ -202,15 +193,9 @@ def _signed_varint(value: int) -> bytes:
 
 
 def _op_types(profile: Profile) -> list[bytes]:
-    """Op type, device and added types, in byte order.
-
-    An op seen only at run time has the type that its timeline label names; in classic mode, as
-    in the original, its own name.
-    """
+    """Op type, device and added types, in byte order."""
     ops = profile.ops
-    types = ops.op_ids.array
-    if not profile.classic:
-        types = np.where(ops.label_op_ids.array >= 0, ops.label_op_ids.array, types)
+    types = ops.type_ids(classic=profile.classic)
     encoded: dict[tuple[int, ...], bytes] = {}
     fields = []
     for row, ids in enumerate(zip(types.tolist(), ops.device_ids.array.tolist(), strict=True)):
@@ -223,7 +208,6 @@ def _op_types(profile: Profile) -> list[bytes]:
 
 
 def _devices(name: str) -> bytes:
-    """The canonical device and its host."""
     host = Device.from_name(name).host_name
     return length_delimited(_CANONICAL_DEVICE, name.encode()) + length_delimited(
         _HOST_DEVICE, host.encode()

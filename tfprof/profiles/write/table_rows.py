@@ -1,4 +1,4 @@
-"""Rows of the tables that ``tables`` declares, taken out of a profile's columns bit by bit."""
+"""Rows of the tables that ``tables`` declares, made from a profile's columns block by block."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from tfprof.profiles.accounting.profile_info import (
     DeviceFigures,
     StepFigures,
     has_accelerator,
-    op_type_ids,
+    has_memory,
     profile_info,
     step_figures,
-    tells_memory,
 )
 from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.profiles.model.executions import (
@@ -60,7 +59,7 @@ def op_rows(profile: Profile) -> Iterator[Row]:
     """Ops."""
     ops, strings = profile.ops, [*profile.ops.strings.values, None]
     names = _names(ops)
-    types = [strings[type_id] for type_id in op_type_ids(ops).tolist()]
+    types = [strings[type_id] for type_id in ops.type_ids(classic=False).tolist()]
     devices = [strings[device_id] for device_id in ops.device_ids.array.tolist()]
     run_time_only = only_at_run_time(ops).tolist()
     parameters = [_parameters(shape) for shape in ops.shapes.shapes.values]
@@ -114,7 +113,7 @@ def _inputs(ops: OpTable, names: Sequence[str | None]) -> list[str | None]:
 
 
 def _blamed_frames(profile: Profile) -> list[Row]:
-    """File, line and function of each op: the innermost that is not a library's, if there is."""
+    """File, line and function of each op, outside of libraries if possible."""
     own, any_ = innermost_user_frames(profile.stacks), innermost_frames(profile.stacks)
     frame_ids = np.where(own >= 0, own, any_).tolist()
     values = profile.stacks.frames.values
@@ -125,7 +124,7 @@ def _blamed_frames(profile: Profile) -> list[Row]:
 
 
 class _Recorded(NamedTuple):
-    """Whether steps recorded memory, and time on accelerators; else their zeros mean nothing."""
+    """Whether steps recorded memory and accelerator time; if not, zeros become None."""
 
     memory: bool
     accelerator: bool
@@ -133,7 +132,7 @@ class _Recorded(NamedTuple):
     @classmethod
     def by(cls, profile: Profile, steps: Sequence[int]) -> _Recorded:
         details = [profile.steps.details[step] for step in steps]
-        return cls(any(map(tells_memory, details)), has_accelerator(profile))
+        return cls(any(map(has_memory, details)), has_accelerator(profile))
 
     def costs(self, exec_micros: int, measures: Sequence[int], timed: bool) -> Row:
         """Times and memory of an op, which count only with a time (``ExecStep::AddTimeStats``).
@@ -153,7 +152,7 @@ class _Recorded(NamedTuple):
 
 
 def _averages(profile: Profile) -> list[Row]:
-    """Number of steps, runs, times and memory of each op; of one that was not seen nothing."""
+    """Number of steps, runs, times and memory of each op; None for ops that were not seen."""
     n_ops = len(profile.ops)
     nothing: list[Value] = [None] * (len(MEASURES) + 1)
     if not profile.steps.steps:
@@ -232,7 +231,7 @@ def memory_rows(profile: Profile) -> Iterator[Row]:
     names = _names(profile.ops)
     for step in profile.steps.steps:
         detail = profile.steps.details[step]
-        if not tells_memory(detail):
+        if not has_memory(detail):
             continue
         for block in _blocks(len(detail.memory)):
             rows = detail.memory.rows[block].tolist()

@@ -1,4 +1,4 @@
-"""Tables as CSV and JSON, piece by piece."""
+"""Tables as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tfprof.text.csv_text import csv_lines
 FORMATS = ("csv", "json", "jsonl")
 
 _CHUNK = 1 << 16
-"""Characters of a chunk, at least, but for the last."""
+"""Least number of characters of a chunk, except the last one."""
 
 
 def table_chunks(table: Table, profile: Profile, form: str) -> Iterator[bytes]:
-    """A table as text in UTF-8. No more of it is held than one chunk.
+    """A table as text in UTF-8, one chunk at a time.
 
     Args:
         table: The table.

@@ -1,8 +1,8 @@
 """The tables behind the views, for spreadsheets and data frames.
 
-Every column is declared here, once, with its unit and meaning; ``tfprof export --list`` and the
-documentation are made from that. None is what the profile does not tell or what does not apply; a
-zero was measured.
+Every column is declared here, once, with its unit and meaning, also for ``tfprof export --list``
+and the documentation. None: the profile does not record it, or it does not apply. A zero was
+measured.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Table:
 
 _STEP = Field("step", "", "step number")
 _OP = Field("op", "", "name of the op")
-_REQUESTED = Field("requested_bytes", "bytes", "memory asked for")
+_REQUESTED = Field("requested_bytes", "bytes", "memory requested")
 _PEAK = Field("peak_bytes", "bytes", "sum of the allocators' peaks")
 _RESIDUAL = Field("residual_bytes", "bytes", "memory still held when it ended")
 _OUTPUT = Field("output_bytes", "bytes", "memory of the outputs")
@@ -58,7 +58,7 @@ _ALLOCATOR = Field("allocator", "", "name of the allocator")
 _TIMES = (
     Field("exec_micros", "µs", "accelerator and CPU time"),
     Field("accelerator_micros", "µs", "time on accelerators; empty if none was recorded"),
-    Field("cpu_micros", "µs", "time on CPUs, that of launching work on accelerators included"),
+    Field("cpu_micros", "µs", "time on CPUs, including that of launching work on accelerators"),
 )
 _MEMORY = (_REQUESTED, _PEAK, _RESIDUAL, _OUTPUT)
 
@@ -69,7 +69,7 @@ TABLES = (
         (
             Field("name", "", "name of the op"),
             Field("type", "", "op type"),
-            Field("scope", "", "name scope that it is in"),
+            Field("scope", "", "its name scope"),
             Field("device", "", "device, lower case; empty if none was seen"),
             Field("only_at_run_time", "", "no graph defines it"),
             Field("added_types", "", "types that op logs have added, as a list"),
@@ -77,12 +77,12 @@ TABLES = (
             Field("output_shapes", "", "shapes as a list of lists; null where unknown"),
             Field("parameters", "elements", "size of the attribute shape, if it has one"),
             Field("float_ops", "operations", "of one run; empty if none are known"),
-            Field("static_runs", "runs", "in one run of the program, as the graph tells"),
+            Field("static_runs", "runs", "in one run of the program, according to the graph"),
             Field("code_file", "", "file of the innermost line that is not a library's"),
             Field("code_line", "", "line number"),
             Field("code_function", "", "function"),
             Field("steps", "steps", "in which it was seen; empty if none was recorded"),
-            Field("runs", "runs", "per step in which it was seen, as all that follows"),
+            Field("runs", "runs", "per step in which it was seen, as the columns that follow"),
             *_TIMES,
             *_MEMORY,
         ),
@@ -108,12 +108,12 @@ TABLES = (
         (
             _STEP,
             Field("ops", "ops", "ops that were seen"),
-            Field("executions", "executions", "also of what belongs to no op"),
+            Field("executions", "executions", "including those of no op"),
             Field("wall_micros", "µs", "from the first start to the last end"),
             Field("op_micros", "µs", "sum of the times of all ops"),
             *_TIMES[1:],
             _REQUESTED,
-            Field("peak_bytes", "bytes", "most that one allocator had handed out"),
+            Field("peak_bytes", "bytes", "largest memory in use of one allocator"),
         ),
         table_rows.step_rows,
     ),
@@ -124,10 +124,10 @@ TABLES = (
             Field("device", "", "name, lower case"),
             Field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
             Field("ops", "ops", "ops that ran there"),
-            Field("executions", "executions", "also of what belongs to no op"),
+            Field("executions", "executions", "including those of no op"),
             Field("micros", "µs", "sum of their times"),
             _REQUESTED,
-            Field("peak_bytes", "bytes", "most that one allocator had handed out"),
+            Field("peak_bytes", "bytes", "largest memory in use of one allocator"),
         ),
         table_rows.device_rows,
     ),
@@ -136,8 +136,8 @@ TABLES = (
         "one row for each execution, in the order in which the run lists them",
         (
             _STEP,
-            Field("op", "", "name of the op; empty for what belongs to none, such as copies"),
-            Field("other_name", "", "name of what belongs to no op"),
+            Field("op", "", "name of the op; empty if it belongs to none, such as a copy"),
+            Field("other_name", "", "name of an execution of no op"),
             Field("device", "", "device or stream, lower case"),
             Field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
             Field("start_nanos", "ns", "start, on the clock of the run"),
@@ -148,7 +148,7 @@ TABLES = (
     ),
     Table(
         "memory",
-        "one row for each execution on the op's own device, in steps that tell of memory",
+        "one row for each execution on the op's own device, in steps with memory statistics",
         (
             _STEP,
             _OP,
@@ -158,7 +158,7 @@ TABLES = (
             Field("accelerator_temp_bytes", "bytes", "temporary memory on an accelerator"),
             Field("accelerator_persistent_bytes", "bytes", "memory kept on an accelerator"),
             *_MEMORY,
-            Field("allocator_bytes_in_use", "bytes", "handed out by the allocator of its GPU"),
+            Field("allocator_bytes_in_use", "bytes", "memory in use of the allocator of its GPU"),
         ),
         table_rows.memory_rows,
     ),
@@ -188,14 +188,14 @@ TABLES = (
     ),
     Table(
         "allocator_levels",
-        "one row for each execution and allocator: what that had handed out in the end",
+        "one row for each execution and allocator: its memory in use when that ended",
         (
             _STEP,
             _OP,
             Field("device", "", "device of the op, lower case"),
             _ALLOCATOR,
             Field("micros", "µs", "when, on the clock of the run"),
-            Field("bytes_in_use", "bytes", "memory handed out"),
+            Field("bytes_in_use", "bytes", "memory in use"),
         ),
         table_rows.allocator_level_rows,
     ),

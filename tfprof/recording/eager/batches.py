@@ -1,4 +1,4 @@
-"""Records some batches of a Keras training; ``tfprof.keras.ProfilerCallback`` tells it when."""
+"""Records some batches of a Keras training, for ``tfprof.keras.ProfilerCallback``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from tfprof.recording.eager.trace import profile_recording
 class BatchRecorder:
     """Records a range of batches, each as a step of its number.
 
-    Nothing here ever ends a training: what goes wrong becomes one warning, and there is no
-    profile.
+    An error never ends the training: it becomes one warning, and there is no profile.
 
     Args:
         batches: First and last batch, both recorded, counted from 1; or the only one.
@@ -56,8 +55,7 @@ class BatchRecorder:
 
         Args:
             model: The model that is trained.
-            fit: Something that lives as long as ``fit`` runs; what is recorded when it goes is
-                taken as the end.
+            fit: An object that lives as long as ``fit`` runs; recording ends with it.
         """
         number = self._n_finished + 1
         if self._is_over or not self._first <= number <= self._last:
@@ -119,7 +117,7 @@ class BatchRecorder:
         profiler.save(self._folder / f"profile_{profiler.steps[-1]}")
 
     def _release(self) -> None:
-        """End what outlives the recorder: it is over, or about to be."""
+        """Undo what would outlive the recorder."""
         self._release_guard()
         if self._at_end_of_fit is not None:
             self._at_end_of_fit.detach()
@@ -131,7 +129,7 @@ class BatchRecorder:
             self._guard = None
 
     def _give_up(self, error: Exception) -> None:
-        """Say what is wrong, once, and leave the training alone from now on."""
+        """Warn once, and do nothing from then on."""
         self._is_over = True
         self._release()
         recorder, self._recorder = self._recorder, None
@@ -148,7 +146,7 @@ class BatchRecorder:
 
 
 class _TrainFunctionGuard:
-    """Sees how a batch ends that Keras does not tell its callbacks about."""
+    """Calls back when a batch ends without Keras calling ``on_train_batch_end``."""
 
     def __init__(
         self, model: Any, *, at_end_of_data: Callable[[], None], at_failure: Callable[[], None]

@@ -12,10 +12,12 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
+from tfprof.recording.eager.event_log import NO_RUN, Dataset, EventLog, Execution, Kernel
 from tfprof.recording.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
@@ -38,97 +40,11 @@ _KINDS = {
     EAGER_MARK: "eager_mark",
 }
 _BORDERS = ("_Arg", "_Retval")
-"""Ops that TensorFlow puts around a function; nothing that the program asked for."""
+"""Ops that TensorFlow adds around a function, which are not the program's."""
 
 _RUN_KINDS = ("function_run", "executor", "captured")
-_NO_RUN = -1
-"""Id of runs that have none, such as those that build a dataset."""
-
-
-@dataclass(slots=True, eq=False)
-class Dataset:
-    """A stage of an input pipeline that calls a function; its name is ``""`` if unknown."""
-
-    name: str
-
-
-@dataclass(slots=True, eq=False)
-class Execution:
-    """One run of an op, or an eager call; times in nanoseconds since 1970.
-
-    Attributes:
-        name: As TensorFlow named it: an op's name in its function, or the called function.
-        op_type: Its type.
-        start: When it began.
-        duration: How long it took, without the ops that ran inside it on the same thread.
-        thread: Which thread ran it, counted from 0.
-        shapes: Types and shapes of its inputs, as TensorFlow writes them.
-        parent: What ran it, if that is known from the events around it.
-        run_id: The run of a function that it was part of, else ``_NO_RUN``.
-        calls_function: An eager call of a function, not of an op.
-        eager_index: Its place in ``EagerRecording.ops``, -1 if unknown.
-        step: The step that it was part of.
-        memory: Bytes that the op asked for, by allocator, in their order; freed ones negative.
-    """
-
-    name: str
-    op_type: str
-    start: int
-    duration: int
-    thread: int
-    shapes: str = ""
-    parent: Execution | Dataset | None = None
-    run_id: int = _NO_RUN
-    calls_function: bool = False
-    eager_index: int = -1
-    step: int = -1
-    memory: list[tuple[str, int]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Kernel:
-    """Something that an accelerator did for an op; times as in ``Execution``."""
-
-    device: str
-    op_name: str
-    start: int
-    duration: int
-    launcher: Execution | None
-    step: int = -1
-
 
 _Timed = TypeVar("_Timed", Execution, Kernel)
-
-
-@dataclass(slots=True)
-class EventLog:
-    """What an XSpace says.
-
-    Attributes:
-        steps: Number, start and end of each step, in their order.
-        executions: The runs of ops and eager calls in those steps, as they began.
-        run_owners: Who started a run of a function, by the id of the run: something that ran, a
-            stage of an input pipeline, or the id of another run.
-        kernels: What ran on accelerators in those steps.
-    """
-
-    steps: list[tuple[int, int, int]] = field(default_factory=list)
-    executions: list[Execution] = field(default_factory=list)
-    run_owners: dict[int, Execution | Dataset | int] = field(default_factory=dict)
-    kernels: list[Kernel] = field(default_factory=list)
-
-    def owner(self, execution: Execution) -> Execution | Dataset | None:
-        """What ran an op, through any number of nested runs."""
-        above: Execution | Dataset | int | None = execution.parent
-        if above is None:
-            above = execution.run_id
-        seen = set()
-        while isinstance(above, int):
-            if above in seen:
-                return None
-            seen.add(above)
-            above = self.run_owners.get(above)
-        return above
 
 
 def read_events(xspace: bytes) -> EventLog:
@@ -158,7 +74,7 @@ def read_events(xspace: bytes) -> EventLog:
 
 
 def _in_steps(items: list[_Timed], steps: list[tuple[int, int, int]]) -> list[_Timed]:
-    """Note the step of each item, and leave out those that began in none."""
+    """Set the step of each item; leave out those outside of all steps."""
     starts = [start for _, start, _ in steps]
     kept = []
     for item in items:
@@ -173,14 +89,11 @@ def _start_nanos(space: pb.XSpace) -> int:
     """When the recording started: lines count from there."""
     for plane in space.planes:
         if plane.name == TASK_PLANE:
-            stats = _Stats(plane)
-            return int(stats.of(plane).get("profile_start_time", 0))
+            return int(_Stats(plane).of(plane).get("profile_start_time", 0))
     return 0
 
 
 class _Stats:
-    """Stats of a plane's events, by name."""
-
     def __init__(self, plane: pb.XPlane) -> None:
         self._names = {key: metadata.name for key, metadata in plane.stat_metadata.items()}
         self.has_launches = "correlation_id" in self._names.values()
@@ -236,9 +149,9 @@ class _HostReader:
         return "launch" if self.stats.has_launches else ""
 
     def extend_async(self) -> None:
-        """Let asynchronous ops last until they are done, not only until they are under way.
+        """Let asynchronous ops last until they are done, not only until they are started.
 
-        Ops that called a function are left as they are: what they wait for is counted there.
+        Ops that called a function do not change: the time of its ops counts there.
         """
         callers = {id(owner) for owner in self.log.run_owners.values()}
         for moments in self.done.values():
@@ -252,7 +165,7 @@ class _HostReader:
 
 
 class _ThreadReader:
-    """Reads one thread: its events nest, so a stack tells what lies in what."""
+    """Reads one thread: its events nest, so a stack holds the open ones."""
 
     def __init__(self, host: _HostReader, thread: int) -> None:
         self._host = host
@@ -267,8 +180,8 @@ class _ThreadReader:
             "propagation": self._propagation,
             "async_start": self._async_start,
             "async_done": self._async_done,
-            "allocation": self._allocation,
-            "deallocation": self._deallocation,
+            "allocation": partial(self._memory, 1),
+            "deallocation": partial(self._memory, -1),
             "launch": self._launch,
         }
 
@@ -292,7 +205,7 @@ class _ThreadReader:
         self._close(None)
 
     def _close(self, now: int | None) -> None:
-        """Close what is over; an op's time is its own, without the ops inside it."""
+        """Close the events that are over; an op's time is without the ops inside it."""
         stack = self._stack
         while stack and (now is None or stack[-1].end <= now):
             closed = stack.pop()
@@ -305,7 +218,7 @@ class _ThreadReader:
                 stack[-1].inner += total
 
     def _open(self, kind: str, name: str, start: int, end: int, stats: dict[str, Any]) -> None:
-        opened = _Open(end, kind, _NO_RUN, None, "")
+        opened = _Open(end, kind, NO_RUN, None, "")
         if kind == "iterator":
             opened.dataset = _ITERATOR_INDEX.sub("", name.rpartition("::")[2])
         elif kind in _RUN_KINDS:
@@ -322,7 +235,7 @@ class _ThreadReader:
 
     def _note_owner(self, kind: str, run_id: int) -> None:
         caller = self._caller()
-        if kind == "captured" and caller == _NO_RUN:  # on a thread of the stage's own
+        if kind == "captured" and caller == NO_RUN:  # on the stage's own thread
             caller = Dataset("")
         self._host.log.run_owners.setdefault(run_id, caller)
 
@@ -345,22 +258,22 @@ class _ThreadReader:
             self._thread,
             str(stats.get("shape", "")),
             None if isinstance(caller, int) else caller,
-            caller if isinstance(caller, int) else _NO_RUN,
+            caller if isinstance(caller, int) else NO_RUN,
             calls_function=match is None and bool(int(stats.get("is_func", 0))),
         )
         self._host.log.executions.append(execution)
         return execution
 
     def _caller(self) -> Execution | Dataset | int:
-        """The innermost op, eager call, pipeline stage or run of a function that is open."""
+        """The innermost open op, eager call, pipeline stage or run of a function."""
         for opened in reversed(self._stack):
             if opened.execution is not None:
                 return opened.execution
             if opened.dataset:
                 return Dataset(opened.dataset)
-            if opened.run_id != _NO_RUN:
+            if opened.run_id != NO_RUN:
                 return opened.run_id
-        return _NO_RUN
+        return NO_RUN
 
     def _innermost(self) -> Execution | None:
         return next((open_.execution for open_ in reversed(self._stack) if open_.execution), None)
@@ -380,9 +293,9 @@ class _ThreadReader:
                 execution.duration = end - start
 
     def _propagation(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        """Comes after an op, and tells its run even if the executor was not over in time."""
+        """Follows an op and gives its run, even if the executor's own event was lost."""
         op = self._last_op
-        if op is None or op.parent is not None or op.run_id != _NO_RUN:
+        if op is None or op.parent is not None or op.run_id != NO_RUN:
             return
         if stats.get("kernel_name") == op.name:
             op.run_id = _run_id(stats, "id")
@@ -396,13 +309,7 @@ class _ThreadReader:
     def _async_done(self, start: int, end: int, stats: dict[str, Any]) -> None:
         self._host.done[_run_id(stats, "step_id"), str(stats.get("name"))].append(start)
 
-    def _allocation(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        self._note_memory(stats, 1)
-
-    def _deallocation(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        self._note_memory(stats, -1)
-
-    def _note_memory(self, stats: dict[str, Any], sign: int) -> None:
+    def _memory(self, sign: int, start: int, end: int, stats: dict[str, Any]) -> None:
         execution = self._innermost()
         if execution is not None:
             size = int(stats.get("allocation_bytes", 0) or stats.get("requested_bytes", 0))
@@ -415,9 +322,9 @@ class _ThreadReader:
 
 
 def _run_id(stats: dict[str, Any], name: str) -> int:
-    """Ids are written signed or unsigned; read both as one number."""
-    run_id = int(stats.get(name, _NO_RUN))
-    return _NO_RUN if run_id in (_NO_RUN, 2**64 - 1) else run_id % 2**64
+    """A run id as an unsigned number; some events write it signed."""
+    run_id = int(stats.get(name, NO_RUN))
+    return NO_RUN if run_id in (NO_RUN, 2**64 - 1) else run_id % 2**64
 
 
 def _kernels(plane: pb.XPlane, clock: int, launches: dict[int, Execution]) -> Iterator[Kernel]:

@@ -1,7 +1,8 @@
 """Function bodies and eager ops → one graph, whose nodes have the names that ops run under.
 
-A function that the program calls stands below its own name; one that a node calls stands below
-that node, as TensorFlow names ops when it inlines functions (``call/op``, ``loop/body/op``).
+The ops of a function that the program calls are in a scope with its name. Those of a function
+that a node calls are below that node, as TensorFlow names ops when it inlines functions
+(``call/op``, ``loop/body/op``).
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from dataclasses import dataclass, field
 
 from tfprof.columns.frames import Frame
 from tfprof.graphs.live.function_graphs import FunctionBody, called_functions
-from tfprof.recording.eager.events import Dataset, EventLog, Execution
+from tfprof.recording.eager.event_log import Dataset, EventLog, Execution
 from tfprof.recording.eager.recorder import EagerOp
 from tfprof.wire import messages as pb
 
 _FUNCTION_NAME = re.compile(r"__(inference|forward|backward)_(.*)_\d+")
 _INLINED = re.compile(r"/(body|cond|then|else|branch\d+)/_\d+(?=/)")
-"""Inlining numbers the bodies of loops and branches; the numbers say nothing."""
+"""Inlining numbers the bodies of loops and branches; the numbers have no meaning."""
 
 DATASET_SCOPE = "tf.data"
 """Scope of what input pipelines run."""
@@ -49,7 +50,7 @@ class _Instance:
 
 @dataclass(slots=True)
 class _Place:
-    """Where the ops of a run belong: as the runtime names them, and as we do."""
+    """Scope of the ops of a run: the runtime's name and ours."""
 
     runtime_prefix: str
     prefix: str
@@ -66,8 +67,8 @@ class ProgramGraph:
 
     Attributes:
         nodes: All nodes, by name.
-        stacks: Where in the program they were made.
-        same: Pairs of tensors that are one: what goes into and comes out of a called function.
+        stacks: Call stacks that made them.
+        same: Pairs of tensors that are the same: arguments and results of called functions.
     """
 
     bodies: Mapping[str, FunctionBody]
@@ -81,21 +82,20 @@ class ProgramGraph:
     _taken: set[str] = field(default_factory=set)
     _places: dict[int, _Place] = field(default_factory=dict)
     _scopes: dict[str, str] = field(default_factory=dict)
-    _texts: dict[tuple[str, int], str] = field(default_factory=dict)
     _open_inputs: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._taken.update(op.node.name.partition("/")[0] for op in self.eager_ops)
 
     def names(self, log: EventLog) -> list[str]:
-        """Node that each execution belongs to, ``""`` for calls whose ops were recorded one by one.
+        """Node of each execution, ``""`` for calls whose ops were recorded one by one.
 
-        Ops that are in no body, because TensorFlow's optimizer made them, become nodes.
+        Ops that are in no body, because TensorFlow's optimizer made them, become nodes, too.
         """
         with_ops = {id(log.owner(execution)) for execution in log.executions}
         names: list[str] = []
         for execution in log.executions:
-            if execution.calls_function:  # in the order of the calls, not of what they ran
+            if execution.calls_function:  # in the order of the calls, not of their ops
                 self._add_function(execution)
         for execution in log.executions:
             if execution.calls_function and id(execution) in with_ops:
@@ -124,9 +124,9 @@ class ProgramGraph:
         return self.eager_ops[execution.eager_index] if known else None
 
     def _connect_eager_ops(self) -> None:
-        """Let inputs that come from eager ops point to nodes.
+        """Connect inputs that come from eager ops to nodes.
 
-        What a called function gives comes from a node inside the function.
+        A result of a called function comes from a node inside the function.
         """
         tensors = {op.node.name: op.node.op for op in self.eager_ops}
         results = {
@@ -190,14 +190,14 @@ class ProgramGraph:
         return called
 
     def _note_scopes(self, runtime_name: str, name: str) -> None:
-        """Renaming replaces parts of a path, so scopes at equal depth belong together."""
+        """Pair scopes of equal depth, as renaming replaces parts of a path one by one."""
         runtime_scope, scope = runtime_name.rpartition("/")[0], name.rpartition("/")[0]
         while runtime_scope not in self._scopes and runtime_scope:
             self._scopes[runtime_scope] = scope
             runtime_scope, scope = runtime_scope.rpartition("/")[0], scope.rpartition("/")[0]
 
     def _lead_out(self, instance: _Instance, full: Mapping[str, str]) -> None:
-        """Let the calling node depend on what gives the results."""
+        """Let the calling node depend on the nodes of the results."""
         caller, results = instance.caller, list(instance.body.results.values())
         assert caller is not None
         makers = dict.fromkeys(map(_node_name, results))
@@ -235,7 +235,7 @@ class ProgramGraph:
         return called
 
     def _blame_caller(self, log: EventLog, execution: Execution, name: str) -> None:
-        """An op that no line of the program made, or none that is known, is the call's."""
+        """Give an op without a known call stack that of the call that ran it."""
         call: Execution | Dataset | None = execution
         while isinstance(call, Execution) and not call.calls_function:
             call = log.owner(call)
@@ -262,7 +262,7 @@ class ProgramGraph:
         return self._unfused(known, execution.op_type)
 
     def _renamed(self, runtime_name: str, place: _Place) -> str:
-        """Name for an op that the graph does not have, in the scope of its neighbours."""
+        """Name of an op that the graph does not have, in the scope of its neighbours."""
         scope = runtime_name.rpartition("/")[0]
         while scope and scope not in self._scopes:
             scope = scope.rpartition("/")[0]
@@ -281,12 +281,11 @@ class ProgramGraph:
 
     def _frames(self, op: EagerOp) -> tuple[Frame, ...]:
         return tuple(
-            Frame(file, function, line, _line_text(self._texts, file, line))
+            Frame(file, function, line, linecache.getline(file, line).strip())
             for file, line, function in op.stack
         )
 
     def _place(self, log: EventLog, owner: Execution | Dataset | None) -> _Place:
-        """Scope of the ops that something ran."""
         chain: list[Execution] = []
         while isinstance(owner, Execution) and id(owner) not in self._places:
             chain.append(owner)
@@ -314,10 +313,10 @@ class ProgramGraph:
         return name
 
     def _unfused(self, name: str, op_type: str) -> str:
-        """The op that a fused kernel is about: ``_FusedMatMul``, named after its last op.
+        """The op to which the time of a kernel belongs.
 
-        The kernel replaced a chain that ends in the op of its name; the time is the matrix
-        multiplication's or convolution's.
+        A fused kernel (``_FusedMatMul``) has the name of the last op of the chain that it replaced;
+        its time is the matrix multiplication's or convolution's.
         """
         fused = _FUSED.fullmatch(op_type)
         if fused is None:
@@ -353,10 +352,3 @@ def _renamed_tensor(tensor: str, full: Mapping[str, str]) -> str:
     mark = "^" if tensor.startswith("^") else ""
     _, colon, slot = tensor.partition(":")
     return f"{mark}{full.get(name, name)}{colon}{slot}"
-
-
-def _line_text(texts: dict[tuple[str, int], str], file: str, line: int) -> str:
-    text = texts.get((file, line))
-    if text is None:
-        text = texts[file, line] = linecache.getline(file, line).strip()
-    return text

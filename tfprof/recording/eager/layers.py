@@ -2,7 +2,7 @@
 
 TensorFlow makes the name scopes of a graph unique, and Keras opens the scope of a layer more than
 once. So the layers ``dense`` and ``dense_1`` become the scopes ``dense_1`` and ``dense_1_2``, which
-misleads. Who knows the model can tell which scope belongs to which layer.
+misleads. The layers of the model show which scope belongs to which layer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tfprof.graphs.live.function_graphs import FunctionBody, LayerTree
 
 _MIRRORED = "gradient_tape/"
-"""Scope of gradient ops; below it the scopes of the forward ops come again."""
+"""Scope of gradient ops; it repeats the scopes of the forward ops."""
 
 
 @dataclass(slots=True)
@@ -77,10 +77,10 @@ def _scope_tree(names: Sequence[str]) -> _Scope:
 
 
 def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
-    """Which scope is which layer's; a layer has one scope at most.
+    """The layer of each scope; a layer has one scope at most.
 
-    A scope bears the layer's name, with or without one number behind it. Where that is not
-    enough, what is certain elsewhere decides; then the number is taken for an added one.
+    A scope has the layer's name, with or without a number after it. If that fits several layers,
+    scopes with only one possible layer are matched first; then the number counts as an added one.
     """
     candidates = {
         scope: [layer for layer in layers if _bears_name(scope, layer.name)] for scope in scopes

@@ -1,8 +1,8 @@
-"""Records what TensorFlow 2 executes between two moments.
+"""Records the ops that TensorFlow 2 executes.
 
-TensorFlow's run metadata have graphs but no times for eager runs. So the times come from its
-profiler session: host events of every op and, on accelerators, of every kernel. tfprof adds marks
-to the events, which separate the steps and link each eager op to its Python line.
+TensorFlow's run metadata have no times for eager runs. So the times come from its profiler: host
+events of every op and, on accelerators, of every kernel. tfprof adds marks to the events, which
+separate the steps and link each eager op to its Python line.
 """
 
 from __future__ import annotations

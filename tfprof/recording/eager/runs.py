@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tfprof.recording.eager.events import EventLog, Execution
+from tfprof.recording.eager.event_log import EventLog, Execution
 from tfprof.recording.eager.graph import DATASET_SCOPE
 from tfprof.wire import messages as pb
 
@@ -17,7 +17,7 @@ def runs_of_steps(
 ) -> dict[int, pb.RunMetadata]:
     """Run metadata of each step in which the program ran ops.
 
-    Input pipelines run ahead, also after the last step; they alone do not make a step.
+    Input pipelines run ahead of the program; a step in which only they ran is left out.
 
     Args:
         log: The events.
@@ -45,8 +45,6 @@ def runs_of_steps(
 
 
 class _Run:
-    """Builds the run metadata of a step."""
-
     def __init__(self) -> None:
         self.message = pb.RunMetadata()
         self._blocks: dict[str, pb.DeviceStepStats] = {}

@@ -1,9 +1,9 @@
-"""Shapes that ops saw when they ran → output shapes of the graph's nodes, and their float ops.
+"""Shapes of ops that ran → output shapes of the graph's nodes, and their float operations.
 
-TensorFlow's events tell the shapes that flow *into* an op. What comes out follows from them for
-the ops that cost most; besides, what flows into an op is what comes out of its producers. Both
-are about the graph that ran, in which TensorFlow's optimizer may have swapped operands or changed
-layouts, so the first is believed before the second.
+TensorFlow's events have the *input* shapes of an op. They determine the output shapes of the ops
+that cost most; and the inputs of an op are outputs of its producers. In the graph that ran,
+TensorFlow's optimizer may have swapped operands or changed layouts, so the first goes before the
+second.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from tfprof.graphs.read.attr_values import decode_shape
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.recording.eager.graph import ProgramGraph
@@ -38,14 +39,14 @@ _SHAPED_BY_INPUT = {
 """Which input of an op is the shape of its output."""
 
 Tensors = list[tuple[str, Shape | None, int]]
-"""Tensor that an op took in, its shape, and the bytes of an element (0 if unknown)."""
+"""Input tensor of an op, its shape, and the bytes of an element (0 if unknown)."""
 
 
 class SeenShapes:
-    """What is known of the tensors of a graph.
+    """Shapes of the tensors of a graph, collected from several sources.
 
     Args:
-        graph: The graph; shapes that it declares are taken up at once.
+        graph: The graph, whose declared shapes are added at once.
     """
 
     def __init__(self, graph: ProgramGraph) -> None:
@@ -56,22 +57,21 @@ class SeenShapes:
         for node in graph.nodes.values():
             if node.op == "_Arg":
                 for slot, proto in enumerate(node.attr["_output_shapes"].list.shape):
-                    dims = None if proto.unknown_rank else tuple(dim.size for dim in proto.dim)
-                    self._know(f"{node.name}:{slot}", dims)
+                    self._know(f"{node.name}:{slot}", decode_shape(proto))
 
     def see_eager(self, ops: Iterable[EagerOp]) -> None:
-        """Take up the shapes of eager ops."""
+        """Add the shapes of eager ops."""
         for op in ops:
             for slot, shape in enumerate(op.output_shapes):
                 self._know(f"{op.node.name}:{slot}", shape, op.element_bytes[slot])
 
     def see(self, name: str, op_type: str, text: str) -> None:
-        """Take up what an op saw: ``(float[16,32];float[32,64])``.
+        """Add the input shapes of an op that ran: ``(float[16,32];float[32,64])``.
 
         Args:
             name: Node name.
             op_type: The type under which it ran.
-            text: Its inputs; there is nothing between the semicolons for what is no plain tensor.
+            text: Its inputs; an input that is no plain tensor is empty.
         """
         if (name, text) not in self._seen:
             node = self._graph.nodes[name]
@@ -85,7 +85,7 @@ class SeenShapes:
                 self._seen[name, text] = name, tensors
 
     def conclude(self) -> None:
-        """Work out all that follows from what was seen; where runs differ, the first one counts."""
+        """Derive all other shapes; if runs differ, the first one counts."""
         for name, tensors in self._seen.values():
             shape = self._output(name, [shape for _, shape, _ in tensors])
             self._know(f"{name}:0", shape, tensors[0][2] if tensors else 0)
@@ -106,7 +106,7 @@ class SeenShapes:
         return output_shape(node.op, node.attr, inputs)
 
     def _know(self, tensor: str, shape: Shape | None, element_bytes: int = 0) -> None:
-        """Take up a shape if it is complete and the first one."""
+        """Add a shape if it is complete and the first one of the tensor."""
         if shape is None or not all(size is not None and size >= 0 for size in shape):
             return
         self._shapes.setdefault(tensor, tuple(size for size in shape if size is not None))
@@ -114,7 +114,7 @@ class SeenShapes:
             self._element_bytes.setdefault(tensor, element_bytes)
 
     def _know_swapped(self, tensors: Tensors) -> None:
-        """Two operands that may have been swapped: if one is known, the other is what is left."""
+        """Add the shapes of two operands that may have been swapped, if one of them is known."""
         if len(tensors) != 2:
             return
         (first, *_), (second, *_) = tensors
@@ -124,7 +124,7 @@ class SeenShapes:
                 self._know(other, left[0][1], left[0][2])
 
     def _spread(self) -> None:
-        """Carry shapes into and out of inlined functions, and through ops that were not seen."""
+        """Copy shapes into and out of inlined functions, and through ops that were not seen."""
         nodes = list(self._graph.nodes.values())
         same = [(_with_slot(source), _with_slot(target)) for source, target in self._graph.same]
         same += filter(None, map(self._model, nodes))
@@ -146,7 +146,7 @@ class SeenShapes:
                 self._know(f"{node.name}:0", shape, size)
 
     def _model(self, node: pb.NodeDef) -> tuple[str, str] | None:
-        """The tensor that a node's output is shaped like, by way of ``Shape``, and that output."""
+        """The tensor whose ``Shape`` is the shape of a node's output, and that output."""
         place = _SHAPED_BY_INPUT.get(node.op, -1)
         if not 0 <= place < len(node.input):
             return None
@@ -206,8 +206,7 @@ def shape_proto(shape: Shape | None) -> pb.TensorShapeProto:
 def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, int]:
     """Float operations of eager ops, from the shapes of their first run.
 
-    The inputs of an eager op may come from anywhere, so each op is counted in a little graph of
-    its own.
+    Each op is counted apart from the others, with placeholders as inputs.
     """
     graph = pb.GraphDef()
     names = []

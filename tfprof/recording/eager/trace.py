@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfprof.columns.frames import NO_STACK, Frame
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
@@ -25,7 +25,7 @@ from tfprof.recording.eager.graph import ProgramGraph
 from tfprof.recording.eager.layers import layer_renaming
 from tfprof.recording.eager.recorder import EagerRecorder, EagerRecording
 from tfprof.recording.eager.runs import runs_of_steps
-from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops
+from tfprof.recording.eager.shapes import SeenShapes, eager_float_ops, shape_proto
 from tfprof.wire import messages as pb
 
 
@@ -157,14 +157,11 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
         return self._profile
 
 
-class TracedProfile:
+class TracedProfile(NamedTuple):
     """A profiler and the run metadata of its steps."""
 
-    def __init__(self, profiler: Profiler, runs: Mapping[int, pb.RunMetadata]) -> None:
-        self.profiler = profiler
-        self.runs = runs
-        for step, run in runs.items():
-            profiler.add_step(step, run)
+    profiler: Profiler
+    runs: Mapping[int, pb.RunMetadata]
 
 
 def profile_recording(
@@ -179,8 +176,7 @@ def profile_recording(
     """
     if recording.problem:
         warnings.warn(
-            f"some eager ops have no call stack in the profile, because of an error "
-            f"({recording.problem})",
+            f"some eager ops have no call stack in the profile: {recording.problem}",
             TfprofWarning,
             stacklevel=3,
         )
@@ -201,13 +197,15 @@ def profile_recording(
     float_ops = eager_float_ops(eager_ops, classic=classic)
     op_log = columns_to_op_log(_op_log_columns(graph.stacks, float_ops, trainable))
     profiler = Profiler(pb.GraphDef(node=graph.nodes.values()), op_log, classic=classic)
-    return TracedProfile(profiler, runs_of_steps(log, names, shapes.output_bytes()))
+    runs = runs_of_steps(log, names, shapes.output_bytes())
+    for step, run in runs.items():
+        profiler.add_step(step, run)
+    return TracedProfile(profiler, runs)
 
 
 def _op_log_columns(
     stacks: Mapping[str, tuple[Frame, ...]], float_ops: Mapping[str, int], trainable: Sequence[str]
 ) -> OpLogColumns:
-    """Call stacks, float operations and trainable variables."""
     columns = OpLogColumns()
     for name, stack in stacks.items():
         columns.names.append(name)
@@ -229,8 +227,7 @@ def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
         node = graph.nodes.setdefault(
             variable.name, pb.NodeDef(name=variable.name, op="VarHandleOp")
         )
-        dims = [pb.TensorShapeProto.Dim(size=size) for size in variable.shape]
-        node.attr["shape"].shape.CopyFrom(pb.TensorShapeProto(dim=dims))
+        node.attr["shape"].shape.CopyFrom(shape_proto(variable.shape))
         if variable.trainable:
             trainable.append(variable.name)
     return trainable

@@ -14,13 +14,13 @@ _MOST_WAITING_BYTES = 32 << 20
 class GraphProfile:
     """The traced runs of one graph.
 
-    Runs wait as bytes until the profiler is asked for or they become many: reading the graph and
+    Runs wait as bytes until the profiler is needed or they become too many: reading the graph and
     the first run takes longer than a short training step.
 
     Args:
         graph: The live graph.
         classic: As for ``Profiler``.
-        report: Told of runs that cannot be read.
+        report: Called with the step and the error of each run that cannot be read.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class GraphProfile:
 
 
 class GraphProfiles:
-    """The profiles by graph, in the order in which the graphs came up.
+    """The profiles by graph, in the order of their first runs.
 
     Arguments as for ``GraphProfile``.
     """

@@ -1,4 +1,4 @@
-"""Traces chosen runs of a training loop; what ``ProfileContext`` and ``ProfilerHook`` share."""
+"""Traces chosen runs of a training loop: the base of ``ProfileContext`` and ``ProfilerHook``."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class RunRecorder:
 
     Args:
         profile_dir: Where ``profile_<step>`` files go; made when the first is written.
-        trace_steps: Runs to trace, 100 at most. None traces automatically: after a warm-up of
-            10 runs each new set of fetches once, and up to run 100 now and then a run while less
-            than half of the graph's ops were seen.
+        trace_steps: Runs to trace, 100 at most. None traces automatically: after a warm-up of 10
+            runs, each new set of fetches once; and up to run 100, further runs at random while
+            less than half of the graph's ops were seen.
         dump_steps: Runs after which the profile is saved. None means run 100.
         enabled: If not, every method does nothing and ``profiler`` is None.
         debug: Write the run metadata of each traced run as text to ``run_meta_<step>``, too.
@@ -85,10 +85,10 @@ class RunRecorder:
 
     @property
     def profiler(self) -> Profiler | None:
-        """The profiler of the graph that came up first, with all runs traced so far.
+        """The profiler of the first graph that ran, with all runs traced so far.
 
-        Without a traced or saved run that is TensorFlow's default graph. None if not enabled.
-        It stays usable when the recording is over.
+        Before the first traced or saved run, that of TensorFlow's default graph. None if not
+        enabled. It stays usable when the recording is over.
 
         Raises:
             EmptyProfileError: No run was traced, and there is no default graph.
@@ -151,7 +151,7 @@ class RunRecorder:
         self._schedule.add(step_numbers(dump_steps, "dump_steps"), wishes)
 
     def get_profiles(self, cmd: str) -> dict[int, Answer]:
-        """What ``add_auto_profiling`` has found so far: the view of each run, by step.
+        """The views of ``add_auto_profiling`` so far, by step.
 
         Raises:
             UsageError: No view of that kind was made.
@@ -198,7 +198,7 @@ class RunRecorder:
             self._schedule.add_to_next(wishes)
 
     def plan_run(self, session: Any, fetches: Any) -> RecordedRun | None:
-        """Called before each run (``capture.session_runs.RunObserver``)."""
+        """Called before each run (``RunObserver``)."""
         step, wishes = self._schedule.begin()
         may_trace = self._n_traced < MAX_TRACED_STEPS
         if wishes is None:
@@ -209,7 +209,7 @@ class RunRecorder:
             automatic = may_trace and self._is_worth_tracing(step, session, fetches)
             return RecordedRun(self, step, wishes, automatic, fetches if automatic else None)
         if not may_trace:
-            text = f"step {step} was not traced, because {MAX_TRACED_STEPS} runs were before"
+            text = f"step {step} was not traced, because {MAX_TRACED_STEPS} runs were traced before"
             self._report("too-many-traces", text)
         return RecordedRun(self, step, wishes, may_trace)
 
@@ -224,7 +224,7 @@ class RunRecorder:
             return False
 
     def _finish(self, run: RecordedRun, graph: Any, run_metadata: Any) -> None:
-        """Do what was wanted of a run; whatever fails here is not the user's problem."""
+        """Do what was wanted of a run; a failure must not end the user's program."""
         step = run.step
         if run.traced:
             with self._reporting("tracing-failed", f"the trace of step {step} was lost"):
@@ -289,14 +289,14 @@ class RunRecorder:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A run that is traced, or after which something is to be done.
+    """A run that is traced, or after which something is saved or shown.
 
     Attributes:
-        recorder: Who does it.
+        recorder: The recorder.
         step: Number of the run.
-        wishes: What is to be done.
+        wishes: What to do.
         traced: Whether it is traced.
-        fetches: What it fetches, if that is why it is traced.
+        fetches: Its fetches, if automatic tracing chose it for them.
     """
 
     recorder: RunRecorder
@@ -306,7 +306,7 @@ class RecordedRun:
     fetches: Any = None
 
     def finished(self, graph: Any, run_metadata: Any, is_full: bool) -> None:
-        """Called after the run (``capture.session_runs.PlannedRun``)."""
+        """Called after the run (``PlannedRun``)."""
         if self.traced and not is_full:
             self.recorder._note_partial_trace()
         self.recorder._finish(self, graph, run_metadata)

@@ -1,4 +1,4 @@
-"""Traces of ``Session.run``: one full trace at a time, because TensorFlow can do no more.
+"""Traces of ``Session.run``: one full trace at a time, which is TensorFlow's limit.
 
 With two at once, or within ``tf.profiler.experimental``, TensorFlow executes the run and then
 raises ``AlreadyExistsError`` instead of returning the result. A trace of the level
@@ -27,7 +27,7 @@ class RunTrace:
         is_full: Whether the run holds the times of GPU kernels.
     """
 
-    _holder: weakref.ref[RunTrace] | None = None  # whose full trace runs, in this process
+    _holder: weakref.ref[RunTrace] | None = None  # of the process
 
     def __init__(self, options: Any = None) -> None:
         from tensorflow.core.protobuf.config_pb2 import RunOptions
@@ -60,7 +60,7 @@ class RunTrace:
 
 
 def is_full_trace(options: Any) -> bool:
-    """Whether these ``RunOptions`` (or None) ask for a trace of which there can be only one."""
+    """Whether these ``RunOptions`` (or None) ask for a full trace."""
     return getattr(options, "trace_level", 0) >= _HARDWARE_TRACE
 
 

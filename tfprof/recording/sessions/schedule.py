@@ -62,13 +62,13 @@ class Schedule:
         self._numbers = itertools.count()  # needs no lock, which most runs would notice
 
     def add(self, steps: Iterable[int], wishes: Wishes) -> None:
-        """Wish for something at certain steps."""
+        """Add wishes for some steps."""
         with self._lock:
             for step in steps:
                 self._by_step[step] = self._by_step.get(step, _NONE) | wishes
 
     def add_to_next(self, wishes: Wishes) -> None:
-        """Wish for something at the next run that begins."""
+        """Add wishes for the next run that begins."""
         with self._lock:
             self._next |= wishes
 
@@ -84,7 +84,7 @@ class Schedule:
 
 
 class AutomaticTracing:
-    """Traces what is new after the warm-up, and early steps more often while much is unseen."""
+    """Traces new fetches after the warm-up, and random early steps while most ops are unseen."""
 
     def __init__(self) -> None:
         self._random = random.Random(111)  # the original's seed: every program has the same draws
@@ -102,8 +102,7 @@ class AutomaticTracing:
             step: Number of the run.
             session: The session that runs.
             fetches: As given to ``Session.run``.
-            coverage: Tells the share of a graph's ops that were seen running; asked only if it
-                matters.
+            coverage: Gives the share of a graph's ops that were seen running.
         """
         if step <= WARMUP_STEPS:
             return False
@@ -128,7 +127,7 @@ class AutomaticTracing:
         self._traced.add((id(graph), fetch_names(graph, fetches)))
 
     def _remember(self, graph: Any, parts: list[Any]) -> None:
-        """Save looking up the names of these fetches again, which takes some 10 µs."""
+        """Remember fetches whose names were looked up, which takes about 10 µs."""
         lasting = all(isinstance(part, str) or hasattr(part, "graph") for part in parts)
         if lasting and len(self._known) < _MOST_KNOWN_FETCHES:
             key = (id(graph), *map(id, parts))
@@ -138,7 +137,7 @@ class AutomaticTracing:
 def _part_ids(fetches: Any) -> Iterable[int]:
     """The ids of ``_parts`` of usual fetches; of others, numbers that occur nowhere else.
 
-    Usual are one, a list, and a dict of such, which is what ``MonitoredSession`` makes of both.
+    Usual fetches are one element, a list, or ``MonitoredSession``'s dict of these.
     """
     kind = type(fetches)
     if kind is list or kind is tuple:
@@ -156,7 +155,7 @@ def _part_ids(fetches: Any) -> Iterable[int]:
 
 
 def _parts(fetches: Any) -> list[Any]:
-    """What a nest of lists, tuples and dicts is made of, in order."""
+    """The leaves of nested lists, tuples and dicts, in order."""
     parts = []
     waiting = [fetches]
     while waiting:

@@ -1,6 +1,6 @@
-"""Calls of ``Session.run``, watched; this is what changes a TensorFlow class, and changes it back.
+"""Watches calls of ``Session.run`` by replacing the method of TensorFlow's class.
 
-All who watch share one replacement of ``BaseSession.run``. The last one to stop restores the
+All observers share one replacement of ``BaseSession.run``. The last one to stop restores the
 original, whatever the order in which they started.
 """
 
@@ -16,7 +16,7 @@ from tfprof.recording.sessions.run_traces import RunTrace, is_full_trace
 
 
 class PlannedRun(Protocol):
-    """A run that an observer wants to hear the end of."""
+    """A run whose end an observer is notified of."""
 
     @property
     def traced(self) -> bool:
@@ -33,15 +33,13 @@ class PlannedRun(Protocol):
 
 
 class RunObserver(Protocol):
-    """Observes runs; it must not raise, since ``Session.run`` of the user would."""
+    """Observes runs; an exception would reach the user's call of ``Session.run``."""
 
     def plan_run(self, session: Any, fetches: Any) -> PlannedRun | None:
         """Called before each run; None if it may run as it is."""
 
 
 class _Watch:
-    """One replacement of ``BaseSession.run`` and who sees the calls."""
-
     def __init__(self, session_class: Any) -> None:
         self.session_class = session_class
         self.original = session_class.run
@@ -127,9 +125,9 @@ def _new_run_metadata() -> Any:
 
 
 def fetch_names(graph: Any, fetches: Any) -> frozenset[str]:
-    """Names of the tensors and ops that a ``fetches`` argument asks for, without repetition.
+    """Names of the tensors and ops that a ``fetches`` argument means, without repetition.
 
-    Empty for fetches that are none: it is for the run to say what is wrong with them.
+    Empty for wrong fetches: the run itself will say what is wrong.
     """
     from tensorflow.python.client import session
 
@@ -155,7 +153,7 @@ def session_run_hook() -> Any:
 
 
 def tracing_request(trace: RunTrace) -> Any:
-    """What ``SessionRunHook.before_run`` returns to have the run traced."""
+    """The value that ``SessionRunHook.before_run`` returns to have the run traced."""
     import tensorflow
 
     return tensorflow.compat.v1.train.SessionRunArgs(fetches=None, options=trace.options)
