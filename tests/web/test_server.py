@@ -17,7 +17,8 @@ from tfprof.pages.open_paths import open_paths  # noqa: E402
 from tfprof.pages.site import Site  # noqa: E402
 from tfprof.testing.xspace_builders import event, host, line, xspace  # noqa: E402
 from tfprof.web.guard import Door  # noqa: E402
-from tfprof.web.server import Shelf, application, listening, require_web  # noqa: E402
+from tfprof.web.listening import listening, require_web  # noqa: E402
+from tfprof.web.server import Shelf, application  # noqa: E402
 from tfprof.web.work import Work  # noqa: E402
 
 pytestmark = pytest.mark.one_engine

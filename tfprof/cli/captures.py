@@ -190,8 +190,8 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
         UsageError: The options contradict each other or the files.
         InputError: A file cannot be read.
     """
+    from tfprof import tools
     from tfprof.captures.run.result import ToolResult
-    from tfprof.options.parse import is_classic
     from tfprof.pages.opened import opened_run
     from tfprof.pages.precomputed_page import result_page
     from tfprof.pages.site import Site
@@ -201,15 +201,38 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     found = _opened(tool, question)
     if isinstance(found, ToolResult):
         return result_page(tool, found), source
-    if tool != "trace":
-        from tfprof import tools
-
-        _details(tool, getattr(tools, tool.replace("-", "_")), question)
-    classic = True if is_classic(question.classic) else None
-    params = as_params({**question.details, "host": question.host, "classic": classic})
+    _details(tool, getattr(tools, tool.replace("-", "_")), question)
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        return Site([opened_run(found, source)]).page(tool, params), source
+        return Site([opened_run(found, source)]).page(tool, _params(question)), source
+
+
+def report_of(page: str, question: Question) -> bytes:
+    """A report with one page, and all that it asks for; arguments and errors as ``page_of``."""
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.pages.opened import opened_run
+    from tfprof.pages.site import Site
+    from tfprof.web.report import report
+
+    question = _with_paths(page, question)
+    source = "the demo capture of tfprof" if question.demo else some(list(question.paths), 3)
+    found = _opened(page, question)
+    if isinstance(found, ToolResult):
+        raise UsageError(
+            f"{source}: a {page} that was computed during the capture has no page; name the file "
+            ".json to open it in Perfetto"
+        )
+    with progress() as watch:
+        watch.stage(f"computing {page}")
+        return report(Site([opened_run(found, source)]), [page], _params(question))
+
+
+def _params(question: Question) -> dict[str, str]:
+    """The options as parameters of a page."""
+    from tfprof.options.parse import is_classic
+
+    classic = True if is_classic(question.classic) else None
+    return as_params({**question.details, "host": question.host, "classic": classic})
 
 
 def _with_paths(tool: str, question: Question) -> Question:

@@ -65,15 +65,25 @@ class SiteInputs:
 
 
 def open_site(inputs: SiteInputs) -> Site:
-    """The site of the runs that the options name, or of the shell's session.
+    """The site of the runs that the options name; errors are those of ``open_runs``."""
+    return site_of(open_runs(inputs), inputs.classic)
+
+
+def site_of(runs: Sequence[Opened], classic: bool | None) -> Site:
+    """The site of runs."""
+    from tfprof.options.parse import is_classic
+    from tfprof.pages.site import Site
+
+    return Site(runs, {"classic": "1"} if is_classic(classic) else {})
+
+
+def open_runs(inputs: SiteInputs) -> Sequence[Opened]:
+    """The runs that the options name, or that of the shell's session.
 
     Raises:
         UsageError: They name nothing, or no such run.
         InputError: A path cannot be read.
     """
-    from tfprof.options.parse import is_classic
-    from tfprof.pages.site import Site
-
     found = _opened(inputs)
     if inputs.run is not None:
         first = [one for one in found if one.name == inputs.run]
@@ -81,7 +91,7 @@ def open_site(inputs: SiteInputs) -> Site:
             names = ", ".join(one.name for one in found)
             raise UsageError(f"--run {inputs.run}: there is no such run; there are: {names}")
         found = [*first, *(one for one in found if one.name != inputs.run)]
-    return Site(found, {"classic": "1"} if is_classic(inputs.classic) else {})
+    return found
 
 
 def _opened(inputs: SiteInputs) -> Sequence[Opened]:

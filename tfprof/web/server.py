@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import ipaddress
 import logging
-import os
 import socket
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
+from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.document import to_json
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
+from tfprof.web.listening import require_web
 from tfprof.web.scripts import static_text
 from tfprof.web.work import BusyError, Work
 
@@ -28,7 +27,6 @@ _TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"
 _KEPT_RUNS: Final = 2
 """Runs that stay in memory: two can be compared without reading them again and again."""
 
-_LAST_PORT: Final = 65_535
 _MOST_CONNECTIONS: Final = 64
 
 logger = logging.getLogger("tfprof.web")
@@ -160,23 +158,6 @@ def _read_ahead(site: Site) -> None:
         site.to_dict()
 
 
-def require_web() -> None:
-    """Refuse to go on without the packages of the server.
-
-    Raises:
-        MissingDependencyError: One is not installed.
-    """
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"tfprof ui needs {error.name}: pip install 'tfprof[web]'. tfprof report writes the "
-            "same pages into one file without it"
-        ) from None
-    del starlette
-
-
 def status_of(error: Exception) -> int:
     """The status of an answer that is an error."""
     for kind, status in (
@@ -208,45 +189,6 @@ def _packed_response(packed: bytes, request: Request) -> Response:
     return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens on an address of this machine.
-
-    Args:
-        host: A loopback address, or ``localhost``.
-        port: The port; 0 takes a free one.
-
-    Raises:
-        UsageError: The address is not one of this machine alone, or is in use.
-    """
-    name = "127.0.0.1" if host == "localhost" else host.strip("[]")
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        raise UsageError(f"--host {host}: not an address; give 127.0.0.1 or ::1") from None
-    if not address.is_loopback:
-        raise UsageError(
-            f"--host {host}: other machines could reach it. tfprof ui serves this machine only; "
-            "to look from elsewhere, forward a port: ssh -L 8080:127.0.0.1:8080 MACHINE"
-        )
-    if not 0 <= port <= _LAST_PORT:
-        raise UsageError(f"--port {port}: ports go from 0 (any free one) to {_LAST_PORT}")
-    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        if os.name == "posix":  # elsewhere it lets two programs share a port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((name, port))
-        listener.listen(128)
-    except OSError as error:
-        listener.close()
-        reason = error.strerror or error
-        raise UsageError(
-            f"port {port} of {name} cannot be used: {reason}. Give another one, or --port 0 for "
-            "any free one"
-        ) from None
-    return listener
-
-
 def serve(site: Site, listener: socket.socket, door: Door) -> None:
     """Serve a site until Ctrl-C.
 
@@ -258,11 +200,10 @@ def serve(site: Site, listener: socket.socket, door: Door) -> None:
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    app = application(site, door)
-    import uvicorn
-
     # What the first page needs is read while the browser starts.
     threading.Thread(target=_read_ahead, args=(site,), daemon=True).start()
+    app = application(site, door)
+    import uvicorn
 
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import Question, answer, path_argument, question_options
+from tfprof.cli.captures import Question, answer, path_argument, question_options, report_of
 from tfprof.cli.commands.tool import print_notes
 from tfprof.cli.options import Command, from_params
 from tfprof.cli.output import note
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 def run(**params: Any) -> None:
     """Read a capture and write its events."""
     target = from_params(ResultChoice, params).target()
+    if target.path is not None and target.path.suffix.lower() == ".html":
+        with warnings_as_notes():
+            target.write(report_of("trace", from_params(Question, params)).decode())
+        return
     with warnings_as_notes():
         result = answer("trace", from_params(Question, params))
     print_notes(result.notes)
@@ -49,7 +53,9 @@ command = Command(
         path_argument(),
         *question_options(),
         *file_options(
-            "The file to write; packed if it ends in .gz, .xz or .zst; - is stdout.", True
+            "The file to write; a page if it ends in .html; packed if it ends in .gz, .xz or "
+            ".zst; - is stdout.",
+            True,
         ),
     ],
     help="Write all events of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "

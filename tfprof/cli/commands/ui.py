@@ -11,17 +11,18 @@ from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
-from tfprof.cli.sites import SiteInputs, open_site, site_options
+from tfprof.cli.sites import SiteInputs, open_runs, site_of, site_options
 from tfprof.errors import InputError
 
 
 def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
     from tfprof.web.guard import Door
-    from tfprof.web.server import listening, require_web, serve
+    from tfprof.web.listening import listening, require_web
 
     require_web()
-    site = open_site(from_params(SiteInputs, params))
+    inputs = from_params(SiteInputs, params)
+    runs = open_runs(inputs)
     listener = listening(host, port)
     address, chosen = listener.getsockname()[:2]
     door = Door(chosen, address)
@@ -33,7 +34,9 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
     if has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser:
         threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
-    serve(site, listener, door)
+    from tfprof.web.server import serve
+
+    serve(site_of(runs, inputs.classic), listener, door)
     note("tfprof ui has ended")
 
 
