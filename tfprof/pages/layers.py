@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 GAP_X: Final = 18.0
@@ -61,7 +62,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     above: list[list[int]] = [[] for _ in layer_of]
     below: list[list[int]] = [[] for _ in layer_of]
     for chain in chains:
-        for start, end in zip(chain, chain[1:], strict=False):
+        for start, end in pairwise(chain):
             if layer_of[end] == layer_of[start] + 1:
                 above[end].append(start)
                 below[start].append(end)
