@@ -15,6 +15,7 @@ from tfprof.errors import UsageError
 from tfprof.pages.document import FORMAT, Page
 from tfprof.pages.opened import Opened
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.pages.view_entries import view_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,4 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
                 partial(tool_page, tool, run),
                 missing.get(tool.id, ""),
             )
+    yield from (PageEntry(*each) for each in view_entries(opened))
