@@ -24,6 +24,7 @@ _GROUPS: Final = {
     "step": "", "order_by": "", "select": "Columns", "static_float_ops": "Columns",
     "account_type_regexes": "Account", "account_displayed_op_only": "Account",
 }  # fmt: skip
+_ORDER: Final = ("", "Filter", "Account", "Columns")
 _STEPS: Final = re.compile(r"[\d,\- ]+")
 
 
@@ -84,11 +85,12 @@ def option_controls(
         steps: The steps that there are.
     """
     defaults = {**UNASKED, "select": list(select)}
-    return [
+    controls = [
         _control(option, params, defaults[option.name], steps)
         for option in _options()
         if kind in option.views and not (option.name == "step" and len(steps) < 2)
     ]
+    return sorted(controls, key=lambda control: _ORDER.index(control.group))
 
 
 def _control(

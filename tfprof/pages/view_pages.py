@@ -11,7 +11,7 @@ import numpy as np
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks
+from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
 from tfprof.pages.view_code import code_places, library_rows, with_hidden
 from tfprof.pages.view_options import option_controls, options_of
@@ -102,7 +102,9 @@ def view_page(
     """
     rows = ViewRows(tree, max_rows)
     title = TITLES[tree.kind]
-    blocks: list[Block] = [figures(_figures(rows)), facts(_origin(tree, source))]
+    origin = origin_text(source, _recorded(tree))
+    about = words([" ".join(filter(None, [origin, _steps(tree)]))])
+    blocks: list[Block] = [figures(_figures(rows)), about]
     if items := [*_remarks(rows)]:
         blocks.append(remarks(items))
     blocks.append(_tree(rows, way_to_drawing))
@@ -132,13 +134,6 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
             "label": f"most {rows.primary.title} in one {_ONE[tree.kind]}", "value": value,
             "unit": _unit(rows.primary), "detail": f"{share}: {name}",
         }  # fmt: skip
-
-
-def _origin(tree: ViewTree, source: str) -> Iterator[tuple[str, str]]:
-    origin = origin_text(source, _recorded(tree))
-    if origin:
-        yield "Origin", origin
-    yield "Steps", _steps(tree)
 
 
 def _steps(tree: ViewTree) -> str:

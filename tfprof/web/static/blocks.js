@@ -5,6 +5,7 @@ import { el } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { tableView } from "./table.js";
+import { treeView } from "./tree.js";
 
 const VIEWS = {
   words: wordsView,
@@ -16,6 +17,7 @@ const VIEWS = {
   table: tableView,
   chart: chartView,
   graph: graphView,
+  tree: treeView,
 };
 
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.

@@ -24,7 +24,7 @@ export function graphView(block, context) {
     ...block.nodes.map((node, at) => (node.is_open ? null : boxes[at])).filter(Boolean),
   );
   const legend = el("p", { class: "quiet graph-legend", role: "status" });
-  const choice = block.measures.length ? el("label", {}, "Colour by ", el("select", { "aria-label": "Colour boxes by", onchange: (event) => { state.measure = event.target.value; paint(); } }, block.measures.map((each) => el("option", { value: each.id, selected: each.id === state.measure }, each.label)))) : null;
+  const choice = block.measures.length ? el("label", {}, "Colour by ", el("select", { "aria-label": "Colour boxes by", onchange: (event) => { state.measure = event.target.value; context.look({ _measure: state.measure }); paint(); } }, block.measures.map((each) => el("option", { value: each.id, selected: each.id === state.measure }, each.label)))) : null;
   const search = el("input", { type: "search", placeholder: "Search boxes", "aria-label": "Search boxes", oninput: () => mark(search.value.toLowerCase()) });
   const buttons = [["+", "Zoom in", () => zoom(1 / 1.4)], ["−", "Zoom out", () => zoom(1.4)], ["Whole", "Show the whole graph", () => { Object.assign(view, whole); frame(); }]]
     .map(([text, label, act]) => el("button", { type: "button", title: label, "aria-label": label, onclick: act }, text));
@@ -53,7 +53,7 @@ export function graphView(block, context) {
   }
 
   function act(node) {
-    if (node.toggle) context.go(context.page.page, { ...context.params, ...node.toggle, measure: state.measure });
+    if (node.toggle) context.go(context.page.page, { ...context.params, ...node.toggle });
     else if (node.link) context.go(node.link.page, { ...sharedParams(context.params), ...node.link.params });
   }
 
@@ -133,7 +133,7 @@ export function graphView(block, context) {
 }
 
 function wantedMeasure(block, context) {
-  const asked = context?.params?.measure;
+  const asked = context.params._measure;
   return block.measures.some((each) => each.id === asked) ? asked : block.measures[0]?.id ?? "";
 }
 
