@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from tfprof.pages import model_graph
 from tfprof.pages.document import Page
+from tfprof.pages.model_graph import model_graph_page
 from tfprof.pages.opened import Opened
 from tfprof.pages.tool_pages import Params
 from tfprof.pages.view_pages import TITLES, missing_view, view_of_opened
@@ -23,3 +25,4 @@ def view_entries(
     for kind in VIEWS:
         make = partial(view_of_opened, kind, opened)
         yield kind, TITLES[kind], GROUP, make, missing_view(kind, opened)
+    yield model_graph.ID, model_graph.TITLE, GROUP, partial(model_graph_page, opened), ""

@@ -7,6 +7,7 @@ import { numberText } from "./format.js";
 const GRAPH_MARGIN = 12;
 const MOST_ZOOM = 8;
 const LETTER_PX = 7;
+const LEAST_SCALE = 0.8;
 let graphCount = 0;
 
 // A graph block as an element. A box can be coloured by a measure, opened, or lead to a page.
@@ -18,7 +19,8 @@ export function graphView(block, context) {
   const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `${block.title || "Graph"}: ${block.nodes.length} boxes; arrow keys go from box to box` });
   const boxes = block.nodes.map((node, at) => boxView(node, at));
   picture.append(
-    svg("defs", {}, svg("marker", { id: name, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0,0L8,4L0,8z", class: "arrow" }))),
+    // Curves of Graphviz end where the head begins, other lines at the box.
+    svg("defs", {}, [[name, 0], [`${name}-end`, 8]].map(([id, refX]) => svg("marker", { id, viewBox: "0 0 8 8", refX, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0,0L8,4L0,8z", class: "arrow" })))),
     ...block.nodes.map((node, at) => (node.is_open ? boxes[at] : null)).filter(Boolean),
     svg("g", {}, block.edges.filter((edge) => edge.points.length).map((edge) => lineOf(edge, block, name))),
     ...block.nodes.map((node, at) => (node.is_open ? null : boxes[at])).filter(Boolean),
@@ -113,7 +115,7 @@ export function graphView(block, context) {
     boxes.forEach((box, at) => {
       const share = most > 0 ? leaves[at] / most : 0;
       const rect = box.querySelector("rect");
-      rect.style.fill = share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 62 * share)}%, var(--paper))` : "";
+      rect.style.fill = share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 44 * share)}%, var(--paper))` : "";
     });
     legend.textContent = measure ? most > 0 ? `The darkest box has ${numberText(most, measure.unit)}, ${measure.label}.` : `No box has a known ${measure.label}.` : "";
   }
@@ -126,15 +128,30 @@ export function graphView(block, context) {
     picture.classList.toggle("searching", wanted !== "");
   }
 
+  const height = Math.round(Math.min(Math.max(whole.h, 160), 640));
+  Object.assign(view, firstView(block, whole, height));
   frame();
   paint();
-  stage.style.setProperty("--graph-height", `${Math.round(Math.min(Math.max(whole.h, 160), 620))}px`);
+  requestAnimationFrame(() => { Object.assign(view, firstView(block, whole, height, picture.clientWidth)); frame(); });
+  stage.style.setProperty("--graph-height", `${height}px`);
   return el("section", { class: "block graph", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, choice, search, el("span", { class: "buttons" }, buttons)), stage, legend);
 }
 
 function wantedMeasure(block, context) {
   const asked = context.params._measure;
   return block.measures.some((each) => each.id === asked) ? asked : block.measures[0]?.id ?? "";
+}
+
+// The whole, or as much as can be read around the box to look at: the heaviest one, if none is named.
+function firstView(block, whole, height, width = 1000) {
+  const scale = Math.min(width / whole.w, height / whole.h);
+  if (scale >= LEAST_SCALE) return { ...whole, x: whole.x - Math.max(0, width - whole.w) / 2, w: Math.max(whole.w, width), h: Math.max(whole.h, height) };
+  const weight = (node) => (node.is_open ? -1 : node.weights[block.measures[0]?.id] ?? 0);
+  const node = block.nodes[block.focus] ?? block.nodes.reduce((best, each) => (weight(each) > weight(best) ? each : best), block.nodes[0]);
+  const [w, h] = [width / LEAST_SCALE, height / LEAST_SCALE];
+  const { x, y } = middleOf(node);
+  const fits = h >= whole.h;
+  return { x: x - w / 2, y: fits ? whole.y - (h - whole.h) / 2 : Math.max(whole.y, y - h / 3), w, h };
 }
 
 function sharedParams({ run, host, step }) {
@@ -160,7 +177,7 @@ function hoverOf(node, block) {
 }
 
 function lineOf(edge, block, marker) {
-  const path = svg("path", { d: pathOf(edge), class: edge.strong ? "edge strong" : "edge", "marker-end": `url(#${marker})` }, svg("title", {}, `${block.nodes[edge.start].label} → ${block.nodes[edge.end].label}${edge.label ? `\n${edge.label}` : ""}`));
+  const path = svg("path", { d: pathOf(edge), class: edge.strong ? "edge strong" : "edge", "marker-end": `url(#${marker}${edge.curved ? "" : "-end"})` }, svg("title", {}, `${block.nodes[edge.start].label} → ${block.nodes[edge.end].label}${edge.label ? `\n${edge.label}` : ""}`));
   path.style.strokeWidth = `${Math.min(1 + Math.log2(Math.max(edge.count, 1)) / 2, 5)}px`;
   return path;
 }
