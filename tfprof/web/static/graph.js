@@ -16,6 +16,8 @@ export function graphView(block, context) {
   const state = { measure: wantedMeasure(block, context), focus: 0 };
   const whole = { x: -GRAPH_MARGIN, y: -GRAPH_MARGIN, w: block.width + 2 * GRAPH_MARGIN, h: block.height + 2 * GRAPH_MARGIN };
   const view = { ...whole };
+  // A report holds the page as it was written: its boxes stay as they are.
+  const opens = (node) => node.toggle && context.source.isLive;
   const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `${block.title || "Graph"}: ${block.nodes.length} boxes; arrow keys go from box to box` });
   const boxes = block.nodes.map((node, at) => boxView(node, at));
   picture.append(
@@ -38,12 +40,12 @@ export function graphView(block, context) {
     const lines = node.is_open ? 1 : node.detail ? 2 : 1;
     const middle = node.x + node.w / 2;
     const top = node.is_open ? node.y + 17 : node.y + node.h / 2 + (lines === 2 ? -3 : 4);
-    const sign = node.toggle ? (node.is_open ? "▾ " : "▸ ") : "";
+    const sign = opens(node) ? (node.is_open ? "▾ " : "▸ ") : "";
     const box = svg(
       "g", {
-        class: `box${node.is_open ? " open" : ""}${node.strong ? " strong" : ""}${node.toggle || node.link ? " acts" : ""}`,
-        tabindex: at === 0 ? "0" : "-1", role: node.toggle || node.link ? "button" : "img", "data-node": at,
-        "aria-expanded": node.toggle ? String(node.is_open) : null, "aria-label": `${node.label}${node.detail ? `, ${node.detail}` : ""}`,
+        class: `box${node.is_open ? " open" : ""}${node.strong ? " strong" : ""}${opens(node) || node.link ? " acts" : ""}`,
+        tabindex: at === 0 ? "0" : "-1", role: opens(node) || node.link ? "button" : "img", "data-node": at,
+        "aria-expanded": opens(node) ? String(node.is_open) : null, "aria-label": `${node.label}${node.detail ? `, ${node.detail}` : ""}`,
         onclick: (event) => { if (!event.defaultPrevented) act(node); }, onkeydown: (event) => keyed(event, at), onfocus: () => bringIntoView(node),
       },
       svg("title", {}, hoverOf(node, block)), rect,
@@ -55,7 +57,7 @@ export function graphView(block, context) {
   }
 
   function act(node) {
-    if (node.toggle) context.go(context.page.page, { ...context.params, ...node.toggle });
+    if (opens(node)) context.go(context.page.page, { ...context.params, ...node.toggle });
     else if (node.link) context.go(node.link.page, { ...sharedParams(context.params), ...node.link.params });
   }
 
@@ -134,7 +136,8 @@ export function graphView(block, context) {
   paint();
   requestAnimationFrame(() => { Object.assign(view, firstView(block, whole, height, picture.clientWidth)); frame(); });
   stage.style.setProperty("--graph-height", `${height}px`);
-  return el("section", { class: "block graph", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, choice, search, el("span", { class: "buttons" }, buttons)), stage, legend);
+  const note = context.source.isLive || !block.nodes.some((node) => node.toggle) ? null : el("p", { class: "quiet" }, "“tfprof ui” lets you open and close boxes.");
+  return el("section", { class: "block graph", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, choice, search, el("span", { class: "buttons" }, buttons)), stage, legend, note);
 }
 
 function wantedMeasure(block, context) {
