@@ -1,7 +1,8 @@
 import pytest
 
-from tfprof.cli.spelling import Flag, canonical, split_list
+from tfprof.cli.spelling import Flag, canonical
 from tfprof.errors import UsageError
+from tfprof.options.lists import split_list
 
 FLAGS = {
     "max_depth": Flag("--max_depth", "value"),

@@ -13,9 +13,9 @@ from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
-from tfprof.cli.spelling import split_list
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
+from tfprof.options.lists import split_list
 from tfprof.text.units import some
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from tfprof.cli.spelling import (
     canonical,
     did_you_mean,
     key_of,
-    split_list,
 )
 from tfprof.errors import UsageError
+from tfprof.options.lists import split_list
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
 
 CLI_DEFAULTS: Mapping[str, Any] = {

@@ -7,7 +7,6 @@ one pure function serves both. click sees one spelling, so a value may begin wit
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,8 +15,6 @@ from tfprof.errors import UsageError
 
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
-
-_LIST_PART = re.compile(r"\\.?|\{\d*,\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
 Arity = Literal["flag", "bool", "value"]
 
@@ -98,26 +95,6 @@ def _next_value(spelling: str, flag: Flag, rest: list[str]) -> str:
 def is_bool_word(word: str) -> bool:
     """Whether the word says true or false."""
     return word.lower() in TRUE_WORDS + FALSE_WORDS
-
-
-def split_list(texts: Iterable[str]) -> list[str]:
-    """Elements of a list option, which may be given several times.
-
-    Quotes around a text are stripped as in the original, so that ``''`` is the empty list. Commas
-    separate, but not those of a regex in ``{1,2}`` and ``[a,b]``; ``\\,`` is a comma; a backslash
-    before anything else belongs to the regex.
-    """
-    elements = []
-    for text in texts:
-        element = ""
-        for part in _LIST_PART.findall(text.strip("\"'")):
-            if part == ",":
-                elements.append(element)
-                element = ""
-            else:
-                element += "," if part == "\\," else part
-        elements.append(element)
-    return [element for element in elements if element]
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:

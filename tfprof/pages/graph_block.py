@@ -75,6 +75,7 @@ def graph_block(
     *,
     id: str = "graph",
     title: str = "",
+    focus: str = "",
     dot: str | None = None,
 ) -> Block:
     """A drawn graph.
@@ -85,6 +86,7 @@ def graph_block(
         measures: Name, title and unit of what boxes can be coloured by; the first is shown.
         id: Name of the block on its page.
         title: Its heading.
+        focus: ``id`` of the box to look at first, if the whole is too large to be read.
         dot: As for ``laid_out``.
     """
     place = {node.id: at for at, node in enumerate(nodes)}
@@ -98,6 +100,7 @@ def graph_block(
         "title": escaped(title),
         "width": layout.width,
         "height": layout.height,
+        "focus": place.get(focus, -1),
         "measures": [{"id": name, "label": label, "unit": unit} for name, label, unit in measures],
         "nodes": [
             _node(node, box, around)

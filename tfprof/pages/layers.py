@@ -7,9 +7,9 @@ the neighbours until few lines cross, and boxes move towards their neighbours.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 GAP_X: Final = 18.0
@@ -62,7 +62,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     above: list[list[int]] = [[] for _ in layer_of]
     below: list[list[int]] = [[] for _ in layer_of]
     for chain in chains:
-        for start, end in itertools.pairwise(chain):
+        for start, end in pairwise(chain):
             if layer_of[end] == layer_of[start] + 1:
                 above[end].append(start)
                 below[start].append(end)

@@ -18,6 +18,7 @@ from tfprof.pages.opened import Opened
 from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.start_page import START, start_page
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.pages.view_entries import view_entries
 from tfprof.text.tables import escaped
 
 if TYPE_CHECKING:
@@ -154,6 +155,8 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
         if hosts:
             make = partial(precomputed_page, tool, hosts)
             yield PageEntry(tool.id, tool.title, "Tools", make)
+
+    yield from (PageEntry(*each) for each in view_entries(opened))
 
 
 def _pages_of_run(run: Run) -> Iterator[PageEntry]:

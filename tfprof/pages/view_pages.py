@@ -1,19 +1,270 @@
-"""Placeholder of the pages of views; the lead puts the real one in its place."""
+"""Pages of views: scope, graph, op and code as trees with every number and every option."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
 
-from tfprof.pages.document import Page
-from tfprof.pages.rows_table import rows_table
-from tfprof.views.result import ViewTree
+import numpy as np
+
+from tfprof.captures.events.steps.host_code import is_frame
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
+from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
+from tfprof.pages.view_code import code_places, library_rows, with_hidden
+from tfprof.pages.view_options import option_controls, options_of
+from tfprof.profiler import session_of
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
+from tfprof.text.metrics import Metric
+from tfprof.text.tables import UNICODE
+from tfprof.text.units import human_share
+from tfprof.views.heaviest import heaviest
+from tfprof.views.result import ViewKind, ViewTree
+from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows, options_that_are_set
+
+if TYPE_CHECKING:
+    from tfprof.captures.model.xspace import Plane
+    from tfprof.pages.opened import Opened
+
+PAGE_ROWS: Final = 200_000
+"""Rows on one page; the lightest are left out of a larger view."""
+
+TITLES: Final = {
+    "scope": "Name scopes", "graph": "Graph", "op": "Op types", "code": "Python code",
+}  # fmt: skip
+ABOUT: Final = {
+    "scope": "Ops by name scope. Numbers of a scope are those of all ops in it.",
+    "graph": "Ops by data flow. Numbers of an op are its own and those of all that it needs.",
+    "op": "All ops of a type are summed up.",
+    "code": "Ops by the Python lines that made them. Numbers of a line are those of all its calls.",
+}
+_ONE: Final = {"scope": "op", "graph": "op", "op": "op type", "code": "line"}
+_UNITS: Final = {"micros": "us", "bytes": "bytes"}
+
+_NO_PYTHON: Final = "the Python tracer was off; python_tracer_level=1 turns it on"
+_NO_STACKS: Final = (
+    "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
+)
+
+OF_RUNS: Final = ("micros", "bytes", "params", "float_ops", "occurrence")
+OF_GRAPHS: Final = ("params", "float_ops")
+"""Attributes that pages show if none are chosen: with and without recorded steps."""
 
 
-def view_page(tree: ViewTree, source: str, params: Mapping[str, str]) -> Page:
-    """The page of a view."""
-    most = int(params.get("max_rows", "0")) or None
-    rows = [
-        {name: str(v) if isinstance(v, (list, dict)) else v for name, v in row.items()}
-        for row in tree.to_rows()
-    ]
-    return Page(tree.kind, tree.kind, source, [rows_table(tree.kind, "", rows[:most])])
+def view_of_opened(kind: ViewKind, opened: Opened, params: Mapping[str, str]) -> Page:
+    """The page of a view, as the address asks for it.
+
+    An option that is wrong leaves the controls, with what is wrong with it.
+
+    Raises:
+        InputError: The run cannot be read.
+    """
+    assert opened.profiler is not None, "site.py lists views only where there is a profiler"
+    profiler = opened.profiler()
+    select = OF_RUNS if profiler.steps else OF_GRAPHS
+    controls = option_controls(kind, params, select, profiler.steps)
+    try:
+        options, remark = options_of(params, select)
+        tree = profiler.view(kind, options)
+    except EmptyProfileError as error:
+        return Page(kind, TITLES[kind], ABOUT[kind], [empty(str(error))], controls)
+    except UsageError as error:
+        blocks = [remarks([("error", str(error), "")])]
+        return Page(kind, TITLES[kind], ABOUT[kind], blocks, controls)
+    page = view_page(tree, opened.source, controls=controls, way_to_drawing=True)
+    if not remark:
+        return page
+    blocks = [remarks([("info", remark, "")]), *page.blocks]
+    return Page(page.id, page.title, page.about, blocks, controls)
+
+
+def view_page(
+    tree: ViewTree,
+    source: str = "",
+    params: Mapping[str, str] | None = None,
+    *,
+    max_rows: int = PAGE_ROWS,
+    controls: Sequence[Control] | None = None,
+    way_to_drawing: bool = False,
+) -> Page:
+    """The page of a view that has been built, with any options.
+
+    Args:
+        tree: The view.
+        source: What was read, such as the names of files.
+        params: Parameters of the page's address.
+        max_rows: Show no more rows than this, the largest ones; 0 shows all.
+        controls: What can be chosen; by default the options that are set.
+        way_to_drawing: Rows lead to the page of the drawn graph.
+    """
+    rows = ViewRows(tree, max_rows)
+    title = TITLES[tree.kind]
+    origin = _origin(source, _recorded(tree))
+    about = words([" ".join(filter(None, [origin, _steps(tree)]))])
+    blocks: list[Block] = [figures(_figures(rows)), about]
+    if items := [*_remarks(rows)]:
+        blocks.append(remarks(items))
+    blocks.append(_tree(rows, way_to_drawing))
+    if controls is None and (options := [*_options(tree)]):
+        blocks.append(facts(options, "Options"))
+    return Page(tree.kind, title, ABOUT[tree.kind], blocks, controls or ())
+
+
+# What stands above the rows
+
+
+def _origin(source: str, recorded: datetime | None) -> str:
+    """``From graph.pb, run_meta.pb, recorded 2026-01-31 12:00 UTC.``"""
+    parts = [f"from {source}"] if source else []
+    parts += [f"recorded {recorded:%Y-%m-%d %H:%M} UTC"] if recorded else []
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
+    tree = rows.tree
+    for numbers in rows.numbers():
+        metric = numbers.metric
+        if metric is not None:
+            text = {"unit": "text"} if numbers.values[0] is None else {"unit": _unit(metric)}
+            value = numbers.texts[0] if numbers.values[0] is None else numbers.values[0]
+            yield {"label": numbers.title, "value": value, "detail": "", **text}
+    if rows.primary is None:
+        return
+    most = heaviest(tree, rows.primary.metric)
+    if most is not None:
+        name, value = most
+        share = human_share(value, int(tree.total[METRIC_ROW[rows.primary.metric], 0]))
+        yield {
+            "label": f"most {rows.primary.title} in one {_ONE[tree.kind]}", "value": value,
+            "unit": _unit(rows.primary), "detail": f"{share}: {name}",
+        }  # fmt: skip
+
+
+def _steps(tree: ViewTree) -> str:
+    steps = tree.profile.steps.steps
+    step = tree.options.step
+    if not steps:
+        return "No step was recorded."
+    if step >= 0:
+        return f"Step {step}."
+    if len(steps) == 1:
+        return f"Step {steps[0]}."
+    listed = ", ".join(map(str, steps)) if len(steps) <= 12 else f"{steps[0]} … {steps[-1]}"
+    return f"Average of {len(steps):,} steps: {listed}."
+
+
+def _recorded(tree: ViewTree) -> datetime | None:
+    """When the first step that the page is about began; None if its run does not tell."""
+    records = tree.profile.steps.records
+    chosen = records.values() if tree.options.step < 0 else [records[tree.options.step]]
+    starts = [int(start) for each in chosen for start in each.window[0].tolist() if start > 0]
+    began = min(starts, default=0)
+    # Clocks that start with the machine tell no date; that of 2100 is a damaged one.
+    return datetime.fromtimestamp(began / 1e6, timezone.utc) if 1e15 < began < 4.1e15 else None
+
+
+def _remarks(rows: ViewRows) -> Iterator[tuple[str, str, str]]:
+    for text in rows.remarks():
+        yield "info", text, ""
+    for notice in rows.tree.notices:
+        times = f" ({notice.count:,} times)" if notice.count > 1 else ""
+        severity = notice.code.removeprefix("capture-")
+        known = severity if severity in ("error", "warning") else "info"
+        yield known, notice.text + times, ""
+
+
+def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:
+    """Options that are set, as texts."""
+    for name, value in options_that_are_set(tree):
+        if name != "output":
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            yield name, text or "(none)"
+
+
+# The rows
+
+
+def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
+    tree, lines = rows.tree, rows.lines
+    hidden: HiddenRows | None = None
+    places: Places | None = None
+    parent = np.array([line.parent for line in lines], np.int64)
+    if tree.kind == "code":
+        at = np.array([line.row for line in lines], np.int64)
+        hidden = library_rows(tree, at)
+        weights = rows.weights()[at]
+        places = code_places(tree, at, weights)
+    way = ("model-graph", "at", "Show it in the drawn graph") if way_to_drawing else None
+    return tree_block(
+        [line.name for line in lines],
+        parent,
+        [_measure(rows, numbers, parent, hidden) for numbers in rows.numbers()],
+        id=tree.kind,
+        title=TITLES[tree.kind],
+        header=NAME_HEADERS[tree.kind],
+        full_names=["total", *(line.full_name for line in lines[1:])],
+        texts=[(title.replace(" ", "_"), title, cells) for title, cells in rows.texts()],
+        primary=rows.primary.select if rows.primary else "",
+        is_list=rows.is_list,
+        left_out=[line.left_out for line in lines],
+        hidden=hidden,
+        places=places,
+        is_called=tree.kind == "code",
+        row_page=way if tree.kind in ("scope", "graph") else None,
+    )
+
+
+def _measure(
+    rows: ViewRows, numbers: Numbers, parent: Int64Array, hidden: HiddenRows | None
+) -> TreeMeasure:
+    metric = numbers.metric
+    if metric is None:  # how many ops are defined
+        counts = np.array(numbers.values, np.float64)
+        return TreeMeasure("defined", numbers.title, "count", counts, is_cost=False)
+    found = rows.amounts.of(metric)
+    is_cost = metric.select not in ("params", "occurrence")
+    own = _with_gaps(found.own, found.own_unknown)
+    has_own = bool(np.any(found.own[~found.own_unknown]))
+    folded = with_hidden(parent, hidden.rows, own) if has_own and hidden is not None else None
+    missing = rows.amounts.is_unknown(metric)
+    return TreeMeasure(
+        metric.select,
+        numbers.title,
+        _unit(metric),
+        _with_gaps(found.values, found.unknown),
+        own if has_own else None,
+        folded,
+        float(found.whole),
+        "n/a" if missing else UNICODE.missing,
+        is_cost,
+    )
+
+
+def _with_gaps(values: Int64Array, unknown: BoolArray) -> Float64Array:
+    return np.where(unknown, np.nan, values.astype(np.float64))
+
+
+def _unit(metric: Metric) -> str:
+    ending = metric.metric.rpartition("_")[2]
+    return _UNITS.get(ending, "count")
+
+
+# Which views there are
+
+
+def missing_view(kind: ViewKind, opened: Opened) -> str:
+    """Why a view has nothing to show; empty if it has."""
+    if kind != "code" or opened.profiler is None:
+        return ""
+    if opened.run is not None:
+        spaces = [host.space for host in opened.run().hosts]
+        texts = (text for space in spaces for plane in space.planes for text in _names(plane))
+        return "" if any(map(is_frame, texts)) else _NO_PYTHON
+    return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
+
+
+def _names(plane: Plane) -> Iterator[str]:
+    return iter(plane.event_metadata.names)

@@ -103,6 +103,11 @@ class Session:
                 return self.views.build(kind, options)
             return self.views.build(kind, options, later=self._later)
 
+    @property
+    def may_have_stacks(self) -> bool:
+        """Whether there are call stacks, or a live graph that may tell them."""
+        return self.profile.has_traces or self._source.is_live
+
     def complete(self) -> Profile:
         """The profile with everything there is to know: new ops, call stacks, float operations."""
         with self.lock:

@@ -10,10 +10,10 @@ from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, from_params
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
-from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
 from tfprof.errors import UsageError
+from tfprof.options.lists import split_list
 
 if TYPE_CHECKING:
     from tfprof.columns.findings import Finding

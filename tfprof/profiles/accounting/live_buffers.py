@@ -1,4 +1,4 @@
-"""Which outputs are alive when a step needs the most memory."""
+"""Which outputs are alive at each moment of a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.model.executions import StepDetail
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.steps import StepRecords
@@ -27,10 +27,42 @@ class PeakHolders:
     sizes: Int64Array
 
 
-def peak_holders(
+@dataclass(frozen=True, slots=True)
+class LiveBuffers:
+    """The buffers that outputs of one device were written to, with their times.
+
+    Attributes:
+        rows: Op that made each buffer, shape (n,).
+        sizes: Bytes of each.
+        born: When each begins to live, in microseconds.
+        dies: When each ends.
+    """
+
+    rows: Int64Array
+    sizes: Int64Array
+    born: Int64Array
+    dies: Int64Array
+
+    def level(self) -> tuple[Int64Array, Int64Array]:
+        """The bytes that are alive after every change: times, ascending, and bytes.
+
+        What ends at a moment ends before what starts then.
+        """
+        times = np.concatenate([self.born, self.dies])
+        changes = np.concatenate([self.sizes, -self.sizes])
+        order = np.lexsort((changes, times))
+        levels: Int64Array = np.cumsum(changes[order])
+        return times[order], levels
+
+    def alive(self, moment: int) -> BoolArray:
+        """Which live at a moment, shape (n,)."""
+        return np.asarray((self.born <= moment) & (self.dies > moment), np.bool_)
+
+
+def live_buffers(
     ops: OpTable, records: StepRecords, detail: StepDetail, device_id: int
-) -> PeakHolders:
-    """The buffers that are alive at the peak of one device.
+) -> LiveBuffers:
+    """The buffers of one device.
 
     A buffer lives from the start of the op that made it to the end of the last op that reads
     it. Outputs with the same address at the same time are one buffer: an op may return its
@@ -47,17 +79,22 @@ def peak_holders(
     chosen = (outputs.sizes > 0) & (ops.device_ids.array[rows] == device_id)
     rows, sizes, addresses = rows[chosen], outputs.sizes[chosen], outputs.addresses[chosen]
     if not len(rows):
-        return PeakHolders(0, rows, sizes)
+        return LiveBuffers(rows, sizes, rows, rows)
     made, released = _lifetimes(ops, records)
     first, born, dies, sizes = _joined(addresses, made[rows], released[rows], sizes)
-    rows = rows[first]
+    return LiveBuffers(rows[first], sizes, born, dies)
 
-    times = np.concatenate([born, dies])
-    changes = np.concatenate([sizes, -sizes])
-    order = np.lexsort((changes, times))  # at the same time, ends come before starts
-    level = np.cumsum(changes[order])
-    moment = times[order[int(level.argmax())]]
-    alive = (born <= moment) & (dies > moment)
+
+def peak_holders(
+    ops: OpTable, records: StepRecords, detail: StepDetail, device_id: int
+) -> PeakHolders:
+    """The buffers that are alive at the peak of one device, as ``live_buffers`` has them."""
+    buffers = live_buffers(ops, records, detail, device_id)
+    rows, sizes = buffers.rows, buffers.sizes
+    if not len(rows):
+        return PeakHolders(0, rows, sizes)
+    times, level = buffers.level()
+    alive = buffers.alive(int(times[int(level.argmax())]))
     rows, sizes = rows[alive], sizes[alive]
     largest = np.lexsort((rows, -sizes))
     return PeakHolders(int(level.max()), rows[largest], sizes[largest])

@@ -88,6 +88,11 @@ class GraphSource:
         return self._log.waiting
 
     @property
+    def is_live(self) -> bool:
+        """Whether the graph belongs to a running program."""
+        return self._live is not None
+
+    @property
     def is_behind(self) -> bool:
         """Whether a live graph has changed since its ops were read."""
         return self._live is not None and self._live.is_behind

@@ -16,11 +16,11 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.options.spec import BY_NAME, OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE, Glyphs, escaped
 from tfprof.text.units import human_count
 from tfprof.views.result import ViewTree
+from tfprof.views.show.line_amounts import LineAmounts
 from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
 
 OTHERS = -1
@@ -103,6 +103,7 @@ class ViewRows:
         metrics: The selected metrics.
         primary: The metric that rows are chosen by: the order's, else the first selected.
         lines: The lines, parents before their children.
+        amounts: Their numbers.
         n_left_out: Rows that are not shown.
     """
 
@@ -113,11 +114,11 @@ class ViewRows:
         self.has_runs = bool(tree.profile.steps.steps)
         self.metrics = selected_metrics(tree)
         self.primary = self._primary()
-        self._has_float_ops = bool(tree.ops.float_ops.array.any())
         rows = self._rows(max_rows)
         self.n_left_out = len(tree) - len(rows)
         self.lines = self._list_lines(rows) if self.is_list else self._tree_lines(rows)
         self._rows_of_lines = np.array([max(line.row, 0) for line in self.lines], np.int64)
+        self.amounts = LineAmounts(tree, self._rows_of_lines, self.lines[-1].row == OTHERS)
 
     def numbers(self) -> list[Numbers]:
         """The selected metrics, in the order of columns."""
@@ -278,17 +279,14 @@ class ViewRows:
     # Numbers
 
     def _numbers(self, metric: Metric) -> Numbers:
-        index = METRIC_ROW[metric.metric]
-        whole = int(self.tree.total[index, 0])
-        own = self.tree.own[index][self._rows_of_lines].tolist()
-        if self.is_list:
-            totals = [whole, *own[1:]]
-            if self.lines[-1].row == OTHERS:
-                totals[-1] = whole - sum(totals[1:-1])
-        else:
-            totals = self.tree.total[index][self._rows_of_lines].tolist()
-        values = [self._known(metric, value, line) for line, value in enumerate(totals)]
-        own_values = [self._own(metric, value, line) for line, value in enumerate(own)]
+        found = self.amounts.of(metric)
+        values, own_values = (
+            [None if is_unknown else value for value, is_unknown in zip(*pair, strict=True)]
+            for pair in (
+                (found.values.tolist(), found.unknown.tolist()),
+                (found.own.tolist(), found.own_unknown.tolist()),
+            )
+        )
         return Numbers(
             metric.title,
             metric.colour,
@@ -296,49 +294,13 @@ class ViewRows:
             [self._text(metric, value) for value in values],
             ["" if value is None else self._text(metric, value) for value in own_values],
             own_values,
-            whole,
+            found.whole,
             metric,
         )
 
-    def _is_unknown(self, metric: Metric) -> bool:
-        if metric.select == "float_ops":
-            return not self._has_float_ops
-        return metric.needs_run and not self.has_runs
-
-    def _known(self, metric: Metric, value: int, line: int) -> int | None:
-        """The value; None where a zero only means that there was nothing to measure."""
-        if self._is_unknown(metric):
-            return None
-        if value or not (metric.needs_run or metric.select == "float_ops"):
-            return value
-        if metric.select == "float_ops":
-            return None
-        return None if metric.metric != "run_count" and self._never_ran(line) else value
-
-    def _never_ran(self, line: int) -> bool:
-        row = self.lines[line].row
-        if row == OTHERS:
-            return False
-        source = self.tree.own if self.is_list and row else self.tree.total
-        return int(source[METRIC_ROW["run_count"], row]) == 0
-
-    def _own(self, metric: Metric, value: int, line: int) -> int | None:
-        """The own cost of a line of a tree, if the line has ops of its own."""
-        row = self.lines[line].row
-        if self.is_list or not self.tree.accounted[row] or not self._has_members(row):
-            return None
-        return self._known(metric, value, line)
-
-    def _has_members(self, row: int) -> bool:
-        """Whether the row is itself an op, or a line that made ops."""
-        if self.tree.kind == "code":
-            offsets = self.tree.member_offsets
-            return bool(offsets[row + 1] > offsets[row])
-        return bool(self.tree.op_rows[row] != NO_OP)
-
     def _text(self, metric: Metric, value: int | None) -> str:
         if value is None:
-            return NOT_AVAILABLE if self._is_unknown(metric) else self.glyphs.missing
+            return NOT_AVAILABLE if self.amounts.is_unknown(metric) else self.glyphs.missing
         return self.glyphs.text(metric.form(value))
 
     def _definitions(self) -> Numbers:

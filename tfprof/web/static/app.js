@@ -77,7 +77,7 @@ function runChoice(label, runs, chosen, choose) {
 
 function drawPage(page, params) {
   document.title = `${page.title} · tfprof`;
-  const context = { source, params, page, go, address: (id, more) => address(id, { ...common(params), ...more }) };
+  const context = { source, params, page, go, look: (changes) => look(page.page, params, changes), address: (id, more) => address(id, { ...common(params), ...more }) };
   main.replaceChildren(
     el("header", {}, el("h1", {}, page.title), el("p", { class: "quiet" }, page.about)),
     ...[controlsView(page, params, context)].filter(Boolean),
@@ -88,6 +88,12 @@ function drawPage(page, params) {
 
 function go(id, params) {
   location.hash = address(id, params);
+}
+
+// Keeps how a page is looked at in its address, without another page: names begin with "_".
+function look(id, params, changes) {
+  Object.assign(params, changes);
+  history.replaceState(null, "", address(id, params));
 }
 
 function changeTheme() {

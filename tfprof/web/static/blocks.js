@@ -4,7 +4,9 @@ import { chartView } from "./charts.js";
 import { el } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
+import { liveView } from "./live.js";
 import { tableView } from "./table.js";
+import { treeView } from "./tree.js";
 
 const VIEWS = {
   words: wordsView,
@@ -17,6 +19,8 @@ const VIEWS = {
   table: tableView,
   chart: chartView,
   graph: graphView,
+  tree: treeView,
+  "live-memory": liveView,
 };
 
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.

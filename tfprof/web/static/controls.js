@@ -1,5 +1,6 @@
 // What can be chosen on a page; each choice is a part of the address, so that it can be kept and sent.
 
+import { choicesView } from "./choices.js";
 import { el } from "./dom.js";
 
 // The controls of a page. In a report they show what it was written with.
@@ -26,6 +27,7 @@ export function controlsView(page, params, context) {
 
 function controlView(control, changed, isFixed) {
   const common = { name: control.name, title: control.help || null, disabled: isFixed, onchange: (event) => changed(control, valueOf(control, event.target)) };
+  if (control.kind === "list" && control.choices.length) return choicesView(control, isFixed, (value) => changed(control, value));
   let field;
   if (control.kind === "choice") {
     field = el("select", common, control.choices.map(([value, label]) => el("option", { value, selected: value === String(control.value) }, label)));

@@ -7,6 +7,7 @@ import { numberText } from "./format.js";
 const GRAPH_MARGIN = 12;
 const MOST_ZOOM = 8;
 const LETTER_PX = 7;
+const LEAST_SCALE = 0.8;
 let graphCount = 0;
 
 // A graph block as an element. A box can be coloured by a measure, opened, or lead to a page.
@@ -15,16 +16,19 @@ export function graphView(block, context) {
   const state = { measure: wantedMeasure(block, context), focus: 0 };
   const whole = { x: -GRAPH_MARGIN, y: -GRAPH_MARGIN, w: block.width + 2 * GRAPH_MARGIN, h: block.height + 2 * GRAPH_MARGIN };
   const view = { ...whole };
+  // A report holds the page as it was written: its boxes stay as they are.
+  const opens = (node) => node.toggle && context.source.isLive;
   const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `${block.title || "Graph"}: ${block.nodes.length} boxes; arrow keys go from box to box` });
   const boxes = block.nodes.map((node, at) => boxView(node, at));
   picture.append(
-    svg("defs", {}, svg("marker", { id: name, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0,0L8,4L0,8z", class: "arrow" }))),
+    // Curves of Graphviz end where the head begins, other lines at the box.
+    svg("defs", {}, [[name, 0], [`${name}-end`, 8]].map(([id, refX]) => svg("marker", { id, viewBox: "0 0 8 8", refX, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0,0L8,4L0,8z", class: "arrow" })))),
     ...block.nodes.map((node, at) => (node.is_open ? boxes[at] : null)).filter(Boolean),
     svg("g", {}, block.edges.filter((edge) => edge.points.length).map((edge) => lineOf(edge, block, name))),
     ...block.nodes.map((node, at) => (node.is_open ? null : boxes[at])).filter(Boolean),
   );
   const legend = el("p", { class: "quiet graph-legend", role: "status" });
-  const choice = block.measures.length ? el("label", {}, "Colour by ", el("select", { "aria-label": "Colour boxes by", onchange: (event) => { state.measure = event.target.value; paint(); } }, block.measures.map((each) => el("option", { value: each.id, selected: each.id === state.measure }, each.label)))) : null;
+  const choice = block.measures.length ? el("label", {}, "Colour by ", el("select", { "aria-label": "Colour boxes by", onchange: (event) => { state.measure = event.target.value; context.look({ _measure: state.measure }); paint(); } }, block.measures.map((each) => el("option", { value: each.id, selected: each.id === state.measure }, each.label)))) : null;
   const search = el("input", { type: "search", placeholder: "Search boxes", "aria-label": "Search boxes", oninput: () => mark(search.value.toLowerCase()) });
   const buttons = [["+", "Zoom in", () => zoom(1 / 1.4)], ["−", "Zoom out", () => zoom(1.4)], ["Whole", "Show the whole graph", () => { Object.assign(view, whole); frame(); }]]
     .map(([text, label, act]) => el("button", { type: "button", title: label, "aria-label": label, onclick: act }, text));
@@ -36,12 +40,12 @@ export function graphView(block, context) {
     const lines = node.is_open ? 1 : node.detail ? 2 : 1;
     const middle = node.x + node.w / 2;
     const top = node.is_open ? node.y + 17 : node.y + node.h / 2 + (lines === 2 ? -3 : 4);
-    const sign = node.toggle ? (node.is_open ? "▾ " : "▸ ") : "";
+    const sign = opens(node) ? (node.is_open ? "▾ " : "▸ ") : "";
     const box = svg(
       "g", {
-        class: `box${node.is_open ? " open" : ""}${node.strong ? " strong" : ""}${node.toggle || node.link ? " acts" : ""}`,
-        tabindex: at === 0 ? "0" : "-1", role: node.toggle || node.link ? "button" : "img", "data-node": at,
-        "aria-expanded": node.toggle ? String(node.is_open) : null, "aria-label": `${node.label}${node.detail ? `, ${node.detail}` : ""}`,
+        class: `box${node.is_open ? " open" : ""}${node.strong ? " strong" : ""}${opens(node) || node.link ? " acts" : ""}`,
+        tabindex: at === 0 ? "0" : "-1", role: opens(node) || node.link ? "button" : "img", "data-node": at,
+        "aria-expanded": opens(node) ? String(node.is_open) : null, "aria-label": `${node.label}${node.detail ? `, ${node.detail}` : ""}`,
         onclick: (event) => { if (!event.defaultPrevented) act(node); }, onkeydown: (event) => keyed(event, at), onfocus: () => bringIntoView(node),
       },
       svg("title", {}, hoverOf(node, block)), rect,
@@ -53,7 +57,7 @@ export function graphView(block, context) {
   }
 
   function act(node) {
-    if (node.toggle) context.go(context.page.page, { ...context.params, ...node.toggle, measure: state.measure });
+    if (opens(node)) context.go(context.page.page, { ...context.params, ...node.toggle });
     else if (node.link) context.go(node.link.page, { ...sharedParams(context.params), ...node.link.params });
   }
 
@@ -113,7 +117,7 @@ export function graphView(block, context) {
     boxes.forEach((box, at) => {
       const share = most > 0 ? leaves[at] / most : 0;
       const rect = box.querySelector("rect");
-      rect.style.fill = share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 62 * share)}%, var(--paper))` : "";
+      rect.style.fill = share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 44 * share)}%, var(--paper))` : "";
     });
     legend.textContent = measure ? most > 0 ? `The darkest box has ${numberText(most, measure.unit)}, ${measure.label}.` : `No box has a known ${measure.label}.` : "";
   }
@@ -126,15 +130,31 @@ export function graphView(block, context) {
     picture.classList.toggle("searching", wanted !== "");
   }
 
+  const height = Math.round(Math.min(Math.max(whole.h, 160), 640));
+  Object.assign(view, firstView(block, whole, height));
   frame();
   paint();
-  stage.style.setProperty("--graph-height", `${Math.round(Math.min(Math.max(whole.h, 160), 620))}px`);
-  return el("section", { class: "block graph", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, choice, search, el("span", { class: "buttons" }, buttons)), stage, legend);
+  requestAnimationFrame(() => { Object.assign(view, firstView(block, whole, height, picture.clientWidth)); frame(); });
+  stage.style.setProperty("--graph-height", `${height}px`);
+  const note = context.source.isLive || !block.nodes.some((node) => node.toggle) ? null : el("p", { class: "quiet" }, "“tfprof ui” lets you open and close boxes.");
+  return el("section", { class: "block graph", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, choice, search, el("span", { class: "buttons" }, buttons)), stage, legend, note);
 }
 
 function wantedMeasure(block, context) {
-  const asked = context?.params?.measure;
+  const asked = context.params._measure;
   return block.measures.some((each) => each.id === asked) ? asked : block.measures[0]?.id ?? "";
+}
+
+// The whole, or as much as can be read around the box to look at: the heaviest one, if none is named.
+function firstView(block, whole, height, width = 1000) {
+  const scale = Math.min(width / whole.w, height / whole.h);
+  if (scale >= LEAST_SCALE) return { ...whole, x: whole.x - Math.max(0, width - whole.w) / 2, w: Math.max(whole.w, width), h: Math.max(whole.h, height) };
+  const weight = (node) => (node.is_open ? -1 : node.weights[block.measures[0]?.id] ?? 0);
+  const node = block.nodes[block.focus] ?? block.nodes.reduce((best, each) => (weight(each) > weight(best) ? each : best), block.nodes[0]);
+  const [w, h] = [width / LEAST_SCALE, height / LEAST_SCALE];
+  const { x, y } = middleOf(node);
+  const fits = h >= whole.h;
+  return { x: x - w / 2, y: fits ? whole.y - (h - whole.h) / 2 : Math.max(whole.y, y - h / 3), w, h };
 }
 
 function sharedParams({ run, host, step }) {
@@ -160,7 +180,7 @@ function hoverOf(node, block) {
 }
 
 function lineOf(edge, block, marker) {
-  const path = svg("path", { d: pathOf(edge), class: edge.strong ? "edge strong" : "edge", "marker-end": `url(#${marker})` }, svg("title", {}, `${block.nodes[edge.start].label} → ${block.nodes[edge.end].label}${edge.label ? `\n${edge.label}` : ""}`));
+  const path = svg("path", { d: pathOf(edge), class: edge.strong ? "edge strong" : "edge", "marker-end": `url(#${marker}${edge.curved ? "" : "-end"})` }, svg("title", {}, `${block.nodes[edge.start].label} → ${block.nodes[edge.end].label}${edge.label ? `\n${edge.label}` : ""}`));
   path.style.strokeWidth = `${Math.min(1 + Math.log2(Math.max(edge.count, 1)) / 2, 5)}px`;
   return path;
 }

@@ -8,8 +8,9 @@ export function pageSource() {
   return document.getElementById("site") ? new EmbeddedSource() : new ServedSource();
 }
 
+// Parameters that begin with "_" only tell how a page is looked at: its document is the same.
 function addressOf(params) {
-  const kept = Object.entries(params).filter(([, value]) => value !== "" && value !== null);
+  const kept = Object.entries(params).filter(([name, value]) => value !== "" && value !== null && value !== undefined && !name.startsWith("_"));
   return new URLSearchParams(kept.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
 }
 

@@ -1,0 +1,71 @@
+// What pictures of trees are drawn from: nodes with a value, their own part, and nodes below them.
+
+const MOST_CALLERS = 400;
+
+// The tree as it is, from a row down, by one measure.
+export function downward(model, measure, root) {
+  const total = (row) => Math.max(0, measure.totals[row] || 0);
+  return {
+    root,
+    value: total,
+    children: (row) => Array.from(model.children(row)).filter((child) => total(child) > 0).sort((a, b) => total(b) - total(a) || a - b),
+    own: (row) => Math.max(0, model.own(measure, row) || 0),
+    label: (row) => model.names[row],
+    full: (row) => model.fullName(row),
+    row: (node) => node,
+    isHit: (row, found) => Boolean(found && found.kept[row] === 2),
+  };
+}
+
+// The tree turned over: lines that cost something by themselves, and below each its callers, with
+// the part that each caller asked for.
+export function callersUp(model, measure, root) {
+  const items = [];
+  const isInside = new Uint8Array(model.n);
+  isInside[root] = 1;
+  for (let row = root; row < model.n; row += 1) {
+    if (row !== root && !(model.isShown(row) && isInside[model.above(row)])) continue;
+    isInside[row] = 1;
+    const own = model.own(measure, row);
+    if (own > 0) items.push([row, own]);
+  }
+  const sumOf = (list) => list.reduce((sum, [, weight]) => sum + weight, 0);
+  const top = { label: model.names[root], items, value: sumOf(items), own: 0, isTop: true };
+  const seen = (label, list, isFirst) => ({ label, items: list, value: sumOf(list), own: isFirst ? sumOf(list) : 0 });
+  return {
+    root: top,
+    value: (node) => node.value,
+    own: (node) => node.own,
+    label: (node) => node.label,
+    full: (node) => (node.isTop ? node.label : model.fullName(node.items[0][0])),
+    row: (node) => (node.items.length && !node.isTop ? node.items[0][0] : root),
+    isHit: (node, found) => Boolean(found && !node.isTop && found.kept[node.items[0][0]] === 2),
+    children: (node) => {
+      const groups = new Map();
+      for (const [row, weight] of node.items) {
+        const next = node.isTop ? row : model.above(row);
+        if (next <= root && !(node.isTop && next === root)) continue;
+        const label = model.names[next];
+        if (!groups.has(label)) groups.set(label, []);
+        groups.get(label).push([next, weight]);
+      }
+      return [...groups].map(([label, list]) => seen(label, list, node.isTop)).sort((a, b) => b.value - a.value).slice(0, MOST_CALLERS);
+    },
+  };
+}
+
+// A node with the only node below it, and so on, as one: nothing else is in it.
+export function foldedChain(forest, node, folds) {
+  const chain = [node];
+  let below = forest.children(node);
+  while (folds && below.length === 1 && forest.value(below[0]) >= 0.999 * forest.value(chain.at(-1))) {
+    chain.push(below[0]);
+    below = forest.children(below[0]);
+  }
+  return { chain, below };
+}
+
+// What a cell of a picture says: the names of its chain, without what the one before says already.
+export function chainLabel(forest, chain) {
+  return chain.map((node) => forest.label(node)).join(" › ");
+}

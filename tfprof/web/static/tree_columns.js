@@ -1,0 +1,80 @@
+// The columns of a tree table: which there are, which are shown, and what stands in their cells.
+
+import { el } from "./dom.js";
+import { numberText, shareText } from "./format.js";
+
+// Every column of a tree for the chosen measure, whose share and bar are shown.
+export function treeColumns(model, measure, chosen) {
+  const columns = [];
+  for (const each of model.measures) {
+    columns.push({ id: each.id, label: each.label, measure: each, isOwn: false, isDefault: true });
+    if (each.own) columns.push({ id: `own.${each.id}`, label: `own ${each.label}`, measure: each, isOwn: true, isDefault: each === measure });
+    if (each === measure && each.whole > 0 && each.is_cost) {
+      columns.push({ id: "share", label: "share", measure: each, isShare: true, isDefault: true });
+      columns.push({ id: "bar", label: "", about: "bar", measure: each, isBar: true, isDefault: true });
+    }
+  }
+  for (const text of model.texts) columns.push({ id: text.id, label: text.label, text, isDefault: true });
+  const wanted = chosen ? new Set(chosen.split(",")) : null;
+  return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column.id) : column.isDefault }));
+}
+
+// What a cell says; empty where there is nothing to say.
+export function treeCellText(model, column, row) {
+  if (column.text) return column.text.values[row] ?? "";
+  const { measure } = column;
+  if (column.isBar) return "";
+  if (column.isOwn) {
+    const own = model.own(measure, row);
+    return isKnown(own) ? numberText(own, measure.unit) : "";
+  }
+  const total = measure.totals[row];
+  if (!isKnown(total)) return column.isShare ? "" : measure.absent;
+  return column.isShare ? (total > 0 ? shareText(total / measure.whole) : "") : numberText(total, measure.unit);
+}
+
+// The number in a cell for those who want all digits, or the text.
+export function treeCellExact(model, column, row) {
+  if (column.text) return column.text.values[row] ?? "";
+  const value = column.isOwn ? model.own(column.measure, row) : column.measure.totals[row];
+  if (!isKnown(value)) return "";
+  return column.isShare ? value / column.measure.whole : value;
+}
+
+// A cell as an element.
+export function treeCell(model, column, row, largest) {
+  if (column.isBar) return el("td", { class: "bars", role: "gridcell" }, barsView(model, column.measure, row, largest));
+  const text = treeCellText(model, column, row);
+  const exact = treeCellExact(model, column, row);
+  const unit = { us: "µs", bytes: "bytes" }[column.measure?.unit] ?? "";
+  const title = typeof exact === "number" && !column.isShare ? `${column.label}: ${exact.toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`.trim() : text;
+  return el("td", { class: column.text ? "text" : column.isOwn || text === "0" ? "number faint" : "number", role: "gridcell", title: title || null }, text);
+}
+
+// A bar for all below a row, and in it one for the row itself.
+function barsView(model, measure, row, largest) {
+  const total = measure.totals[row];
+  if (!(total > 0) || (model.block.is_list && row === 0)) return null;
+  const own = model.own(measure, row);
+  const width = (value) => `${Math.min(100, (100 * value) / largest).toFixed(2)}%`;
+  return el("span", { class: "both" }, el("span", { class: "all", style: { width: width(total) } }), own > 0 ? el("span", { class: "own", style: { width: width(own) } }) : null);
+}
+
+function isKnown(value) {
+  return value !== null && value !== undefined && !Number.isNaN(value);
+}
+
+// The rows that a table shows, as comma-separated values.
+export function treeCsv(model, columns, lines) {
+  const shown = columns.filter((column) => column.isOn && !column.isBar);
+  const head = ["level", model.block.header, ...shown.map((column) => column.label + (column.measure && !column.isShare ? { us: " (µs)", bytes: " (bytes)" }[column.measure.unit] ?? "" : ""))];
+  const rows = lines.rows.map((row, at) => [lines.depths[at], model.fullName(row), ...shown.map((column) => treeCellExact(model, column, row))]);
+  return [head, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\r\n");
+}
+
+// Spreadsheets take texts that begin with these signs for formulas.
+function csvCell(value) {
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,164 @@
+// A tree as a table: rows open and close, siblings are sorted, and only what is looked at is drawn.
+
+import { el } from "./dom.js";
+import { treeCell } from "./tree_columns.js";
+
+const LINE_PX = 26;
+const MOST_LINES = 24;
+const SPARE_LINES = 8;
+const INDENTED = 24;
+
+// The table. `state` has `root`, `open` (rows), `current` (the row with the focus); `tell` is called with what people do:
+// changed() after rows opened or closed, sorted(order), chosen(row), entered(row).
+export class TreeTable {
+  constructor(model, state, tell) {
+    this.model = model;
+    this.state = state;
+    this.tell = tell;
+    this.lines = { rows: [], depths: [] };
+    this.columns = [];
+    this.head = el("tr");
+    this.body = el("tbody");
+    this.grid = el("table", { class: "grid tree-grid", role: "treegrid", "aria-label": model.block.title || model.block.id }, el("thead", {}, this.head), this.body);
+    this.scroller = el("div", { class: "scroller tree-scroller", onscroll: () => this.draw(), onkeydown: (event) => this.#keyed(event), onclick: (event) => this.#clicked(event), ondblclick: (event) => this.#entered(event) }, this.grid);
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+  }
+
+  // Shows lines with columns; `largest` is what a full bar stands for.
+  show(lines, columns, largest) {
+    this.lines = lines;
+    this.columns = columns.filter((column) => column.isOn);
+    this.largest = largest;
+    this.placeOf = null;
+    this.grid.setAttribute("aria-rowcount", lines.rows.length + 1);
+    this.grid.setAttribute("aria-colcount", this.columns.length + 1);
+    if (!lines.rows.includes(this.state.current)) this.state.current = lines.rows[0];
+    const height = (Math.min(MOST_LINES, Math.max(lines.rows.length, 1)) + 2) * LINE_PX;
+    this.scroller.style.setProperty("max-height", `${height}px`);
+    this.head.replaceChildren(this.#header({ id: "name", label: this.model.block.header, isName: true }), ...this.columns.map((column) => this.#header(column)));
+    this.draw();
+  }
+
+  #header(column) {
+    const { order } = this.model;
+    const isText = column.isName || column.text;
+    const id = column.isName ? "name" : column.text ? column.id : column.measure.id;
+    const isOwn = Boolean(column.isOwn);
+    const isSorted = order.id === id && order.isOwn === isOwn && !column.isShare && !column.isBar;
+    const next = { id, isOwn, ascending: isSorted ? !order.ascending : Boolean(isText) };
+    return el(
+      "th", { scope: "col", role: "columnheader", class: isText ? "" : column.isBar ? "bars" : "number", "aria-sort": isSorted ? (order.ascending ? "ascending" : "descending") : "none" },
+      column.isBar ? el("span", { class: "skip" }, column.about) : el("button", { type: "button", title: `Sort siblings by ${column.label}`, onclick: () => this.tell.sorted(next) }, column.label),
+    );
+  }
+
+  draw() {
+    const { rows } = this.lines;
+    const hadFocus = this.body.contains(document.activeElement);
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
+    const shown = Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
+    const last = Math.min(rows.length, first + shown);
+    const drawn = [this.#spacer(first)];
+    for (let at = first; at < last; at += 1) drawn.push(this.#row(rows[at], at));
+    drawn.push(this.#spacer(rows.length - last));
+    this.body.replaceChildren(...drawn.filter(Boolean));
+    if (hadFocus) this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  #spacer(lines) {
+    return lines ? el("tr", { class: "spacer", "aria-hidden": "true", style: { height: `${lines * LINE_PX}px` } }) : null;
+  }
+
+  #row(row, at) {
+    const { model, state } = this;
+    const depth = this.lines.depths[at];
+    const count = model.childCount(row);
+    const isOpen = count > 0 && this.lines.depths[at + 1] > depth;
+    const isCurrent = row === state.current;
+    const full = model.fullName(row);
+    const more = model.leftOut?.[row] ? el("span", { class: "quiet" }, ` +${model.leftOut[row]}`) : null;
+    const level = depth > INDENTED ? el("span", { class: "quiet" }, `level ${depth} `) : null;
+    const name = el(
+      "td", { class: "tree-name", role: "rowheader", title: full },
+      el("span", { class: "tree-label", style: { "padding-left": `${Math.min(depth, INDENTED) * 14 + 4}px` } },
+        el("span", { class: count ? "twist" : "twist none", "aria-hidden": "true" }, count ? (isOpen ? "▾" : "▸") : ""), level, twoParts(model.names[row]), more),
+    );
+    return el(
+      "tr", {
+        role: "row", "data-row": row, "aria-level": depth + 1, "aria-rowindex": at + 2, "aria-expanded": count ? String(isOpen) : null,
+        "aria-selected": String(isCurrent), tabindex: isCurrent ? "0" : "-1", class: at % 2 ? "odd" : null,
+      }, name, this.columns.map((column) => treeCell(model, column, row, this.largest)),
+    );
+  }
+
+  #rowOf(event) {
+    const line = event.target.closest?.("tr[data-row]");
+    return line ? Number(line.dataset.row) : -1;
+  }
+
+  #clicked(event) {
+    const row = this.#rowOf(event);
+    if (row < 0) return;
+    this.state.current = row;
+    if (event.target.closest(".twist")) this.#toggle(row);
+    this.tell.chosen(row);
+    this.draw();
+    this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  #entered(event) {
+    const row = this.#rowOf(event);
+    if (row >= 0 && !event.target.closest(".twist")) this.tell.entered(row);
+  }
+
+  #toggle(row, wanted = null) {
+    if (!this.model.childCount(row)) return;
+    const { open } = this.state;
+    const isOpen = open.has(row);
+    if (wanted === isOpen) return;
+    if (isOpen) open.delete(row);
+    else open.add(row);
+    this.tell.changed();
+  }
+
+  // Goes to a line and keeps it in sight.
+  goTo(at) {
+    const { rows } = this.lines;
+    const place = Math.max(0, Math.min(rows.length - 1, at));
+    this.state.current = rows[place];
+    const top = place * LINE_PX;
+    const room = this.scroller.clientHeight - 2 * LINE_PX;
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+    this.draw();
+    this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
+    this.tell.chosen(this.state.current);
+  }
+
+  #keyed(event) {
+    if (!event.target.closest?.("tr[data-row]") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { rows, depths } = this.lines;
+    const row = this.state.current;
+    const at = rows.indexOf(row);
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_PX) - 2);
+    const isOpen = depths[at + 1] > depths[at];
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
+    if (event.key in steps) this.goTo(at + steps[event.key]);
+    else if (event.key === "ArrowRight") isOpen ? this.goTo(at + 1) : this.#toggle(row, true);
+    else if (event.key === "ArrowLeft") {
+      if (isOpen && this.state.open.has(row)) this.#toggle(row, false);
+      else if (row !== this.state.root) this.goTo(rows.indexOf(this.model.above(row)));
+    } else if (event.key === "Enter") this.tell.entered(row);
+    else if (event.key === " ") this.#toggle(row);
+    else if (event.key === "*") this.tell.openBelow(row);
+    else return;
+    event.preventDefault();
+  }
+}
+
+// A long name gives way in its middle: what differs is at its end.
+function twoParts(name) {
+  const cut = Math.max(name.length - 22, 0);
+  if (name.length < 30) return el("bdi", { class: "whole" }, name);
+  return el("bdi", { class: "parted" }, el("span", { class: "front" }, name.slice(0, cut)), el("span", { class: "back" }, name.slice(cut)));
+}
