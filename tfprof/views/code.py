@@ -91,8 +91,8 @@ class _Builder:
 def build_code_tree(profile: Profile) -> CodeTree:
     """Hang every op with a call stack under its lines.
 
-    Ops are taken in byte order of their names. Ops of a gradient go, after all others, under
-    the lines of the forward op, marked ``(gradient)``; their own lines lie inside TensorFlow.
+    Ops are taken in byte order of their names. Gradient ops come last, under the lines of the
+    forward op, marked ``(gradient)``; their own lines lie inside TensorFlow.
     """
     ops = profile.ops
     builder = _Builder(profile)
