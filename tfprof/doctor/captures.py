@@ -20,7 +20,7 @@ _STEP_STATS = {"step_num", "group_id", "step_name"}
 
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
 _DROPPED = "dropped_traces"
-_LONGER = "Profile a longer window, while steps are running."
+LONGER_WINDOW = "Profile a longer window, while steps are running."
 _TRACE_STEPS = 'with tf.profiler.experimental.Trace("train", step_num=step, _r=1):'
 _ON_THAT_MACHINE = "Run tfprof doctor on the machine that was profiled; it says why."
 
@@ -80,7 +80,7 @@ def _no_events(space: XSpace) -> Check:
         problem = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
     else:
         problem = "XSpace without a single event"
-    return Check("capture", "error", problem, _LONGER)
+    return Check("capture", "error", problem, LONGER_WINDOW)
 
 
 def _check_devices(space: XSpace, devices: Sequence[str], busy: Sequence[str]) -> Iterator[Check]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from tfprof.doctor.captures import check_capture
+from tfprof.doctor.captures import LONGER_WINDOW, check_capture
 from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.events import check_events
 from tfprof.doctor.report import Area, Check, Status
@@ -48,7 +48,6 @@ _MAX_FILES = 200
 _MOST_NAMED = 5
 _SURE = 0.5
 """Least certainty of the format of a file that was found in a folder, not named."""
-_LONGER_WINDOW = "Profile a longer window, while steps are running."
 
 
 @dataclass(slots=True)
@@ -191,7 +190,7 @@ def _check_runs(home: Path, readable: _Readable) -> Iterator[Area]:
     full = [run for run in runs if _captures_of(run)]
     if not runs:
         nothing = "no run was captured here"
-        yield Area(str(home), (Check("runs", "error", nothing, _LONGER_WINDOW),))
+        yield Area(str(home), (Check("runs", "error", nothing, LONGER_WINDOW),))
         return
     checks = []
     if full:
@@ -221,7 +220,7 @@ def _empty_run(files: Sequence[Path]) -> Check:
             f"no capture (*.xplane.pb), only files computed from one, such as {files[0].name} "
             f"({plural(len(files), 'file')})",
         )
-    return Check("run", "error", "the run is empty: nothing was captured", _LONGER_WINDOW)
+    return Check("run", "error", "the run is empty: nothing was captured", LONGER_WINDOW)
 
 
 def _check_files(folder: Path, files: Sequence[Path], readable: _Readable) -> Iterator[Area]:

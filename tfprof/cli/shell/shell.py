@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tfprof.cli.output import Target, deliver_quietly, note
+from tfprof.cli.program import EXIT_INTERRUPTED
 from tfprof.cli.session import Session
 from tfprof.cli.shell.completion import CommandFacts, Completer
 from tfprof.cli.shell.facts import facts_of
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from tfprof.cli.captured_runs import CapturedRuns
     from tfprof.profiler import Profiler
     from tfprof.profiles.model.profile import Profile
-
-EXIT_INTERRUPTED = 130
 
 Find = Callable[[str], click.Command | None]
 
