@@ -64,10 +64,9 @@ def _check_messages(space: XSpace) -> Iterator[Check]:
     """The errors and warnings that the profiler itself recorded."""
     for name, texts in (("errors", space.errors), ("warnings", space.warnings)):
         for text in dict.fromkeys(texts):
-            is_error = name == "errors"
             yield Check(
                 f"recorded {name}",
-                "error" if is_error else "warning",
+                "error" if name == "errors" else "warning",
                 f"the profiler recorded: {' '.join(text.split())}",
                 _ON_THAT_MACHINE if "cupti" in text.lower() else "",
             )

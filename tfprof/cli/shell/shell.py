@@ -233,11 +233,6 @@ class Shell:
         self._show(formatter.getvalue().lstrip("\n"))
 
     def _known(self, name: str) -> click.Command:
-        """A command by its name.
-
-        Raises:
-            UsageError: There is no such command.
-        """
         command: click.Command | None = set_command() if name == "set" else None
         if command is None and name in self._commands:
             command = self._find(name)

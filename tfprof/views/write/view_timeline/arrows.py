@@ -10,9 +10,9 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.model.executions import ACCELERATOR, HOST
 from tfprof.profiles.model.ops import OpTable
+from tfprof.views.spans import differs_from_last, expand_spans
 from tfprof.views.write.trace_json import blocks
 from tfprof.views.write.view_timeline.drawn import Drawn
-from tfprof.views.write.view_timeline.spans import differs_from_last, expand_spans
 
 MOST_ARROWS_INTO: Final = 8
 """Arrows that lead to one execution: those from the inputs that it had to wait for longest."""

@@ -14,8 +14,8 @@ from tfprof.options.spec import OPTIONS
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import NO_OP, Executions, StepDetail
 from tfprof.views.result import ViewTree
+from tfprof.views.spans import spans_of
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.views.write.view_timeline.spans import spans_of
 from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_of
 
 Column = npt.NDArray[Any]
