@@ -36,8 +36,8 @@ def test_a_device_that_works_longer_than_the_others():
         "late_step_count": 2, "step_count": 2, "excess_share": 0.45,
     }  # fmt: skip
     assert finding.message.startswith(
-        "GPU:1 works 1.45 ms per step, a typical device of its kind 1.00 ms (45.0 % more); so it "
-        "is in 2 of 2 steps."
+        "GPU:1 works 1.45 ms per step, a typical device of its kind 1.00 ms (45.0 % more); it "
+        "is late in 2 of 2 steps."
     )
     assert finding.gain.amount == 450
 

@@ -15,12 +15,12 @@ from tfprof.errors import TfprofWarning, UsageError
 def run_checkers(
     context: CheckContext, checkers: Mapping[str, Checker]
 ) -> dict[str, list[Finding]]:
-    """What each checker finds, in the order given."""
+    """The findings of each checker, in the given order."""
     return {name: list(checker(context)) for name, checker in checkers.items()}
 
 
 def find(context: CheckContext, wanted: Wanted) -> list[Finding]:
-    """What the wanted checkers find, checker by checker.
+    """The findings of the chosen checkers, checker by checker.
 
     Raises:
         UsageError: There is no checker of that name, or the profile is in classic mode.
@@ -47,7 +47,7 @@ def report(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
 
 
 def _classic_reports(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
-    """What the original's checkers report; names that it does not know are passed over."""
+    """The reports of the original's checkers; unknown names only cause a warning."""
     names = list(CLASSIC_CHECKERS) if wanted is None else list(map(str, items_of(wanted)))
     for name in sorted({*names} - {*CLASSIC_CHECKERS, "JobChecker"}):
         message = unknown_checker(name, CLASSIC_CHECKERS)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from tfprof.advisor.registry import unknown_checker
 from tfprof.captures.facts.framework import TENSORFLOW, words_for
@@ -23,7 +22,7 @@ from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.errors import UsageError
 
 WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
-"""Part of the step from which what can be gained is worth more than a remark."""
+"""Gains, as parts of the step, from which a finding is a warning or critical."""
 
 _WITHOUT_GAIN: dict[str, Severity] = {
     "tf-function/eager": "warning",
@@ -31,7 +30,7 @@ _WITHOUT_GAIN: dict[str, Severity] = {
     "tf-function/run-eagerly": "warning",
     "memory/capacity": "warning",
 }
-"""What costs the program something that is no part of the step."""
+"""Severity of rules whose cost lies outside the steps."""
 
 _PAGES = {
     "input-pipeline": "guide/data_performance_analysis",
@@ -50,7 +49,7 @@ _TO_MICROS = {"ms": 1000.0, "us": 1.0}
 def capture_findings(
     run: Run, wanted: Collection[str] | None = None, *, host: str | None = None
 ) -> list[Finding]:
-    """What the practices of the tools find, that with the largest gain first.
+    """The findings of the tools' practices, the one with the largest gain first.
 
     Args:
         run: The run.
@@ -73,17 +72,17 @@ def capture_findings(
 
 
 def capture_notes(run: Run) -> list[Note]:
-    """What the findings lack: files that could not be read, steps that are missing or cut."""
+    """Remarks on the data: files that could not be read, steps that are missing or cut."""
     return [*run.notes, *run_steps(run).notes]
 
 
 def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guide) -> Finding:
-    """A recommendation as a finding: numbers are evidence, texts are in the message already.
+    """A recommendation as a finding, with its numbers as evidence.
 
     Args:
         advised: The recommendation.
-        step_micros: Mean duration of a step; 0 if it is not known, which leaves no gain.
-        guide: Where the makers of the framework write about it.
+        step_micros: Mean duration of a step; 0 if unknown, and then the finding has no gain.
+        guide: Address of the framework's guide.
     """
     part = advised.gain_fraction
     gain = None
@@ -91,7 +90,9 @@ def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guid
         gain = Gain(part * step_micros, "micros", f"{part:.1%} of the step, as an upper limit")
     page = _PAGES.get(advised.rule.partition("/")[0], _ELSE)
     evidence = dict(
-        _number(name, value) for name, value in advised.evidence.items() if _is_number(value)
+        _number(name, value)
+        for name, value in advised.evidence.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
     )
     link = guide if guide != TENSORFLOW.guide else guide + page
     return Finding(advised.rule, _severity(advised), advised.message, evidence, None, gain, link)
@@ -104,12 +105,8 @@ def _severity(advised: Advice) -> Severity:
     return "warning" if gain >= WARNING_GAIN else _WITHOUT_GAIN.get(advised.rule, "info")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _number(name: str, value: float) -> tuple[str, float]:
-    """A number under a name that ends as those of findings do."""
+    """The number in the unit that findings use, and the name to match."""
     words, _, unit = name.rpartition("_")
     factor = _TO_MICROS.get(unit)
     return (name, value) if factor is None else (f"{words}_micros", value * factor)

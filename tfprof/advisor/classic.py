@@ -1,8 +1,8 @@
 """The original's checkers (``tensorflow/core/profiler/internal/advisor``), for classic mode.
 
-Each is a function from a profile to reports. The texts are the original's, and so are its
-mistakes (quirk Q26): a fused batch norm of a later version counts as not fused, a scope is
-blamed with its own time, which is 0, and utilization looks at one step of each op only.
+Each is a function from a profile to reports. The texts and the mistakes (quirk Q26) are the
+original's: a fused batch norm of a later version counts as not fused, a scope is listed with its
+own time, which is 0, and utilization looks at one step of each op only.
 """
 
 from __future__ import annotations
@@ -145,5 +145,5 @@ CLASSIC_CHECKERS: Mapping[str, ClassicChecker] = {
 }
 """Checkers by the name that options use, in the order in which they run.
 
-The original takes the name ``JobChecker``, too, and passes over it: it asks a cluster's scheduler.
+The original also accepts the name ``JobChecker`` and ignores it: it asks a cluster's scheduler.
 """

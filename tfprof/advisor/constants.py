@@ -1,4 +1,4 @@
-"""RecomputedConstantChecker: results that are the same in every step, computed in each."""
+"""RecomputedConstantChecker: results that every step computes anew, although they are constant."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LINK = "https://www.tensorflow.org/guide/graph_optimization"
 
 
 def check_recomputed_constants(context: CheckContext) -> list[Finding]:
-    """Ops that depend on nothing but constants, yet ran in the steps."""
+    """Ops that depend only on constants, yet ran in the steps."""
     total = float(context.micros.sum())
     if total <= 0:
         return []

@@ -1,4 +1,4 @@
-"""What checkers look at: a profile, and numbers that several of them need."""
+"""The profile as checkers see it, with the numbers that several of them need."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _CONTAINER_TYPES = {
 
 
 class CheckContext:
-    """A profile as checkers see it; what they share is computed once, when first asked for.
+    """A profile as checkers see it; shared numbers are computed once, when first read.
 
     All times are microseconds per step: sums over the steps, divided by their number.
 
     Args:
         profile: The profile.
         views: Views of it.
-        show_library_frames: Blame the innermost line of a call stack, even if it is a
-            library's; else the innermost one of the user.
+        show_library_frames: Blame the innermost line of a call stack, even in a library; else
+            the innermost line of the user's code.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class CheckContext:
 
     @cached_property
     def roles(self) -> list[DeviceRole | None]:
-        """What each device name means, by id in the step table's strings."""
+        """The role of each device name, by its id in the step table's strings."""
         return [device_role(text) for text in self.profile.steps.strings.values]
 
     @cached_property
@@ -168,7 +168,8 @@ class CheckContext:
 
     def line_of(self, row: int) -> Frame | None:
         """The line to blame for an op."""
-        return self._frame(int(self.frame_ids(np.array([row]))[0]))
+        frame_id = int(self.frame_ids(np.array([row]))[0])
+        return None if frame_id == NO_FRAME else self.profile.stacks.frames[frame_id]
 
     def lines_by(self, rows: Int64Array, weights: Float64Array) -> list[tuple[Frame, float]]:
         """Lines to blame for ops, with the sum of the weights of their ops, heaviest first.
@@ -190,6 +191,3 @@ class CheckContext:
         """The first of ``lines_by``."""
         lines = self.lines_by(rows, weights)
         return lines[0][0] if lines else None
-
-    def _frame(self, frame_id: int) -> Frame | None:
-        return None if frame_id == NO_FRAME else self.profile.stacks.frames[frame_id]

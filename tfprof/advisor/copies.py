@@ -9,7 +9,7 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.columns.frames import Frame
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.model.executions import ACCELERATOR
@@ -19,7 +19,7 @@ WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
 """Part of the step in which the GPU copies and computes nothing."""
 
 PCIE_BYTES_PER_SECOND = 12_000_000_000
-"""What a PCIe 3.0 link of 16 lanes carries in practice; for runs without times of the copies."""
+"""Practical rate of a PCIe 3.0 link of 16 lanes, for runs without times of the copies."""
 
 _WITHIN_GPU = re.compile(r"MEMCPY(?:DtoD|PtoP)|MEMSET", re.IGNORECASE)
 _RECEIVED = re.compile(r"(?:edge_\d+_)?(?P<op>.+?)(?:/_\d+)?")
@@ -67,19 +67,12 @@ def check_device_copies(context: CheckContext) -> list[Finding]:
         "exposed_micros": copies.exposed_micros,
         "exposed_share": share,
         "step_micros": step,
-    }
+    } | _evidence(received, sizes)
     how = "the time in which the GPU copies and computes nothing"
-    return [
-        Finding(
-            _RULE,
-            "critical" if share >= CRITICAL_SHARE else "warning",
-            message,
-            evidence | _evidence(received, sizes),
-            _line(context, received, sizes),
-            Gain(copies.exposed_micros, "micros", how),
-            _LINK,
-        )
-    ]
+    gain = Gain(copies.exposed_micros, "micros", how)
+    severity: Severity = "critical" if share >= CRITICAL_SHARE else "warning"
+    line = _line(context, received, sizes)
+    return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]
 
 
 _ADVICE = (
@@ -108,23 +101,15 @@ def _without_times(
         "assumed_rate_bytes": PCIE_BYTES_PER_SECOND,
         "estimated_micros": micros,
         "step_micros": step,
-    }
+    } | _evidence(received, sizes)
     how = "their bytes at the rate of a PCIe 3.0 link of 16 lanes, at most the whole step"
-    return [
-        Finding(
-            _RULE,
-            "warning",
-            message,
-            evidence | _evidence(received, sizes),
-            _line(context, received, sizes),
-            Gain(min(micros, step), "micros", how),
-            _LINK,
-        )
-    ]
+    gain = Gain(min(micros, step), "micros", how)
+    line = _line(context, received, sizes)
+    return [Finding(_RULE, "warning", message, evidence, line, gain, _LINK)]
 
 
 def _recorded_copies(context: CheckContext) -> _Copies | None:
-    """What GPUs recorded; None without such records."""
+    """The copies that GPUs recorded; None without such records."""
     exposed = total = count = 0
     any_recorded = False
     roles = context.roles
@@ -147,9 +132,9 @@ def _recorded_copies(context: CheckContext) -> _Copies | None:
 
 
 def _ops_of_graph(context: CheckContext, rows: Int64Array) -> list[int]:
-    """Those rows that stand in the graph. Their copies may as well stay within the GPU (Concat).
+    """The rows that are ops of the graph, whose copies may stay within the GPU (Concat).
 
-    What copies from another device is named at run time only, or a ``_Recv``.
+    Copies from another device have names that exist only at run time, or are a ``_Recv``.
     """
     ops = context.profile.ops
     return [

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import FLOATING, element_type
-from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.text.wording import listing, plural, quoted, share_text, time_text
 
 GPU_TYPES = frozenset(
@@ -28,7 +28,7 @@ Others are left out on purpose: TensorFlow itself keeps small integer ops on the
 """
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""Of the step's length; less is not worth moving."""
+"""Parts of the step; less is not worth moving."""
 
 _RULE = "CpuPlacementChecker"
 _LINK = "https://www.tensorflow.org/guide/gpu"
@@ -67,14 +67,7 @@ def check_cpu_placement(context: CheckContext) -> list[Finding]:
         "op_count": len(rows), "cpu_micros": total, "step_micros": step,
         "cpu_share": total / step,
     } | {f"{name}:time_micros": by_type[name] for name in types}  # fmt: skip
-    return [
-        Finding(
-            _RULE,
-            "critical" if total >= CRITICAL_SHARE * step else "warning",
-            message,
-            evidence,
-            context.heaviest_line(rows, micros),
-            Gain(min(total, step), "micros", "all their time on the CPU, at most the whole step"),
-            _LINK,
-        )
-    ]
+    severity: Severity = "critical" if total >= CRITICAL_SHARE * step else "warning"
+    line = context.heaviest_line(rows, micros)
+    gain = Gain(min(total, step), "micros", "all their time on the CPU, at most the whole step")
+    return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]

@@ -12,17 +12,17 @@ from tfprof.columns.frames import Frame
 from tfprof.text.wording import line_names, listing, quoted, share_text, time_text
 
 TOP = 3
-"""As many of each as the original names."""
+"""Number of each to name, as in the original."""
 
 _SAYS_NOTHING = 0.95
-"""A scope or line with so much of the time is the program, and not where to look."""
+"""A scope or line with this share of the time is the whole program, which is no help."""
 
 _RULE = "ExpensiveOperationChecker"
 _LINK = "https://www.tensorflow.org/guide/profiler"
 
 
 def check_expensive_operations(context: CheckContext) -> list[Finding]:
-    """Where to look first."""
+    """The op types, scopes and lines to look at first."""
     total = float(context.micros.sum())
     if total <= 0:
         return []
@@ -55,9 +55,9 @@ def _scopes(context: CheckContext, total: float) -> list[Finding]:
 
 
 def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str, float]]:
-    """Scopes and ops where the time branches first, with their times, the largest first.
+    """The outermost scopes and ops that share the time, with their times, the largest first.
 
-    A scope that holds nearly all of it is left for what is inside.
+    A scope with nearly all of the time is replaced by its contents.
     """
     inside = ""
     while True:
@@ -89,9 +89,9 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
 
 
 def _whole_program(context: CheckContext, total: float) -> Frame | None:
-    """The line that nearly all time is blamed on, such as that of ``model.fit``.
+    """The line blamed for nearly all time, such as that of ``model.fit``, or None.
 
-    None where lines of libraries are asked for: there such a line is wanted.
+    Also None if lines of libraries are shown, as such a line is wanted there.
     """
     if context.show_library_frames:
         return None

@@ -1,4 +1,4 @@
-"""Findings for people: the most urgent first, each with its line, its gain and its reason."""
+"""Findings as text: the most urgent first, each with its line, gain and link."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class FindingsReport:
     """Findings as a rich renderable.
 
     Attributes:
-        findings: What was found.
+        findings: The findings.
         checkers: Names of the checkers that ran.
-        glyphs: What to draw with.
+        glyphs: The characters for drawing.
     """
 
     findings: Sequence[Finding]
@@ -103,7 +103,7 @@ def gain_text(gain: Gain) -> str:
 
 
 def findings_json(findings: Sequence[Finding], checkers: Sequence[str]) -> str:
-    """One object; one finding a line, so that line tools can be used on it, too."""
+    """One object with one finding a line, for line tools such as grep."""
     lines = ",\n".join(json.dumps(_plain(finding), default=float) for finding in findings)
     return f'{{"checkers": {json.dumps(list(checkers))}, "findings": [\n{lines}\n]}}\n'
 

@@ -1,4 +1,4 @@
-"""How GPUs spend the steps; several checkers ask."""
+"""How GPUs spend the steps, for several checkers."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.text.wording import listing, quoted, share_text, time_text
 
 INPUT_TYPES = frozenset(
@@ -22,10 +22,10 @@ INPUT_TYPES = frozenset(
 """Ops that fetch, read or decode input."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""Where TensorFlow's input-pipeline analysis starts to call a program moderately, highly bound."""
+"""From here on TensorFlow's input-pipeline analysis calls a program moderately or highly bound."""
 
 MIN_WAIT_MICROS = 100
-"""Shorter waits are within what scheduling itself takes."""
+"""Scheduling alone takes up to this long."""
 
 _RULE = "InputBoundChecker"
 _LINK = "https://www.tensorflow.org/guide/data_performance"
@@ -54,14 +54,8 @@ def check_input(context: CheckContext) -> list[Finding]:
         "Prepare batches ahead with Dataset.prefetch, and read and map elements in parallel "
         "(interleave, map with num_parallel_calls=tf.data.AUTOTUNE)."
     )
-    return [
-        Finding(
-            _RULE,
-            "critical" if wait >= CRITICAL_SHARE * step else "warning",
-            message,
-            {"wait_share": wait / step, "wait_micros": wait, "step_micros": step},
-            context.heaviest_line(rows, context.micros[rows]),
-            Gain(wait, "micros", "the time in which only input ops run"),
-            _LINK,
-        )
-    ]
+    severity: Severity = "critical" if wait >= CRITICAL_SHARE * step else "warning"
+    evidence = {"wait_share": wait / step, "wait_micros": wait, "step_micros": step}
+    line = context.heaviest_line(rows, context.micros[rows])
+    gain = Gain(wait, "micros", "the time in which only input ops run")
+    return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]

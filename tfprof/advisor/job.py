@@ -1,4 +1,4 @@
-"""JobChecker: what a cluster's scheduler knows of the job."""
+"""JobChecker, which has nothing to check outside a cluster."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ def check_job(context: CheckContext) -> list[Finding]:
     """Say why there is nothing to check."""
     message = (
         "There is no job to check: this checker asks the scheduler of a cluster, and a graph with "
-        "run metadata does not name one. TensorFlow's own release passes over it, too."
+        "run metadata does not name one. TensorFlow's own release ignores it, too."
     )
     return [Finding("JobChecker", "info", message, {})]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.gpu_time import GpuTime, gpu_times
-from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.text.wording import share_text, time_text
 
 SHORT_KERNEL_MICROS = 10
@@ -47,19 +47,16 @@ def _finding(context: CheckContext, time: GpuTime) -> Finding:
         "or a compiled step (tf.function(jit_compile=True), XLA)."
     )
     rows = time.kernel_rows[time.kernel_rows >= 0]
-    return Finding(
-        _RULE,
-        "critical" if share >= CRITICAL_SHARE else "warning",
-        message,
-        {
-            "launch_share": share,
-            "launch_micros": time.launch_micros,
-            "step_micros": time.step_micros,
-            "kernel_count": kernels,
-            "median_kernel_micros": median,
-            "busy_micros": time.busy_micros,
-        },
-        context.heaviest_line(rows, np.ones(len(rows))),
-        Gain(time.launch_micros, "micros", "the time in which the GPU idles and the host prepares"),
-        _LINK,
-    )
+    evidence = {
+        "launch_share": share,
+        "launch_micros": time.launch_micros,
+        "step_micros": time.step_micros,
+        "kernel_count": kernels,
+        "median_kernel_micros": median,
+        "busy_micros": time.busy_micros,
+    }
+    severity: Severity = "critical" if share >= CRITICAL_SHARE else "warning"
+    line = context.heaviest_line(rows, np.ones(len(rows)))
+    how = "the time in which the GPU idles and the host prepares"
+    gain = Gain(time.launch_micros, "micros", how)
+    return Finding(_RULE, severity, message, evidence, line, gain, _LINK)

@@ -1,4 +1,4 @@
-"""OperationChecker: batch norm in pieces, and data formats that the device is slow with."""
+"""OperationChecker: batch norms made of small ops, and data formats that are slow on the device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FUSED_TYPES = frozenset(
 )
 
 WARNING_SHARE = 0.05
-"""Of the time of all ops; what costs less is only good to know."""
+"""Of the time of all ops; findings that cost less are remarks."""
 
 _BATCH_NORM = re.compile(r"batch_?norm", re.IGNORECASE)
 _LAYOUT_OPTIMIZER = "LayoutOptimizer"
@@ -79,9 +79,9 @@ def _batch_norms(context: CheckContext) -> list[Finding]:
 
 
 def _batch_norm_scope(name: str) -> str:
-    """The innermost scope of a name that is called after a batch norm, or nothing.
+    """The innermost scope of a name that is named after a batch norm, or nothing.
 
-    Of ``batch_normalization/batchnorm`` that is the outer one: they are one layer.
+    For ``batch_normalization/batchnorm`` the outer one counts: they are one layer.
     """
     if "orm" not in name and "ORM" not in name:
         return ""
@@ -95,7 +95,7 @@ def _batch_norm_scope(name: str) -> str:
 
 
 def _data_formats(context: CheckContext) -> list[Finding]:
-    """Data formats that do not suit the device, where nothing at run time changes them."""
+    """Data formats that do not suit the device, unless the layout optimizer changes them."""
     ops = context.profile.ops
     if any(_LAYOUT_OPTIMIZER in name for name in ops.names.values):
         return []

@@ -1,8 +1,8 @@
-"""Which checkers there are, and which of them are wanted.
+"""The checkers, and the choice among them.
 
 A package adds checkers through entry points of the group ``tfprof.checkers``: the name is that
 of the checker, the object a function from ``CheckContext`` to a list of ``Finding``. They are
-loaded when they are about to run. Nothing is kept between calls.
+loaded just before they run. Nothing is kept between calls.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ GROUP = "tfprof.checkers"
 
 
 class Checker(Protocol):
-    """What a checker is."""
+    """A function that looks for one kind of problem."""
 
     def __call__(self, context: CheckContext, /) -> Sequence[Finding]:
-        """Look at a profile; no findings mean that there is nothing to say."""
-        ...
+        """Look at a profile; returns no findings if it has no such problem."""
 
 
 BUILT_IN: Mapping[str, Checker] = {
@@ -61,10 +60,10 @@ BUILT_IN: Mapping[str, Checker] = {
 """tfprof's checkers by name, in the order in which they run; TensorFlow's come first."""
 
 BY_DEFAULT = tuple(name for name in BUILT_IN if name != "JobChecker")
-"""Those that run if none is named; ``JobChecker`` can only say why it has nothing to check."""
+"""The checkers that run if none is named; ``JobChecker`` has nothing to check."""
 
 Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
-"""Checkers as a caller gives them: names, callables, TensorFlow's dict, one name, None for all."""
+"""Checkers as callers name them: names, callables, TensorFlow's dict, one name, None for all."""
 
 
 def one_of(checkers: Wanted, options: Wanted) -> Wanted:
@@ -82,9 +81,8 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
     """The wanted checkers by name: tfprof's, then those of packages by name, then callables.
 
     Args:
-        wanted: Names as a list, as TensorFlow's dict (whose values mean nothing) or as one
-            text, and callables; None is all of tfprof's but ``JobChecker``, and of installed
-            packages.
+        wanted: Names and callables; the values of TensorFlow's dict mean nothing. None is all
+            checkers of tfprof, except ``JobChecker``, and of installed packages.
 
     Raises:
         UsageError: There is no checker of that name, or two have the same name.
@@ -92,7 +90,7 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
     items = items_of(wanted)
     names = [item for item in items if isinstance(item, str)]
     if wanted is not None and all(name in BUILT_IN for name in names):
-        plugins: dict[str, EntryPoint] = {}  # looking for packages takes its time
+        plugins: dict[str, EntryPoint] = {}  # searching the installed packages is slow
     else:
         plugins = _installed()
     for name in names:
@@ -113,7 +111,7 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
 
 
 def items_of(wanted: Wanted) -> list[Any]:
-    """What a caller wants, one by one."""
+    """The wanted checkers as a list."""
     if wanted is None:
         return []
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
@@ -122,7 +120,7 @@ def items_of(wanted: Wanted) -> list[Any]:
 
 
 class _Plugin:
-    """A checker of another package: whatever goes wrong in it becomes a finding."""
+    """A checker of another package; any error in it becomes a finding."""
 
     def __init__(self, entry_point: EntryPoint) -> None:
         self._entry_point = entry_point
@@ -184,7 +182,7 @@ def _callable(item: Any) -> Checker:
 
 
 def unknown_checker(name: str, allowed: Iterable[str]) -> str:
-    """What to say of a name that means no checker."""
+    """The message for an unknown name."""
     names = list(allowed)
     by_lower = {known.lower(): known for known in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.columns import BoolArray
-from tfprof.columns.findings import Finding, Gain
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.profiles.accounting.accounting import Float64Array
-from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.model.executions import HOST
 from tfprof.text.wording import listing, quoted, share_text, time_text
 
 SMALL_OP_NANOS = 10_000
-"""Below this the executor's own work per op, some microseconds, is no longer small beside it."""
+"""Below this, the executor's own work for an op, some microseconds, is no longer negligible."""
 
 MIN_EXECUTIONS = 200
 """Per step; fewer small ops cannot cost much."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.4, 0.7
-"""Part of the step in which no larger op runs: small ones do, or the executor between them."""
+"""Part of the step in which only small ops run, or the executor between them."""
 
 _RULE = "SmallOperationChecker"
 _LINK = "https://www.tensorflow.org/guide/function"
@@ -33,11 +31,12 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
     n_small = 0
     by_op = np.zeros(len(context.profile.ops))
     for times in context.times:
-        small = _small(context, times)
+        nanos_of_each = times.end_nanos - times.start_nanos
+        small = (nanos_of_each < SMALL_OP_NANOS) & (times.kinds == HOST) & context.works_in(times)
         nanos += times.window_nanos - times.busy_nanos(~small)
         n_small += int(small.sum())
         rows = times.rows[small]
-        by_op += np.bincount(rows, _micros(times)[small], minlength=len(by_op))
+        by_op += np.bincount(rows, nanos_of_each[small] / 1000, minlength=len(by_op))
     step = context.window_micros
     micros, count = nanos / 1000 / context.n_steps, round(n_small / context.n_steps)
     if count < MIN_EXECUTIONS or micros < WARNING_SHARE * step:
@@ -51,35 +50,17 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
         "step into one compiled function (tf.function(jit_compile=True), XLA), process more "
         "elements per op, or use ops that do the work of several."
     )
-    return [
-        Finding(
-            _RULE,
-            "critical" if share >= CRITICAL_SHARE else "warning",
-            message,
-            {
-                "small_execution_count": count,
-                "limit_micros": SMALL_OP_NANOS / 1000,
-                "small_op_share": share,
-                "small_op_micros": micros,
-                "step_micros": step,
-            },
-            context.heaviest_line(rows, by_op[rows]),
-            Gain(micros, "micros", "the time of a step in which no larger op runs"),
-            _LINK,
-        )
-    ]
-
-
-def _small(context: CheckContext, times: StepTimes) -> BoolArray:
-    """Short executions of ops on the host."""
-    small: BoolArray = times.end_nanos - times.start_nanos < SMALL_OP_NANOS
-    small &= times.kinds == HOST
-    return small & context.works_in(times)
-
-
-def _micros(times: StepTimes) -> Float64Array:
-    micros: Float64Array = (times.end_nanos - times.start_nanos) / 1000
-    return micros
+    evidence = {
+        "small_execution_count": count,
+        "limit_micros": SMALL_OP_NANOS / 1000,
+        "small_op_share": share,
+        "small_op_micros": micros,
+        "step_micros": step,
+    }
+    severity: Severity = "critical" if share >= CRITICAL_SHARE else "warning"
+    line = context.heaviest_line(rows, by_op[rows])
+    gain = Gain(micros, "micros", "the time of a step in which no larger op runs")
+    return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]
 
 
 def _largest_types(context: CheckContext, by_op: Float64Array) -> list[str]:

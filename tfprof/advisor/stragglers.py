@@ -14,16 +14,16 @@ from tfprof.profiles.model.executions import ACCELERATOR, HOST
 from tfprof.text.wording import share_text, time_text
 
 MIN_EXCESS = 0.2
-"""Busy so much longer than a typical device of its kind: beyond what varies from step to step."""
+"""Part by which it is busy longer than a typical device of its kind; less varies by chance."""
 
 MIN_EXCESS_MICROS = 100
 """Per step; less is noise."""
 
 MIN_STEP_SHARE = 0.5
-"""The part of the steps in which it must be so: a straggler is always the same one."""
+"""Part of the steps in which it must be late: a straggler is always the same device."""
 
 CRITICAL_EXCESS = 1.0
-"""Twice as long."""
+"""Twice as long as a typical device."""
 
 _RULE = "StragglerChecker"
 _GPU_LINK = "https://www.tensorflow.org/guide/gpu_performance_analysis"
@@ -42,7 +42,8 @@ def check_stragglers(context: CheckContext) -> list[Finding]:
     findings = []
     processors = sorted({processor for step in busy for processor in step})
     for processor in processors:
-        alike = [other for other in processors if _are_alike(processor, other)]
+        kind = (processor.job, processor.kind)
+        alike = [p for p in processors if p != processor and (p.job, p.kind) == kind]
         finding = _straggler(processor, alike, busy, "works")
         if finding is None:
             beside = [other for other in alike if other.task == processor.task]
@@ -50,10 +51,6 @@ def check_stragglers(context: CheckContext) -> list[Finding]:
         if finding is not None:
             findings.append(finding)
     return findings
-
-
-def _are_alike(one: Processor, other: Processor) -> bool:
-    return one != other and (one.job, one.kind) == (other.job, other.kind)
 
 
 def _by_step(context: CheckContext) -> tuple[list[PerDevice], list[PerDevice]]:
@@ -108,7 +105,7 @@ def _straggler(
     more = f" ({share_text(excess / usual)} more)" if usual > 0 else ""
     message = (
         f"{processor.label} {verb} {time_text(busy)} per step, a typical device of its kind "
-        f"{time_text(usual)}{more}; so it is in {sum(late)} of {len(late)} steps. Where devices "
+        f"{time_text(usual)}{more}; it is late in {sum(late)} of {len(late)} steps. Where devices "
         "wait for each other, all wait for it. Give it a fair share of the work, and see what "
         "else runs on it."
     )

@@ -7,8 +7,7 @@ import numpy as np
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import FLOAT32, HALF, element_type
 from tfprof.columns.columns import Int64Array
-from tfprof.columns.findings import Finding, Gain
-from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.columns.findings import Finding, Gain, Severity
 from tfprof.text.wording import plural, share_text, time_text
 
 MULTIPLE = 8
@@ -48,15 +47,31 @@ def check_tensor_cores(context: CheckContext) -> list[Finding]:
         elif dtype in HALF and not fits:
             misfits.append(row)
     findings = []
-    for rows, make in ((eligible, _eligible), (misfits, _misfit)):
+    kinds: tuple[tuple[list[int], Severity, str, str], ...] = (
+        (eligible, "warning", _ELIGIBLE, ", as the guide promises on such GPUs"),
+        (misfits, "info", _MISFIT, ""),
+    )
+    for rows, severity, advice, where in kinds:
         chosen = np.array(rows, np.int64)
         if kernels[chosen].sum() >= MIN_SHARE * total:
-            findings.append(make(context, chosen, kernels[chosen], total))
+            how = f"their time, were they {SPEEDUP} times as fast{where}"
+            findings.append(_finding(context, chosen, total, severity, advice, how))
     return findings
 
 
+_ELIGIBLE = (
+    f"in float32, whose sizes are multiples of {MULTIPLE}: tensor cores can work on them in 16 "
+    "bits, faster than in TF32 where the GPU has it. Use mixed precision "
+    "(tf.keras.mixed_precision, or tf.compat.v1.mixed_precision for graphs)."
+)
+_MISFIT = (
+    f"in 16 bits, whose sizes are no multiples of {MULTIPLE}: tensor cores are slow with them or "
+    "cannot be used. Pad channels, units, batch or vocabulary."
+)
+
+
 def _sizes(context: CheckContext, row: int) -> tuple[int, ...] | None:
-    """Sizes that must fit: of the matrices, or the channels; None if a shape is not known."""
+    """Sizes that must fit, of matrices or channels; None if a shape is not known."""
     shapes = context.facts.input_shapes
     dims = [shapes.dims[i] if i >= 0 else () for i in shapes.of(row)]
     type_name = context.type_of(row)
@@ -64,7 +79,8 @@ def _sizes(context: CheckContext, row: int) -> tuple[int, ...] | None:
         sizes = (*dims[0][-2:], *dims[1][-2:]) if len(dims) >= 2 else ()
         wanted = 4
     elif type_name in _FILTER_GRADIENTS:
-        axis = 1 if _is_channels_first(context, row) else -1
+        data_format = str(context.profile.ops.attrs_of(row).get("data_format", ""))
+        axis = 1 if data_format.startswith("NC") else -1
         known = len(dims) >= 3 and len(dims[0]) > 1 and len(dims[2]) > 1
         sizes = (dims[0][axis], dims[2][axis]) if known else ()
         wanted = 2
@@ -74,53 +90,25 @@ def _sizes(context: CheckContext, row: int) -> tuple[int, ...] | None:
     return sizes if len(sizes) == wanted and min(sizes) > 0 else None
 
 
-def _is_channels_first(context: CheckContext, row: int) -> bool:
-    return str(context.profile.ops.attrs_of(row).get("data_format", "")).startswith("NC")
-
-
-def _eligible(
-    context: CheckContext, rows: Int64Array, micros: Float64Array, total: float
+def _finding(
+    context: CheckContext, rows: Int64Array, total: float, severity: Severity, advice: str, how: str
 ) -> Finding:
+    micros = context.per_step("accelerator_exec_micros")[rows]
     spent = float(micros.sum())
+    products = plural(
+        len(rows), "matrix product or convolution", "matrix products and convolutions"
+    )
     message = (
         f"{share_text(spent / total)} of the GPU's time ({time_text(spent)} of {time_text(total)}) "
-        f"goes to {_products(rows)} in float32, whose sizes are multiples of {MULTIPLE}: tensor "
-        "cores can work on them in 16 bits, faster than in TF32 where the GPU has it. Use mixed "
-        "precision "
-        "(tf.keras.mixed_precision, or tf.compat.v1.mixed_precision for graphs)."
+        f"goes to {products} {advice}"
     )
-    gain = Gain(
-        spent * (1 - 1 / SPEEDUP),
-        "micros",
-        f"their time, were they {SPEEDUP} times as fast, as the guide promises on such GPUs",
-    )
-    line = context.heaviest_line(rows, micros)
-    return Finding(_RULE, "warning", message, _numbers(rows, spent, total), line, gain, _LINK)
-
-
-def _misfit(context: CheckContext, rows: Int64Array, micros: Float64Array, total: float) -> Finding:
-    spent = float(micros.sum())
-    message = (
-        f"{share_text(spent / total)} of the GPU's time ({time_text(spent)} of {time_text(total)}) "
-        f"goes to {_products(rows)} in 16 bits, whose sizes are no multiples of {MULTIPLE}: tensor "
-        "cores are slow with them or cannot be used. Pad channels, units, batch or vocabulary."
-    )
-    gain = Gain(
-        spent * (1 - 1 / SPEEDUP), "micros", f"their time, were they {SPEEDUP} times as fast"
-    )
-    line = context.heaviest_line(rows, micros)
-    return Finding(_RULE, "info", message, _numbers(rows, spent, total), line, gain, _LINK)
-
-
-def _products(rows: Int64Array) -> str:
-    return plural(len(rows), "matrix product or convolution", "matrix products and convolutions")
-
-
-def _numbers(rows: Int64Array, spent: float, total: float) -> dict[str, float]:
-    return {
+    evidence = {
         "op_count": len(rows),
         "op_micros": spent,
         "op_share": spent / total,
         "kernel_micros": total,
         "multiple_count": MULTIPLE,
     }
+    line = context.heaviest_line(rows, micros)
+    gain = Gain(spent * (1 - 1 / SPEEDUP), "micros", how)
+    return Finding(_RULE, severity, message, evidence, line, gain, _LINK)

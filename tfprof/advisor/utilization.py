@@ -22,7 +22,7 @@ def check_accelerator_utilization(context: CheckContext) -> list[Finding]:
             Finding(
                 _RULE,
                 "info",
-                "A GPU ran, but the run holds no kernel times, so nobody can tell how busy it was. "
+                "A GPU ran, but the run holds no kernel times, so its utilization is unknown. "
                 "TensorFlow records them where it may use CUPTI: see that its library is found, "
                 "and that users may read GPU performance counters.",
                 {},

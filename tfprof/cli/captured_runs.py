@@ -24,12 +24,7 @@ class CapturedRuns:
         self._read: dict[str | None, Run] = {}
 
     def run(self, name: str | None = None) -> Run:
-        """A run by its name; None is the latest.
-
-        Raises:
-            UsageError: There is no such run.
-            InputError: The run cannot be read.
-        """
+        """A run by its name; None is the latest. Errors are those of ``read_run``."""
         if name not in self._read:
             self._read[name] = read_run(self.paths, name)
         return self._read[name]

@@ -109,10 +109,7 @@ class Question:
     @property
     def details(self) -> dict[str, str | int]:
         """The chosen options that not every tool has, by name."""
-        details = {
-            "step": self.step, "program": self.program, "by": self.by, "node": self.node,
-            "width": self.width,
-        }  # fmt: skip
+        details = {name: getattr(self, name) for name in ("step", "program", "by", "node", "width")}
         return {name: value for name, value in details.items() if value is not None}
 
 
@@ -134,12 +131,7 @@ def only_captures(inputs: RunInputs) -> tuple[str, ...]:
 
 
 def open_captures(paths: Sequence[str], run: str | None) -> Run:
-    """Open a run; one that the shell's session has open is not read again.
-
-    Raises:
-        UsageError: There are no paths, or no such run.
-        InputError: The run cannot be read.
-    """
+    """As ``read_run``, but a run that the shell's session has open is not read again."""
     session = current_session()
     captures = None if session is None else session.captures
     if captures is not None and captures.paths == tuple(paths):

@@ -29,6 +29,8 @@ _MOST_SOURCES = 4
 _LARGE_BYTES = 1 << 24
 """From this size on, reading without the native reader is noticeably slow."""
 
+_FILE_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
+
 _ROLES: dict[Role, str] = {
     "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
     "checkpoint": "checkpoint",
@@ -65,13 +67,7 @@ class RunInputs:
     @property
     def options(self) -> dict[str, str | tuple[str, ...]]:
         """The options that name a file, by option name."""
-        options = {
-            "graph_path": self.graph_path,
-            "run_meta_path": self.run_meta_path,
-            "op_log_path": self.op_log_path,
-            "profile_path": self.profile_path,
-            "checkpoint_path": self.checkpoint_path,
-        }
+        options = {name: getattr(self, name) for name in _FILE_OPTIONS}
         return {name: value for name, value in options.items() if value}
 
     @property
@@ -158,7 +154,7 @@ def open_profiler(inputs: RunInputs) -> Profiler:
 
     Raises:
         UsageError: The options name no file, or files that do not fit together.
-        InputError: A file cannot be used.
+        InputError: A file cannot be read.
     """
     session = current_session()
     if session is not None and not inputs.is_named:
@@ -175,12 +171,7 @@ def open_profiler(inputs: RunInputs) -> Profiler:
 
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
-    """The profiler of files, in the mode that the options choose.
-
-    Raises:
-        UsageError: The files do not fit together.
-        InputError: A file cannot be used.
-    """
+    """The profiler of files, in the mode that the options choose; errors as ``open_profiler``."""
     from tfprof.profile_files import profiler_of
     from tfprof.wire.compiled import native
 

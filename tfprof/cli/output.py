@@ -144,6 +144,12 @@ class Target:
             sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
 
+    def write_packed(self, chunks: Iterable[bytes]) -> None:
+        """Write bytes piece by piece; a file is packed if its name says so."""
+        from tfprof.files.compressed_output import packed
+
+        self.write_chunks(packed(chunks, "" if self.path is None else self.path.name))
+
     def write(self, content: str) -> None:
         """Write a text as a whole or not at all; a file is packed if its name says so.
 
@@ -152,9 +158,7 @@ class Target:
             InputError: The target cannot be written.
         """
         if self.path is not None:
-            from tfprof.files.compressed_output import packed
-
-            self.write_chunks(packed([content.encode("utf-8", "backslashreplace")], self.path.name))
+            self.write_packed([content.encode("utf-8", "backslashreplace")])
             return
         with _writing_stdout():
             if self._wants_pages(content):

@@ -18,12 +18,11 @@ class Session:
 
     Args:
         open_profiler: Makes the profiler; called when it is first needed.
-        defaults: Values of options at the start, by name, as click takes them.
+        defaults: Values of options at the start, by name, as click takes them; ``set`` and
+            ``reset`` change them.
         captures: The captures with which the session was opened; None if there are none.
 
     Attributes:
-        defaults: Values of options that the user has set.
-        captures: The captures; None if there are none.
         shown_remarks: Remarks on the data that were shown already.
     """
 

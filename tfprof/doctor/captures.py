@@ -20,7 +20,7 @@ _STEP_STATS = {"step_num", "group_id", "step_name"}
 
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
 _DROPPED = "dropped_traces"
-_LONGER = "Profile a longer window, while steps are running."
+LONGER_WINDOW = "Profile a longer window, while steps are running."
 _TRACE_STEPS = 'with tf.profiler.experimental.Trace("train", step_num=step, _r=1):'
 _ON_THAT_MACHINE = "Run tfprof doctor on the machine that was profiled; it says why."
 
@@ -64,10 +64,9 @@ def _check_messages(space: XSpace) -> Iterator[Check]:
     """The errors and warnings that the profiler itself recorded."""
     for name, texts in (("errors", space.errors), ("warnings", space.warnings)):
         for text in dict.fromkeys(texts):
-            is_error = name == "errors"
             yield Check(
                 f"recorded {name}",
-                "error" if is_error else "warning",
+                "error" if name == "errors" else "warning",
                 f"the profiler recorded: {' '.join(text.split())}",
                 _ON_THAT_MACHINE if "cupti" in text.lower() else "",
             )
@@ -80,7 +79,7 @@ def _no_events(space: XSpace) -> Check:
         problem = f"XSpace whose {plural(len(space.planes), 'plane')} hold no lines"
     else:
         problem = "XSpace without a single event"
-    return Check("capture", "error", problem, _LONGER)
+    return Check("capture", "error", problem, LONGER_WINDOW)
 
 
 def _check_devices(space: XSpace, devices: Sequence[str], busy: Sequence[str]) -> Iterator[Check]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.doctor.environment import Environment
-from tfprof.doctor.facts import Facts
+from tfprof.doctor.facts import Facts, toolkit_folders
 from tfprof.doctor.report import Check, Status
 from tfprof.doctor.versions import major_of, release_of
 
@@ -62,16 +62,10 @@ def loadable(facts: Facts) -> list[Library]:
 def installed(facts: Facts) -> list[Library]:
     """Every libcupti in NVIDIA's usual folders, whether the loader finds it or not."""
     environment = facts.environment
-    homes = [environment.variables.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
-    homes += environment.names("/usr/local", "cuda*")
-    folders = [
-        f"{home.rstrip('/')}/{name}"
-        for home in dict.fromkeys(filter(None, homes))
-        for name in _TOOLKIT_FOLDERS
-    ]
     libraries = _in_wheels(environment)
-    for folder in folders:
-        libraries += _in_folder(environment.path(folder), folder, "CUDA toolkit")
+    for home in toolkit_folders(environment):
+        for folder in (f"{home.rstrip('/')}/{name}" for name in _TOOLKIT_FOLDERS):
+            libraries += _in_folder(environment.path(folder), folder, "CUDA toolkit")
     return libraries
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from tfprof.doctor.environment import Environment
 from tfprof.doctor.versions import Requirement, normalized, requirement_of
 
+TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
+"""Environment variables that name the folder of a CUDA toolkit."""
+
 TENSORFLOWS = (
     "tensorflow",
     "tensorflow-cpu",
@@ -177,6 +180,12 @@ def _gpus_of_nvidia_smi(environment: Environment) -> tuple[str, list[str], bool]
     if not rows:
         return "", [], False
     return rows[0][0], [row[2].strip() for row in rows], any(row[1] == "Enabled" for row in rows)
+
+
+def toolkit_folders(environment: Environment) -> list[str]:
+    """Folders in which CUDA toolkits may be, the named ones first; not all need to exist."""
+    named = [environment.variables.get(name, "") for name in TOOLKIT_VARIABLES]
+    return [*dict.fromkeys(filter(None, [*named, *environment.names("/usr/local", "cuda*")]))]
 
 
 def _on_bus(environment: Environment) -> int:

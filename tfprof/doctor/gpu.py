@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from tfprof.doctor.facts import Facts
+from tfprof.doctor.facts import TOOLKIT_VARIABLES, Facts, toolkit_folders
 from tfprof.doctor.report import Check
 from tfprof.doctor.versions import major_of
 
 _LEAST_DRIVERS = {11: 450, 12: 525, 13: 580}
 """First driver branch for each major release of CUDA (its release notes, minor compatibility)."""
 
-_TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 _RUNTIME_PACKAGES = ("nvidia-cuda-runtime", "nvidia-cuda-cupti", "nvidia-cudnn")
 
 
@@ -82,7 +81,7 @@ def check_toolkits(facts: Facts) -> Iterator[Check]:
     environment = facts.environment
     if not facts.gpus.driver:
         return
-    for variable in _TOOLKIT_VARIABLES:
+    for variable in TOOLKIT_VARIABLES:
         folder = environment.variables.get(variable)
         if folder and not environment.exists(folder):
             yield Check(
@@ -122,7 +121,11 @@ def check_runtime(facts: Facts) -> Iterator[Check]:
     ]
     if shown:
         yield Check("nvidia packages", "ok", ", ".join(shown))
-    elif facts.tensorflow and facts.tensorflow.is_cuda_build and not _toolkit_folders(facts):
+    elif (
+        facts.tensorflow
+        and facts.tensorflow.is_cuda_build
+        and not any(map(facts.environment.exists, toolkit_folders(facts.environment)))
+    ):
         yield Check(
             "nvidia packages",
             "warning",
@@ -130,13 +133,6 @@ def check_runtime(facts: Facts) -> Iterator[Check]:
             "Install TensorFlow with its CUDA packages, unless CUDA is in another folder.",
             "pip install 'tensorflow[and-cuda]'",
         )
-
-
-def _toolkit_folders(facts: Facts) -> list[str]:
-    environment = facts.environment
-    named = [environment.variables.get(variable, "") for variable in _TOOLKIT_VARIABLES]
-    folders = [*environment.names("/usr/local", "cuda*"), *filter(None, named)]
-    return [folder for folder in folders if environment.exists(folder)]
 
 
 def check_mig(facts: Facts) -> Iterator[Check]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from tfprof.doctor.captures import check_capture
+from tfprof.doctor.captures import LONGER_WINDOW, check_capture
 from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.events import check_events
 from tfprof.doctor.report import Area, Check, Status
@@ -37,7 +37,11 @@ _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.XSPACE: check_capture,
     Format.EVENTS: check_events,
 }
-_GRAPHS = (Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL)
+_RELATED = {
+    **dict.fromkeys((Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL), "graph"),
+    Format.RUN_METADATA: "run",
+    Format.OP_LOG: "op log",
+}
 _CAPTURE_SUFFIXES = (".xplane.pb", *(f".xplane.pb{packed}" for packed in PACKED_SUFFIXES))
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _PROFILES = Path("plugins", "profile")
@@ -48,37 +52,21 @@ _MAX_FILES = 200
 _MOST_NAMED = 5
 _SURE = 0.5
 """Least certainty of the format of a file that was found in a folder, not named."""
-_LONGER_WINDOW = "Profile a longer window, while steps are running."
 
 
-@dataclass(slots=True)
-class _Readable:
-    """Paths of the readable files, to check whether they belong together."""
-
-    graphs: list[str] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)
-    op_logs: list[str] = field(default_factory=list)
-
-    def add(self, format_: Format, path: str) -> None:
-        if format_ in _GRAPHS:
-            self.graphs.append(path)
-        elif format_ is Format.RUN_METADATA:
-            self.runs.append(path)
-        elif format_ is Format.OP_LOG:
-            self.op_logs.append(path)
+_Readable = dict[str, list[str]]
+"""Paths of the readable files by ``_RELATED``, to check whether they belong together."""
 
 
 def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
     """One area for each file, and one for all files together."""
-    readable = _Readable()
+    readable: _Readable = {}
     for path in paths:
         yield from _check_path(Path(path), readable)
-    related = bool(readable.graphs) + bool(readable.runs) + bool(readable.op_logs)
-    if related > 1:
-        graph = readable.graphs[0] if readable.graphs else None
-        op_log = readable.op_logs[0] if readable.op_logs else None
+    if len(readable) > 1:
+        graph, op_log = (readable.get(kind, [None])[0] for kind in ("graph", "op log"))
         try:
-            checks = tuple(check_together(graph, readable.runs, op_log))
+            checks = tuple(check_together(graph, readable.get("run", []), op_log))
         except InputError as error:
             checks = (Check("together", "error", str(error)),)
         if checks:
@@ -122,8 +110,9 @@ def _check_bytes(data: bytes, path: Path, readable: _Readable) -> Iterator[Check
     if check is not None:
         problems = list(check(data))
         yield from problems
-        if not any(problem.status == "error" for problem in problems):
-            readable.add(guess.format, str(path))
+        is_good = not any(problem.status == "error" for problem in problems)
+        if is_good and guess.format in _RELATED:
+            readable.setdefault(_RELATED[guess.format], []).append(str(path))
     elif guess.format is Format.CHECKPOINT:
         yield from check_checkpoint(path)
     elif guess.format is Format.EMPTY:
@@ -191,7 +180,7 @@ def _check_runs(home: Path, readable: _Readable) -> Iterator[Area]:
     full = [run for run in runs if _captures_of(run)]
     if not runs:
         nothing = "no run was captured here"
-        yield Area(str(home), (Check("runs", "error", nothing, _LONGER_WINDOW),))
+        yield Area(str(home), (Check("runs", "error", nothing, LONGER_WINDOW),))
         return
     checks = []
     if full:
@@ -221,7 +210,7 @@ def _empty_run(files: Sequence[Path]) -> Check:
             f"no capture (*.xplane.pb), only files computed from one, such as {files[0].name} "
             f"({plural(len(files), 'file')})",
         )
-    return Check("run", "error", "the run is empty: nothing was captured", _LONGER_WINDOW)
+    return Check("run", "error", "the run is empty: nothing was captured", LONGER_WINDOW)
 
 
 def _check_files(folder: Path, files: Sequence[Path], readable: _Readable) -> Iterator[Area]:

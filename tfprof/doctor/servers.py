@@ -32,11 +32,7 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[Check]:
-    """Check servers, all at once; results in the order of the addresses.
-
-    Raises:
-        UsageError: An address is not ``HOST:PORT``.
-    """
+    """Check servers, all at once; results in the order of the addresses."""
     with ThreadPoolExecutor(_MOST_AT_ONCE, "tfprof") as pool:
         answers = pool.map(lambda address: list(check_server(address, timeout_seconds)), addresses)
         for checks in answers:
@@ -44,11 +40,7 @@ def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[
 
 
 def check_server(address: str, timeout_seconds: float) -> Iterator[Check]:
-    """Check one server.
-
-    Raises:
-        UsageError: The address is not ``HOST:PORT``.
-    """
+    """Check one server; the errors are those of ``address_of``."""
     host, port = address_of(address)
     answer = probe(host, port, timeout_seconds)
     template = _ANSWERS[answer.kind]

@@ -180,16 +180,10 @@ class _Names:
         self._stats: dict[str, int] = {}
 
     def event_entry(self, name: str) -> Any:
-        number = self._events.setdefault(name, len(self._events) + 1)
-        entry = self._plane.event_metadata[number]
-        entry.id, entry.name = number, name
-        return entry
+        return _entry(self._plane.event_metadata, self._events, name)
 
     def _stat_key(self, name: str) -> int:
-        number = self._stats.setdefault(name, len(self._stats) + 1)
-        entry = self._plane.stat_metadata[number]
-        entry.id, entry.name = number, name
-        return number
+        return int(_entry(self._plane.stat_metadata, self._stats, name).id)
 
     def add_stats(self, rows: Any, stats: Mapping[str, Value]) -> None:
         for name, value in stats.items():
@@ -206,3 +200,10 @@ class _Names:
                 row.str_value = value
             elif isinstance(value, bytes):
                 row.bytes_value = value
+
+
+def _entry(metadata: Any, numbers: dict[str, int], name: str) -> Any:
+    number = numbers.setdefault(name, len(numbers) + 1)
+    entry = metadata[number]
+    entry.id, entry.name = number, name
+    return entry

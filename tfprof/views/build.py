@@ -37,14 +37,7 @@ _PARAMETERS = METRIC_ROW["parameters"]
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What a view is asked, and what it is answered from.
-
-    Attributes:
-        kind: Which view.
-        options: The options, without any ``auto``.
-        metrics: Metrics of the ops.
-        facts: Facts of the ops.
-    """
+    """A view to build, its options without any ``auto``, and the data of the ops."""
 
     kind: ViewKind
     options: ProfileOptions
@@ -98,7 +91,7 @@ class ViewBuilder:
             EmptyProfileError: The code view has no call stacks to show.
         """
         profile = self._profile
-        # First of all, as in the original, where a refused query fixes the structure, too.
+        # First, as in the original, where even a refused query fixes the structure.
         structure = self.structure(kind, classic=options.classic)
         if options.step >= 0 and options.step not in profile.steps.records:
             steps = " ".join(map(str, profile.steps.steps)) or "none"
@@ -128,10 +121,10 @@ class ViewBuilder:
         return self._tree_of_ops(structure, question)
 
     def structure(self, kind: ViewKind, *, classic: bool) -> Structure:
-        """What does not depend on the options, made once per state of the profile.
+        """The part of a view that does not depend on options, made once per state of the profile.
 
-        The original drops its structures only when a graph brings new ops: what arrives later
-        by other ways never shows in a view that was used before. Classic mode does the same.
+        The original drops its structures only when a graph brings new ops, so ops from other
+        sources never show in a view that was used before. Classic mode does the same.
         """
         profile = self._profile
         state: tuple[int, ...] = (profile.graph_version,)
@@ -152,7 +145,6 @@ class ViewBuilder:
         return build_code_tree(self._profile)
 
     def _facts(self, classic: bool) -> OpFacts:
-        """The facts of the ops, taken anew when the profile has changed."""
         state = (self._profile.version, classic)
         if self._kept_facts is None or self._kept_facts[0] != state:
             self._kept_facts = (state, OpFacts.from_profile(self._profile, classic=classic))
@@ -224,14 +216,7 @@ class ViewBuilder:
     def _grouped(
         self, question: _Question, rows: _GroupRows, groups: Groups, accounted: BoolArray
     ) -> ViewTree:
-        """A view of groups of ops.
-
-        Args:
-            question: What the view is asked.
-            rows: Its rows, the root first.
-            groups: The ops of each row below the root.
-            accounted: Whether some of them are accounted.
-        """
+        """A view of groups of ops; ``groups`` and ``accounted`` are of the rows below the root."""
         size = len(rows.names)
         return ViewTree(
             kind=question.kind,
@@ -254,7 +239,7 @@ class ViewBuilder:
 
 
 def _accounted_tree(tree: OpTree, question: _Question) -> Accounted:
-    """The tree with the numbers of its ops, and what of it counts."""
+    """The tree with the numbers of its ops, and which positions count."""
     options = question.options
     is_scope = question.kind == "scope"
     counts = question.facts.match_counts(options.account)

@@ -13,6 +13,7 @@ from tfprof.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.members import Groups
 from tfprof.views.roots import ROOT_NAME
+from tfprof.views.spans import spans_of
 
 GRADIENT_SUFFIX = " (gradient)"
 _NO_NODE = -1
@@ -91,8 +92,8 @@ class _Builder:
 def build_code_tree(profile: Profile) -> CodeTree:
     """Hang every op with a call stack under its lines.
 
-    Ops are taken in byte order of their names. Ops of a gradient go, after all others, under
-    the lines of the forward op, marked ``(gradient)``; their own lines lie inside TensorFlow.
+    Ops are taken in byte order of their names. Gradient ops come last, under the lines of the
+    forward op, marked ``(gradient)``; their own lines lie inside TensorFlow.
     """
     ops = profile.ops
     builder = _Builder(profile)
@@ -141,10 +142,8 @@ def forward_name(name: str) -> str:
 def _in_preorder(builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped: int) -> CodeTree:
     """Renumber nodes from order of creation to preorder; siblings keep their order."""
     parents = np.array(builder.parents[1:], np.int64)
-    offsets = np.zeros(len(parents) + 2, np.int64)
-    np.cumsum(np.bincount(parents, minlength=len(parents) + 1), out=offsets[1:])
-    below = np.argsort(parents, kind="stable") + 1
-    order, above = tree_walks.depth_first(offsets, below, np.zeros(1, np.int64))
+    children, offsets = spans_of(parents, len(parents) + 1)
+    order, above = tree_walks.depth_first(offsets, children + 1, np.zeros(1, np.int64))
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
     return CodeTree(

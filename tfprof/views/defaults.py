@@ -1,7 +1,7 @@
-"""What ``auto`` means: the order and the attributes that a profile can answer with.
+"""Resolves ``auto``: which order and which attributes a profile has numbers for.
 
-Where no order and no attributes are named, views show what was recorded, the largest first, without
-what never ran: see ``docs/adr/0022-views-sort-by-cost.md``. Given options are never changed.
+Without a chosen order and attributes, views show what was recorded, the largest first, without rows
+that never ran: see ``docs/adr/0022-views-sort-by-cost.md``. Given options are never changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfprof.profiles.model.profile import Profile
 from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS
 
 _FOR_READERS = ("stdout", "file", "none")
-"""Outputs whose rows people read; in drawings and timelines place and colour say what is large."""
+"""Outputs whose rows people read; drawings and timelines show size by place and colour."""
 
 _OF_RUNS = ("micros",)
 
@@ -23,17 +23,11 @@ _BY_COST = (
     "micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes", "residual_bytes",
     "output_bytes", "float_ops", "params",
 )  # fmt: skip
-"""What rows are sorted by: the first of these that is shown and known."""
+"""Rows are sorted by the first of these that is shown and known."""
 
 
 def settled(options: ProfileOptions, profile: Profile, metrics: Metrics) -> ProfileOptions:
-    """The options with every ``auto`` replaced by what the profile can answer with.
-
-    Args:
-        options: The options; classic mode has no ``auto`` any more.
-        profile: What was recorded.
-        metrics: Metrics of every op.
-    """
+    """The options with every ``auto`` replaced; ``metrics`` are those of every op."""
     values = dict(options.values)
     has_runs = bool(profile.steps.steps)
     if AUTO in values["select"]:
@@ -50,11 +44,9 @@ def settled(options: ProfileOptions, profile: Profile, metrics: Metrics) -> Prof
 
 
 def needs_float_ops(options: ProfileOptions, profile: Profile) -> bool:
-    """Whether the rows that these options ask for, or their order, depend on float operations.
+    """Whether the rows of a view, or their order, depend on float operations.
 
-    Args:
-        options: The options, before ``settled``.
-        profile: What was recorded.
+    The options are those before ``settled``.
     """
     select = options.values["select"]
     return (
@@ -66,7 +58,7 @@ def needs_float_ops(options: ProfileOptions, profile: Profile) -> bool:
 
 
 def idle_metrics(options: ProfileOptions) -> list[int]:
-    """Rows of metrics that are all 0 where there is nothing to show: runs, and what is shown."""
+    """Rows of the metrics that are all 0 for an idle node: runs, and the shown metrics."""
     shown = [METRIC_OF_ORDER[name] for name in options.select if name in METRIC_OF_ORDER]
     return [METRIC_ROW[metric] for metric in ("run_count", *shown)]
 

@@ -22,8 +22,8 @@ def within_bounds(
 ) -> BoolArray:
     """Which of some nodes pass every ``min_*`` option.
 
-    A negative bound on float operations has an effect in classic mode only: elsewhere they are
-    not counted for it.
+    A negative bound on float operations has an effect in classic mode only: other modes do not
+    count them for it.
 
     Args:
         options: The bounds.
@@ -48,16 +48,8 @@ def within_bounds(
     return passed
 
 
-def seen_at_work(options: ProfileOptions, numbers: Metrics) -> BoolArray:
-    """Which nodes ran or have something to show; all of them where the options do not ask.
-
-    Args:
-        options: ``hides_idle``, and what is shown.
-        numbers: What nodes are shown with.
-
-    Returns:
-        Shape (n,).
-    """
+def busy_nodes(options: ProfileOptions, numbers: Metrics) -> BoolArray:
+    """Nodes that ran or have a shown number, shape (n,); all nodes without ``hides_idle``."""
     busy = np.full(numbers.shape[1], not options.hides_idle)
     if options.hides_idle:
         for row in idle_metrics(options):

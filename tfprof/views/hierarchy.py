@@ -1,4 +1,4 @@
-"""What scope, graph and code view share: account a tree, choose what is shown, lay it out.
+"""Shared by scope, graph and code view: account a tree, choose the shown rows, lay them out.
 
 The original recurses node by node (``tfprof_scope.cc``, ``tfprof_graph.cc``, ``tfprof_code.cc``);
 here each rule is one step over whole columns in preorder, so depth costs nothing.
@@ -15,7 +15,7 @@ from tfprof.columns.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
-from tfprof.views.filtering import named_to_show, names_mask, seen_at_work, within_bounds
+from tfprof.views.filtering import busy_nodes, named_to_show, names_mask, within_bounds
 from tfprof.views.ordering import sort_keys
 
 _ROOT_DEPTH = 1
@@ -30,8 +30,8 @@ class Accounted:
         names: Name of each position, shape (n,).
         own: Own metrics of each position; 0 for the root.
         accounted: Positions that match ``account_type_regexes``, shape (n,).
-        kept: Positions that are part of the accounted tree; the others do not exist for any
-            later rule, and what is kept below them moves up.
+        kept: Positions that are part of the accounted tree. Later rules ignore the others, whose
+            kept descendants move up.
         contributes: Positions whose own metrics and definition go into totals.
         occurrence: Number of ops of a position for ordering, or None to order by name.
     """
@@ -87,7 +87,7 @@ def show(data: Accounted, options: ProfileOptions, *, by_code_line: bool = False
         passed = within_bounds(options, candidate, total, data.own, run_count)
     passed &= depth[candidate] <= options.max_depth
     passed &= named_to_show(options, data.names, candidate)
-    busy = seen_at_work(options, total)[candidate]
+    busy = busy_nodes(options, total)[candidate]
     n_idle = int((passed & ~busy).sum())
     passed &= busy
 
@@ -117,7 +117,7 @@ def _totals(data: Accounted, counted: BoolArray) -> Metrics:
 def _reached(
     data: Accounted, options: ProfileOptions, by_code_line: bool
 ) -> tuple[Int64Array, Int64Array]:
-    """Positions that the display comes to (root excluded), and the depth it gives them.
+    """Positions that can be displayed (without the root), and the depth of every position.
 
     Depth counts kept levels from the start node, which stands at depth 2.
     """

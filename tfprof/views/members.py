@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
+from tfprof.views.spans import expand_spans, spans_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,7 @@ class Groups:
     @classmethod
     def from_keys(cls, rows: Int64Array, keys: Int64Array, n_groups: int) -> Groups:
         """Group ``rows``, given in byte order of names, by their key (a group number)."""
-        order = np.argsort(keys, kind="stable")
-        offsets = np.zeros(n_groups + 1, np.int64)
-        np.cumsum(np.bincount(keys, minlength=n_groups), out=offsets[1:])
+        order, offsets = spans_of(keys, n_groups)
         return cls(offsets, rows[order])
 
     @property
@@ -35,11 +34,7 @@ class Groups:
         return np.diff(self.offsets)
 
     def only(self, counts: Int64Array) -> Groups:
-        """The groups without the ops whose count is 0.
-
-        Args:
-            counts: Count of each op of the op table.
-        """
+        """The groups without the ops whose count is 0; ``counts`` are of the op table."""
         keep = counts[self.rows] > 0
         kept_before = np.zeros(len(self.rows) + 1, np.int64)
         np.cumsum(keep, out=kept_before[1:])
@@ -47,18 +42,14 @@ class Groups:
 
     def take(self, groups: Int64Array) -> Groups:
         """The named groups, in the order given."""
-        sizes = self.sizes[groups]
-        offsets = np.zeros(len(groups) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Groups(offsets, self.rows[np.repeat(self.offsets[:-1][groups], sizes) + within])
+        places, _ = expand_spans(self.offsets, groups)
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[groups])])
+        return Groups(offsets, self.rows[places])
 
     def sums(self, values: Int64Array, counts: Int64Array) -> Int64Array:
         """Sum over each group of its ops' values, each taken ``counts`` times.
 
-        Args:
-            values: A value of each op of the op table.
-            counts: Count of each op of the op table.
+        Both are of the ops of the op table.
         """
         running = np.zeros(len(self.rows) + 1, np.int64)
         np.cumsum(values[self.rows] * counts[self.rows], out=running[1:])

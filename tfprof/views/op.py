@@ -11,7 +11,7 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import Metrics
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.filtering import named_to_show, seen_at_work, within_bounds
+from tfprof.views.filtering import busy_nodes, named_to_show, within_bounds
 from tfprof.views.members import Groups
 from tfprof.views.ordering import name_ranks, sort_keys
 
@@ -73,13 +73,14 @@ def show_op_types(
     keys = sort_keys(options.order_by, everything, names, own, occurrence)
     order = np.argsort(keys, kind="stable")
     order = order[accounted[order]]
-    busy = seen_at_work(options, own)[order]
+    busy = busy_nodes(options, own)[order]
     n_busy = int(busy.sum())
-    order = np.concatenate([order[busy], order[~busy]])  # totals count those that are not shown
+    order = np.concatenate([order[busy], order[~busy]])  # totals include hidden types
     total = own.map(lambda column: _suffix_sums(column[order]), len(order))
 
     listed = [names[group] for group in order.tolist()]
-    first = _first(options.start.mask(listed)) if _restricts(options) else 0
+    restricts = options.values["start_name_regexes"] and not options.start.everything
+    first = _first(options.start.mask(listed)) if restricts else 0
     stop = first + min(max(n_busy - first, 0), max(options.max_depth + 1, 0))
     stop = first + min(stop - first, _first(options.trim.mask(listed[first:stop])))
     walked = np.arange(first, stop)
@@ -95,10 +96,6 @@ def show_op_types(
         return np.concatenate([sums[:1] if len(sums) else [0], sums[rows]])
 
     return ShownOpTypes(order[shown], own.map(with_root, len(shown) + 1), len(order) - n_busy)
-
-
-def _restricts(options: ProfileOptions) -> bool:
-    return bool(options.values["start_name_regexes"]) and not options.start.everything
 
 
 def _first(mask: BoolArray) -> int:

@@ -43,10 +43,10 @@ def _none() -> Int64Array:
 
 @dataclass(frozen=True, repr=False)
 class ViewTree(ShownInNotebooks):
-    """What a view shows: one row per shown node in display order, the root first.
+    """A view: one row per shown node in display order, the root first.
 
-    It can be used like its root: ``name``, ``children``, ``to_rows()`` and the metrics
-    (``tree.total_exec_micros``) work on it as on every ``ViewNode``.
+    It can be used like its root: it has the ``name``, ``children``, ``to_rows()`` and metrics
+    (``tree.total_exec_micros``) of a ``ViewNode``.
 
     Attributes:
         kind: Which view.
@@ -69,8 +69,8 @@ class ViewTree(ShownInNotebooks):
         counts: How often each op counts (op and code view).
         positions: Position of each row in ``code``, shape (n,); code view.
         code: All lines, shown or not; code view.
-        is_empty: The profile holds nothing that this view could show.
-        n_idle: Rows that were left out because they never ran and have nothing to show.
+        is_empty: The profile has no ops for this view.
+        n_idle: Number of rows that were left out because they never ran.
         draw: Draws the view.
     """
 
@@ -118,7 +118,7 @@ class ViewTree(ShownInNotebooks):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a reader of the numbers should know."""
+        """Remarks on the data."""
         return self.profile.notices.as_tuple()
 
     @property
@@ -178,7 +178,7 @@ class ViewTree(ShownInNotebooks):
 
     @property
     def shows_values(self) -> bool:
-        """Whether it shows values of variables: selected, there are some, and rows are ops."""
+        """Whether it shows values of variables: they are selected and known, and rows are ops."""
         return (
             SELECT in self.options.select
             and self.kind in ("scope", "graph")
@@ -186,7 +186,7 @@ class ViewTree(ShownInNotebooks):
         )
 
     def value_of(self, row: int) -> VariableValue | None:
-        """The variable that has the name of a row, read once for each view; None without one.
+        """The variable with the name of a row, or None; each is read once for each view.
 
         Raises:
             InputError: It cannot be read.
@@ -201,7 +201,6 @@ class ViewTree(ShownInNotebooks):
 
     @cached_property
     def _values(self) -> dict[str, VariableValue | None]:
-        """Values that were read, by name."""
         return {}
 
     def to_rows(self) -> list[Row]:
@@ -292,7 +291,7 @@ class ViewNode:
 
 
 def view_kind(cmd: str) -> ViewKind:
-    """The view that a command means.
+    """The view that a command names.
 
     Raises:
         UsageError: There is none.

@@ -1,4 +1,4 @@
-"""``Session``: a profile that grows, and everything that is asked of it, under one lock."""
+"""``Session``: a profile that grows, and its views, under one lock."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 class Session:
     """The one owner of a profile, of the graph and the runs that feed it, and of its views.
 
-    What changes is in three states:
+    Three parts of the profile may lag behind:
 
-    * the graph is read, or behind (a live graph has new ops);
-    * its call stacks are read, or behind, which matters to the code view and to saved profiles;
-    * float operations are uncounted, or counted for this state of the graph, shapes and runs.
+    * the ops, if a live graph has new ones;
+    * the call stacks, which the code view and saved profiles need;
+    * the float operations, which are counted for one state of the graph, shapes and runs.
 
-    Each question brings the profile to the states that it needs, and no further. A view that
-    shows float operations gets a profile that has them counted. Another view may still be asked
-    for them: they are counted then, or at the latest before the profile changes.
+    Each method updates the parts that it needs, and no others. A view that shows float operations
+    gets a profile with counted ones. For another view they are counted when they are first read,
+    or at the latest before the profile changes.
 
     Args:
         profile: The profile, empty or read from somewhere.
@@ -109,7 +109,7 @@ class Session:
         return self.profile.has_traces or self._source.is_live
 
     def complete(self) -> Profile:
-        """The profile with everything there is to know: new ops, call stacks, float operations."""
+        """The profile with all parts updated: ops, call stacks and float operations."""
         with self.lock:
             self._read_graph()
             self._source.add_traces()
@@ -117,7 +117,7 @@ class Session:
             return self.profile
 
     def seen_program(self, *, static: bool) -> SeenProgram:
-        """The graph with its functions, and what runs have shown, as ``flops`` asks for it."""
+        """The graph with its functions, and what the runs showed, for ``flops``."""
         with self.lock:
             self._read_graph()
             program, profile = self._source.program(), self.profile
@@ -133,7 +133,7 @@ class Session:
         self._source.update()
 
     def _before_change(self) -> None:
-        """Count for the views that are still held: their numbers are those of this state."""
+        """Count for the views still in use, whose numbers are those of the present state."""
         for column in list(self._uncounted):
             column()
         self._uncounted.clear()

@@ -1,4 +1,4 @@
-"""Values of variables that a view is asked for and cannot show."""
+"""Notes that a view has no row for the selected values of variables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,7 @@ SELECT = "tensor_value"
 
 
 def note_strange_values(profile: Profile, options: ProfileOptions, names: Sequence[str]) -> None:
-    """Remark that values are wanted, and no row that a view can have is of such a variable.
-
-    Args:
-        profile: Gets a notice.
-        options: The options of the view.
-        names: Names of all rows, shown or not.
-    """
+    """Add a notice if values are selected, but no row, shown or not, is a variable with values."""
     source = profile.variable_values
     if options.classic or source is None or SELECT not in options.select:
         return

@@ -144,7 +144,7 @@ def test_of_many_arrows_those_without_another_way_stay() -> None:
     assert all((f"x{i}", f"x{i + 1}") in found for i in range(layers - 1))
     assert len(found) == 40
     total = layers * (layers - 1) // 2
-    assert f"{total - 40} narrow arrows, past which others lead, are left out" in drawing.title
+    assert f"{total - 40} narrow arrows are left out; others connect these boxes" in drawing.title
 
 
 # Scope view

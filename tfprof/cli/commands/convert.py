@@ -38,9 +38,7 @@ def run(to: str | None, constants: bool, **params: Any) -> None:
         if target.path is None and is_text:
             target.write(content.decode())
             return
-        from tfprof.files.compressed_output import packed
-
-        target.write_chunks(packed([content], name))
+        target.write_packed([content])
     if target.path is not None:
         note(f"{target.path}: {what}")
 

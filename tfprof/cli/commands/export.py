@@ -46,9 +46,7 @@ def run(table: str, names: bool, **params: Any) -> None:
 def _write(chunks: Iterable[bytes], target: Target) -> None:
     """Write piece by piece, as a table may be larger than memory."""
     if target.path is not None:
-        from tfprof.files.compressed_output import packed
-
-        target.write_chunks(packed(chunks, target.path.name))
+        target.write_packed(chunks)
         return
     for chunk in chunks:
         text = chunk.decode()

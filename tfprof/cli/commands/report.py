@@ -10,9 +10,9 @@ from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.sites import SiteInputs, open_site, site_options
-from tfprof.cli.spelling import split_list
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import as_params
+from tfprof.options.lists import split_list
 from tfprof.text.units import human_memory, some
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import (
@@ -48,24 +47,18 @@ def _by_device(inputs: RunInputs, step: int, path: str) -> Iterator[OutputFile]:
     from tfprof.files.compressed_output import packed
     from tfprof.views.write.client_timeline import Timeline
     from tfprof.views.write.outputs import OutputFile
+    from tfprof.views.write.view_timeline.outputs import path_of_step
 
     runs = files_of_devices(inputs).runs
     if step >= 0:
         runs = {step: run_of_step(runs, step)}
     for number, file in runs.items():
-        place = _with_step(path, number) if len(runs) > 1 else path
+        place = path_of_step(path, number) if len(runs) > 1 else path
         timeline = Timeline(file.load().data)
         analysis = timeline.analyze_step_stats(show_memory=True)
         text = analysis.chrome_trace.format_to_string(pretty=False)
         hint = f"{place}: open it in chrome://tracing or Perfetto\n"
         yield OutputFile(place, packed([text.encode()], place), after=hint)
-
-
-def _with_step(path: str, step: int) -> str:
-    """``trace_3.json.gz`` for ``trace.json.gz``."""
-    place = Path(path)
-    endings = "".join(place.suffixes[-2:] if place.suffix == ".gz" else place.suffixes[-1:])
-    return str(place.with_name(f"{place.name.removesuffix(endings)}_{step}{endings}"))
 
 
 command = Command(

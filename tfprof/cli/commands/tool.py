@@ -126,12 +126,9 @@ TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What to show of a result.
+    """What to show of a result: one table or ``ALL_TABLES``, and ``top`` rows (0: all) of each.
 
-    Attributes:
-        form: The format.
-        table: One table, ``ALL_TABLES``, or None for the default of the format.
-        top: Rows of each table; 0 is all, None the default of the format.
+    None is the default of the format.
     """
 
     form: str | None

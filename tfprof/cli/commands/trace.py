@@ -30,9 +30,7 @@ def run(**params: Any) -> None:
     if target.path is None:
         target.write("".join(chunk.decode() for chunk in chunks))
         return
-    from tfprof.files.compressed_output import packed
-
-    target.write_chunks(packed(chunks, target.path.name))
+    target.write_packed(chunks)
     note(f"{target.path}: open it in chrome://tracing or Perfetto")
 
 

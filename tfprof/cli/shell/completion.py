@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from tfprof.cli.invocation import classify
 from tfprof.cli.shell.line import last_word, quoted
 from tfprof.cli.spelling import FALSE_WORDS, TRUE_WORDS, Flag, key_of
+
+if TYPE_CHECKING:
+    from tfprof.cli.shell.words import ProfileWords
 
 MOST_SUGGESTIONS = 200
 """Nobody reads more than this."""
@@ -114,43 +117,6 @@ class CommandFacts:
     most: int | None = None
 
 
-class Words(Protocol):
-    """Words by prefix."""
-
-    def starting_with(self, prefix: str) -> Iterator[str]:
-        """Words that start with a prefix."""
-
-    def next_levels(self, prefix: str) -> Iterator[str]:
-        """The same, cut at the next slash."""
-
-    def containing(self, part: str) -> Iterator[str]:
-        """Ends of the words that contain a text, from that text on."""
-
-
-class KnownWords(Protocol):
-    """Words of a profile."""
-
-    @property
-    def names(self) -> Words:
-        """Names of ops."""
-
-    @property
-    def segments(self) -> Words:
-        """Parts of names between slashes."""
-
-    @property
-    def types(self) -> Words:
-        """Op types, devices and other types."""
-
-    @property
-    def lines(self) -> Words:
-        """Python lines."""
-
-    @property
-    def steps(self) -> Sequence[int]:
-        """Steps."""
-
-
 @dataclass(frozen=True, slots=True)
 class Completer:
     """Completes lines.
@@ -164,7 +130,7 @@ class Completer:
 
     commands: Mapping[str, str]
     facts_of: Callable[[str], CommandFacts]
-    words: KnownWords | None
+    words: ProfileWords | None
     files: Callable[[str], Iterable[str]]
 
     def complete(self, text: str) -> list[Suggestion]:
@@ -311,7 +277,7 @@ def _outputs(option: OptionFacts, typed: str, head: str) -> Iterator[Offer]:
 
 
 def _regexes(
-    known: KnownWords, option: OptionFacts, command: CommandFacts, typed: str
+    known: ProfileWords, option: OptionFacts, command: CommandFacts, typed: str
 ) -> Iterator[str]:
     """Regexes for the names that begin with the typed text, or contain it after ``.*``."""
     anywhere = typed.startswith(".*")

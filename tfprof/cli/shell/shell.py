@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tfprof.cli.output import Target, deliver_quietly, note
+from tfprof.cli.program import EXIT_INTERRUPTED
 from tfprof.cli.session import Session
 from tfprof.cli.shell.completion import CommandFacts, Completer
 from tfprof.cli.shell.facts import facts_of
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from tfprof.cli.captured_runs import CapturedRuns
     from tfprof.profiler import Profiler
     from tfprof.profiles.model.profile import Profile
-
-EXIT_INTERRUPTED = 130
 
 Find = Callable[[str], click.Command | None]
 
@@ -234,11 +233,6 @@ class Shell:
         self._show(formatter.getvalue().lstrip("\n"))
 
     def _known(self, name: str) -> click.Command:
-        """A command by its name.
-
-        Raises:
-            UsageError: There is no such command.
-        """
         command: click.Command | None = set_command() if name == "set" else None
         if command is None and name in self._commands:
             command = self._find(name)

@@ -1,7 +1,6 @@
 """Views for people at a terminal: op types as a table, the other views as trees with columns.
 
-The numbers are those of the text report; only the layout is free. What a dash means is said in
-``view_rows``.
+The numbers equal those of the text report. ``view_rows`` explains the dashes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class ViewTable:
         tree: The view.
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         glyphs: What to draw with.
-        hint: Where rows were left out, say how to see them.
+        hint: Say below how to see rows that were left out.
         own: Show own costs of the rows of a tree, where there is room.
     """
 
@@ -71,7 +70,7 @@ class _Builder:
         columns = [self._names()]
         leave_out = 0
         for numbers in self.view.numbers():
-            # How many are defined stays as long as the number of runs before it.
+            # The number of definitions is left out together with the number of runs before it.
             leave_out -= 2 if numbers.metric is None else 0
             columns += self._numbers(numbers, leave_out)
             leave_out += 2
@@ -84,7 +83,7 @@ class _Builder:
         return Grid(columns, self.glyphs, strong_rows=last, rule_before=last)
 
     def remarks(self, left_out: Sequence[str]) -> Iterator[str]:
-        """What the reader does not see, and how to see it."""
+        """What is left out, and how to see it."""
         yield from self.view.remarks()
         if left_out:
             yield f"no room for: {', '.join(left_out)}. Widen the terminal or select less"
@@ -115,7 +114,7 @@ class _Builder:
 
     def _shares(self, numbers: Numbers) -> list[Column]:
         values = [numbers.values[place] or 0 for place in self.places]
-        # Of a list the largest bar is full; a tree's root is the whole anyway.
+        # The longest bar is full: the largest row of a list, or the root of a tree.
         longest = numbers.whole
         if self.view.is_list:
             longest = max(values[:-1], default=longest)

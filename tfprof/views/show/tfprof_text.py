@@ -73,17 +73,17 @@ _MISSING_STREAM = (
 
 
 def render_report(tree: ViewTree) -> str:
-    """What goes into a file: the explanations, and the report from ``Profile:`` on."""
+    """The text of a file: the explanations, and the report from ``Profile:`` on."""
     return f"{_explanations(tree)}Profile:\n{render_body(tree)}"
 
 
 def render_stdout(tree: ViewTree) -> str:
-    """What goes to stdout: the options, the report, and the lines around them."""
+    """The text on stdout: the options, the report, and the lines around them."""
     return render_envelope(tree.options, render_report(tree))
 
 
 def render_envelope(options: ProfileOptions, report: str) -> str:
-    """The options, then a report; the original prints this around no report, too."""
+    """The options, then a report, which is empty if the original refuses the view."""
     return (
         f"\n=========================Options=============================\n"
         f"{render_options(options)}"
@@ -126,17 +126,11 @@ def render_options(options: ProfileOptions) -> str:
 
 def render_body(tree: ViewTree) -> str:
     """The legend and one line per shown node."""
-    if tree.kind in ("scope", "graph"):
-        occurrence = "op count (run|defined)"
-        legend = _legend(tree.options.select, numbers_first=True, occurrence=occurrence)
-        return legend + _tree_text(tree)
-    occurrence = "op occurrence (run|defined)"
-    legend = _legend(tree.options.select, numbers_first=False, occurrence=occurrence)
-    if tree.kind == "op":
-        if tree.is_empty:
-            return "".join(_op_lines(tree, range(1)))
-        return legend + "".join(_op_lines(tree, range(1, len(tree))))
-    return legend + _code_text(tree)
+    if tree.kind != "op":
+        return _legend(tree) + (_code_text(tree) if tree.kind == "code" else _tree_text(tree))
+    if tree.is_empty:
+        return "".join(_op_lines(tree, range(1)))
+    return _legend(tree) + "".join(_op_lines(tree, range(1, len(tree))))
 
 
 def _explanations(tree: ViewTree) -> str:
@@ -192,17 +186,18 @@ def _selected_memory(select: tuple[str, ...]) -> list[tuple[str, str]]:
     return [_MEMORY[name] for name in _MEMORY if name in select]
 
 
-def _legend(select: tuple[str, ...], *, numbers_first: bool, occurrence: str) -> str:
+def _legend(tree: ViewTree) -> str:
     """The line above the report: the selected columns in their fixed order."""
+    select, is_of_ops = tree.options.select, tree.kind in ("scope", "graph")
     numbers = {"params": "# parameters", "float_ops": "# float_ops"}
     parts = [legend for _, legend in _selected_memory(select)]
     parts += [_TIME_LEGENDS[metric] for metric in _time_metrics(select)]
     counted = [legend for name, legend in numbers.items() if name in select]
-    parts = counted + parts if numbers_first else parts + counted
+    parts = counted + parts if is_of_ops else parts + counted
     rest = {
         "device": "assigned devices",
         "op_types": "op types",
-        "occurrence": occurrence,
+        "occurrence": f"op {'count' if is_of_ops else 'occurrence'} (run|defined)",
         "input_shapes": "input shapes",
     }
     parts += [legend for name, legend in rest.items() if name in select]

@@ -23,7 +23,7 @@ from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import Line, Numbers, ViewRows
 
 MAX_GUIDES = 12
-"""Levels of guides; deeper lines stand at the last of them and say how deep they are."""
+"""Levels of guides; deeper lines stand at the last level, with their depth as a number."""
 
 _INDENT = 4
 _NAME_COLUMN = 72
@@ -78,7 +78,7 @@ def view_outline(
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """Lines in pieces, and what the reader does not see."""
+    """Lines in pieces, and the remarks below them."""
 
     lines: list[list[Piece]]
     remarks: list[str]
@@ -129,7 +129,7 @@ def _stripped(pieces: list[Piece]) -> list[Piece]:
 
 
 def _guides(lines: Sequence[Line], glyphs: Glyphs, most: int) -> list[str]:
-    """What stands before each name; deeper than ``most`` levels that is how deep it is."""
+    """The guide before each name; below ``most`` levels, the depth as a number."""
     rule, bar = glyphs.rule * 2, glyphs.line.rstrip()
     branch, last_branch = ((g.rstrip() + rule)[:3] for g in (glyphs.branch, glyphs.last_branch))
     marks = Guides(
@@ -216,7 +216,7 @@ def _shares(numbers: Numbers, leave_out: int) -> _Column:
 
 
 def _own(numbers: Numbers) -> list[_Column]:
-    """What lines cost without those below them, where that is another number and not nothing."""
+    """Own costs, where they are not 0 and differ from the total."""
     texts = [
         f"own {text}" if own and own != value else ""
         for text, own, value in zip(numbers.own, numbers.own_values, numbers.values, strict=True)

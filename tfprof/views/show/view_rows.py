@@ -1,8 +1,8 @@
-"""The lines that a view shows: which ones, how they hang together, and their numbers as text.
+"""The lines of a view: which rows are shown, their parents, and their numbers as text.
 
-Outlines and pages lay out what they find here, so they agree in what they show. A dash means "not
-measured": the op never ran, or its float operations are not known; ``n/a`` means that the profile
-does not hold the metric at all.
+Tables, outlines and pages lay out these lines, so they agree. A dash means "not measured": the op
+never ran, or its float operations are not known; ``n/a`` means that the profile does not hold the
+metric at all.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Line:
         row: Row in the view, or ``OTHERS``.
         parent: Line of the parent, -1 for the first.
         depth: Levels below the root.
-        name: What to call it below its parent.
+        name: Its name below its parent.
         full_name: Its whole name.
-        left_out: How many of its children are not shown.
+        left_out: Number of its children that are not shown.
     """
 
     row: int
@@ -58,13 +58,13 @@ class Numbers:
     """One attribute of all lines.
 
     Attributes:
-        title: What it is.
+        title: Its name.
         colour: Of its bars.
         values: Total of each line and all below it; None if it is not known.
         texts: The same as text.
         own: Own cost of each line, as text; empty where there is none.
         own_values: The same as numbers.
-        whole: What shares are shares of.
+        whole: The total that shares refer to.
         metric: The metric; None for the number of ops.
     """
 
@@ -78,7 +78,7 @@ class Numbers:
     metric: Metric | None = None
 
     def share(self, line: int) -> float | None:
-        """Part of the whole, 0 to 1, where that means something."""
+        """Part of the whole, 0 to 1; None if the value is unknown or not within the whole."""
         return self._part(self.values[line])
 
     def own_share(self, line: int) -> float | None:
@@ -146,7 +146,7 @@ class ViewRows:
         return np.zeros(0, np.int64) if is_sum else ops_of_row(self.tree, line.row)
 
     def remarks(self) -> Iterator[str]:
-        """What a table does not show."""
+        """Remarks below a table: the rows left out, and the hints."""
         by = f"those with the largest {self.primary.title}" if self.primary else "the first"
         shown = len(self.tree) - self.n_left_out
         if self.n_left_out and self.is_list:
@@ -162,9 +162,14 @@ class ViewRows:
         yield from self.hints()
 
     def hints(self) -> Iterator[str]:
-        """What no report shows."""
-        if len(self.tree) == 1 and (filters := [*self._filters()]):
-            yield f"no row is left by {', '.join(filters)}"
+        """Remarks for every kind of report."""
+        hiding = [
+            f"--{name}"
+            for name, _ in options_that_are_set(self.tree)
+            if name.startswith("min_") or name.endswith("_regexes")
+        ]
+        if len(self.tree) == 1 and hiding:
+            yield f"no row is left by {', '.join(hiding)}"
         if self._is_cut() and self._cuts_the_largest():
             yield (
                 f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
@@ -174,19 +179,13 @@ class ViewRows:
         if not self.has_runs and any(metric.needs_run for metric in self.metrics):
             yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
 
-    def _filters(self) -> Iterator[str]:
-        """Options that are set and hide rows."""
-        for name, _ in options_that_are_set(self.tree):
-            if name.startswith("min_") or name.endswith("_regexes"):
-                yield f"--{name}"
-
     def _is_cut(self) -> bool:
         """Whether a list ends where the depth cuts it."""
         is_whole = self.is_list and not self.n_left_out
         return is_whole and len(self.tree) - 2 == self.tree.options.max_depth
 
     def _cuts_the_largest(self) -> bool:
-        """Whether most comes after the end of a list by name."""
+        """Whether the rows cut off a list by name hold most of the total."""
         if self.primary is None or self.tree.options.order_by != "name":
             return False
         shown = int(self.weights()[1:].sum())
@@ -200,7 +199,7 @@ class ViewRows:
         return next(iter(ordered or known), None)
 
     def weights(self) -> Int64Array:
-        """What rows are chosen by, shape (n,)."""
+        """The numbers by which rows are chosen, shape (n,)."""
         if self.primary is None:
             return np.zeros(len(self.tree), np.int64)
         source = self.tree.own if self.is_list else self.tree.total
@@ -270,7 +269,7 @@ class ViewRows:
         return len(self.tree.children_of(row)) - shown_children[row] if self.n_left_out else 0
 
     def _short_name(self, row: int, parent: int) -> str:
-        """The name without what its place says already."""
+        """The name without that of its parent scope."""
         name = self.tree.names[row]
         if self.tree.kind == "scope":
             name = name.removeprefix(f"{self.tree.names[parent]}/")
@@ -320,7 +319,7 @@ class ViewRows:
 
 
 def about_idle(tree: ViewTree) -> Iterator[str]:
-    """How many rows are not there because they never ran, and how to see them."""
+    """How many rows are left out because they never ran, and how to see them."""
     if tree.n_idle:
         what = "op type" if tree.kind == "op" else "row"
         are = "that never ran is" if tree.n_idle == 1 else "that never ran are"

@@ -1,4 +1,4 @@
-"""What is known of the ops of a row besides numbers, as short text."""
+"""Devices, types, shapes and values of the ops of a row, as short text."""
 
 from __future__ import annotations
 

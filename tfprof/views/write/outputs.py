@@ -1,4 +1,4 @@
-"""The files that a view writes, by its ``output`` option, and what is said about them."""
+"""The files that a view writes, by its ``output`` option, and the messages about them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class OutputFile:
     Attributes:
         path: Where.
         chunks: The content, made while it is written.
-        before: What to tell the user before it is written.
-        after: What to tell once it is.
+        before: Message for the user before it is written.
+        after: Message after it was written.
     """
 
     path: str

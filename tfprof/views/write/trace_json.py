@@ -11,7 +11,7 @@ EVENTS_PER_CHUNK: Final = 1 << 14
 
 
 _PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
-"""What stands for itself in a JSON string."""
+"""Characters that are not escaped in a JSON string."""
 
 
 def escaped(texts: Sequence[str]) -> list[str]:
@@ -54,14 +54,7 @@ def classic_process_event(pid: int, name: str) -> str:
 def trace_chunks(
     head: str, batches: Iterable[Sequence[str]], tail: str, separator: str = ","
 ) -> Iterator[bytes]:
-    """A trace as bytes.
-
-    Args:
-        head: What stands before the first event.
-        batches: Texts of events, some at a time.
-        tail: What stands behind the last event.
-        separator: What stands between two events.
-    """
+    """A trace as bytes: ``head``, the texts of events with separators between them, ``tail``."""
     before = head
     for events in batches:
         if events:

@@ -12,9 +12,9 @@ from tfprof.views.show.drawing.weights import Weights
 
 
 def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawing, Flows]:
-    """Draw the heaviest lines of a code view; each says how many of its callees are not there.
+    """Draw the heaviest lines of a code view, each with the number of its callees left out.
 
-    A line is never heavier than its caller, so the callers of all lines are there.
+    A line is never heavier than its caller, so the callers of all drawn lines are drawn, too.
     """
     order = np.lexsort((np.arange(len(tree)), tree.depth, -weights.total))
     drawn = np.sort(order[order > 0][:max_nodes]).tolist()
@@ -43,7 +43,7 @@ def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawin
 
 
 def _not_in_callees(tree: ViewTree, weights: Weights, drawn: list[int]) -> dict[int, int]:
-    """What lines cost without the callees that are drawn: where in the drawing the cost is."""
+    """The cost of each drawn line without its drawn callees."""
     here = {row: int(weights.total[row]) for row in drawn}
     for row in drawn:
         caller = int(tree.parent[row])
@@ -59,7 +59,7 @@ def _values(weights: Weights, own: int, total: int) -> list[str]:
 
 
 def _rest(tree: ViewTree, weights: Weights, row: int, drawn: dict[int, int]) -> list[str]:
-    """What to say of the callees of a line that are not drawn."""
+    """A line about the callees that are not drawn; none if all are."""
     rest = [child for child in tree.children_of(row) if child not in drawn]
     if not rest:
         return []

@@ -40,7 +40,7 @@ class DrawnFile:
     """A drawing, ready to be written.
 
     Attributes:
-        path: Where to; not always where it was asked for.
+        path: The file to write; a ``.dot`` file if no picture could be made.
         content: The content.
         message: A line for the user, or empty.
     """
@@ -101,7 +101,7 @@ def draw_to_file(
 
 
 def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
-    """Make a picture of a DOT file, such as XLA's dumps of HLO graphs; ``.gz`` is unpacked.
+    """Draw a DOT file, such as XLA's dumps of HLO graphs; ``.gz`` is unpacked.
 
     Args:
         path: The file.
@@ -137,12 +137,7 @@ def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
 
 
 def _picture(text: bytes, kind: str) -> bytes:
-    """What ``dot`` makes of a DOT text.
-
-    Raises:
-        _NoProgramError: It is not there.
-        _NoPictureError: It failed.
-    """
+    """The picture that ``dot`` makes of a DOT text."""
     program = shutil.which("dot")
     if program is None:
         raise _NoProgramError(f"the program 'dot' is not installed; {_INSTALL}")

@@ -33,7 +33,7 @@ Pair = tuple[int, int]
 
 @dataclass(slots=True)
 class _Flow:
-    """What flows from one part to another: its tensors, each counted once."""
+    """The tensors that flow from one part to another, each counted once."""
 
     tensors: list[tuple[int, int]]
     sizes: list[int]
@@ -45,7 +45,7 @@ class Flows:
 
     Attributes:
         edges: The edges.
-        measure: What their widths mean, empty if nothing.
+        measure: What their widths mean; empty if nothing.
         n_left_out: Narrow edges that were left out.
     """
 
@@ -57,8 +57,8 @@ class Flows:
 def flows_between(profile: Profile, part_of_op: Int64Array, step: int) -> Flows:
     """Edges between parts.
 
-    Data flow through ops that are in no part makes an edge of its own kind, unless other edges
-    lead the same way.
+    Data flow through ops in no part is an edge of its own kind, unless other edges connect the
+    same parts.
 
     Args:
         profile: The profile.
@@ -87,7 +87,7 @@ def flows_between(profile: Profile, part_of_op: Int64Array, step: int) -> Flows:
 
 
 def _thinned(edges: list[Edge], n_parts: int) -> list[Edge]:
-    """The edges, without narrow ones whose way others lead, too; order is kept."""
+    """The edges without the narrowest of those that other paths replace, in their order."""
     room = max(_ROOM_FOR_EDGES, int(_EDGES_PER_PART * n_parts))
     needed = _without_shortcuts({(edge.tail, edge.head) for edge in edges})
     by_width = sorted(
@@ -137,8 +137,8 @@ def _data_edges(
         profile: The profile.
         data: What flows between the parts.
         in_bytes: Sizes are bytes, else elements.
-        largest: The largest tensor that a drawn part puts out, wherever it goes: where all the
-            large ones go to what is not drawn, the arrow of a small one is no wide one.
+        largest: The largest output of the drawn parts. Widths are relative to it, so that small
+            tensors have narrow arrows even if all large ones go to ops that are not drawn.
     """
     sums = {
         pair: sum(size for size in flow.sizes if size != UNKNOWN) for pair, flow in data.items()
@@ -161,29 +161,14 @@ def _data_edges(
 
 
 def _through(profile: Profile, part_of_op: Int64Array) -> set[Pair]:
-    """Pairs of parts with data flow from one to the other through ops in no part.
-
-    Each op in no part gets the set of parts that lead to it, as the bits of a number.
-    """
+    """Pairs of parts with data flow from one to the other through ops in no part."""
     ops = profile.ops
     offsets = ops.input_offsets().tolist()
     flowing = np.where(ops.input_ports >= 0, ops.input_rows(), -1).tolist()
     inputs = [[row for row in flowing[first:stop] if row >= 0] for first, stop in pairwise(offsets)]
     parts = part_of_op.tolist()
-    reaching = [0] * len(parts)
-    order = _inputs_first(inputs)
-    changed = True
-    while changed:  # once, and more often only if there are loops
-        changed = False
-        for op in order:
-            if parts[op] != NO_PART:
-                continue
-            sources = reaching[op]
-            for row in inputs[op]:
-                sources |= 1 << parts[row] if parts[row] != NO_PART else reaching[row]
-            if sources != reaching[op]:
-                reaching[op] = sources
-                changed = True
+    outside = [[] if part != NO_PART else rows for part, rows in zip(parts, inputs, strict=True)]
+    reaching = _collected(outside, [0 if part == NO_PART else 1 << part for part in parts])
     heads: dict[int, int] = {}
     for op, part in enumerate(parts):
         if part != NO_PART:
@@ -194,7 +179,7 @@ def _through(profile: Profile, part_of_op: Int64Array) -> set[Pair]:
 
 
 def _inputs_first(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """Nodes so that each comes after its inputs; those in and behind loops come last."""
+    """Nodes in an order in which each follows its inputs; those in and after loops come last."""
     missing = [len(rows) for rows in inputs]
     consumers: list[list[int]] = [[] for _ in inputs]
     for op, rows in enumerate(inputs):
@@ -213,10 +198,7 @@ def _inputs_first(inputs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _without_shortcuts(edges: set[Pair]) -> set[Pair]:
-    """Those edges whose head is not to be reached from their tail by other edges.
-
-    In a loop, where one edge could stand for another in turn, all stay.
-    """
+    """Edges whose head cannot be reached from their tail by other edges; loops stay whole."""
     following: dict[int, set[int]] = {}
     for tail, head in edges:
         following.setdefault(tail, set()).add(head)
@@ -238,19 +220,24 @@ def _reachable(following: Mapping[int, set[int]]) -> list[int]:
     """The nodes that each node leads to, as the bits of a number."""
     size = 1 + max((node for pair in following.items() for node in (pair[0], *pair[1])), default=-1)
     heads = [sorted(following.get(node, ())) for node in range(size)]
-    reached = [0] * size
-    order = _inputs_first(heads)
+    return _collected(heads, [1 << node for node in range(size)])
+
+
+def _collected(inputs: Sequence[Sequence[int]], bits: Sequence[int]) -> list[int]:
+    """The bits of all direct and indirect inputs of each node, in one number."""
+    collected = [0] * len(inputs)
+    order = _inputs_first(inputs)
     changed = True
-    while changed:
+    while changed:  # once, and more often only if there are loops
         changed = False
         for node in order:
-            below = reached[node]
-            for head in heads[node]:
-                below |= 1 << head | reached[head]
-            if below != reached[node]:
-                reached[node] = below
+            found = collected[node]
+            for source in inputs[node]:
+                found |= bits[source] | collected[source]
+            if found != collected[node]:
+                collected[node] = found
                 changed = True
-    return reached
+    return collected
 
 
 def _bits(number: int) -> list[int]:

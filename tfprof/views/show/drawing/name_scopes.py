@@ -46,9 +46,8 @@ class _Opened:
 def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
     """Draw as many of the heaviest rows as there is room for.
 
-    A row is never heavier than its parent, so the heaviest k rows hold the parents of each. More
-    rows make more nodes, now and then fewer by a few; the largest k that a bisection finds will
-    do.
+    A row is never heavier than its parent, so the heaviest k rows hold the parents of each. The
+    number of nodes nearly always grows with k, so a bisection finds a k close to the largest.
     """
     order = np.lexsort((np.arange(len(tree)), tree.depth, -total))
     order = np.concatenate([[_ROOT], order[order != _ROOT]])
@@ -63,9 +62,9 @@ def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
 
 
 def _opened(tree: ViewTree, rows: Int64Array) -> _Opened:
-    """What is drawn if some rows are wanted.
+    """The scopes and nodes to draw for some rows.
 
-    A scope with one wanted row is replaced by that row: a frame around one node says nothing.
+    A scope with one of the rows is replaced by that row: a frame around one node says nothing.
     """
     below: dict[int, list[int]] = {}
     n_nodes = 0
@@ -101,11 +100,9 @@ class _Painter:
         pending: list[tuple[int, int, str]] = [(_ROOT, NO_CLUSTER, "")]
         while pending:
             row, frame, scope = pending.pop(0)
-            if row == _ROOT:
-                self._fill(row, frame, scope, pending)
-            elif row not in below:
+            if row != _ROOT and row not in below:
                 self._add_node(row, frame, scope, self.weights.total)
-            elif self._needs_no_frame(row, frame):
+            elif row == _ROOT or self._needs_no_frame(row, frame):
                 self._fill(row, frame, scope, pending)
             else:
                 name = self.tree.names[row]
@@ -118,7 +115,7 @@ class _Painter:
             add_rest(self.drawing, self.weights, frame, len(rows), left_out)
 
     def _needs_no_frame(self, row: int, frame: int) -> bool:
-        """Whether all there is in a scope is another frame, or frames are nested too deeply."""
+        """Whether a scope holds only another frame, or lies too deep for one."""
         if len(self.opened.below[row]) == 1 and self.tree.op_rows[row] == NO_OP:
             return True
         depth = 0
@@ -130,11 +127,8 @@ class _Painter:
     def _fill(self, row: int, frame: int, scope: str, pending: list[tuple[int, int, str]]) -> None:
         if self.tree.op_rows[row] != NO_OP:
             self._add_node(row, frame, scope, self.weights.own)
-        pending += [(child, frame, scope) for child in self.opened.below.get(row, ())]
-        self._add_rest(row, frame)
-
-    def _add_rest(self, row: int, frame: int) -> None:
         drawn = {*self.opened.below.get(row, ())}
+        pending += [(child, frame, scope) for child in self.opened.below.get(row, ())]
         rest = [child for child in self.tree.children_of(row) if child not in drawn]
         if rest:
             self.rest.setdefault(frame, []).extend(rest)

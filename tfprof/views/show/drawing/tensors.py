@@ -49,10 +49,7 @@ class TensorSizes:
 def recorded_bytes(profile: Profile, step: int) -> TensorSizes:
     """Bytes of the outputs as the run recorded them, all executions of a step together.
 
-    Args:
-        profile: The profile.
-        step: A step, or negative for the average; each output has its own over the steps that
-            recorded it.
+    A negative step averages each output over the steps that recorded it.
     """
     details = profile.steps.details
     chosen = [details[step]] if step in details else list(details.values()) if step < 0 else []

@@ -27,8 +27,8 @@ def view_to_graphviz(
     """Draw a view.
 
     The graph view shows the heaviest ops, the scope view opens the heaviest scopes, both with
-    the data that flows between them; the code view is a call graph. What has no room is counted
-    in dashed boxes.
+    the data that flows between them; the code view is a call graph. Dashed boxes count what is
+    left out.
 
     Args:
         tree: A scope, graph or code view.
@@ -91,5 +91,5 @@ def _title(tree: ViewTree, drawing: Drawing, weights: Weights, flows: Flows) -> 
     if dashes:
         lines.append("; ".join(dashes))
     if flows.n_left_out:
-        lines.append(f"{flows.n_left_out:,} narrow arrows, past which others lead, are left out")
+        lines.append(f"{flows.n_left_out:,} narrow arrows are left out; others connect these boxes")
     return lines

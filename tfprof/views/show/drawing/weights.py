@@ -1,4 +1,4 @@
-"""By what nodes are chosen, sized and coloured."""
+"""The attribute by which nodes are chosen, sized and coloured."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Weights:
     """One attribute of all rows of a view; negative values, which clock skew makes, count as 0.
 
     Attributes:
-        title: What it is.
+        title: Its name.
         form: Number to text.
-        own: Of the row itself, shape (n,); all 0 if there is nothing but ops to count.
+        own: Of the row itself, shape (n,); all 0 if only ops are counted.
         total: Of the row and all below it, shape (n,).
     """
 

@@ -2,7 +2,7 @@
 
 The pure-Python encoder behind ``json.dumps(indent=4)`` takes most of the time of TensorFlow's
 timeline. Here ``json.dumps`` writes each kind of event once, and events are put together from
-the pieces; all texts come escaped, and an event is never kept but as text.
+the pieces. All texts arrive escaped, and events are kept only as text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tfprof.views.write.trace_json import escaped
 _TEXT: Final = "%s"
 _ALLOCATORS_PID: Final = 0
 _OP_TYPE_AT: Final = 7
-"""Of the values of an op's event, the op type in its arguments; inputs follow."""
+"""Index of the op type among the values of an op's event; inputs follow."""
 
 _MEMORY: Final[dict[str, dict[str, Any]]] = {
     "N": {"id": _TEXT},
@@ -28,9 +28,9 @@ _MEMORY: Final[dict[str, dict[str, Any]]] = {
 
 
 class _Layout:
-    """What stands between the values of each kind of event, by its phase.
+    """The text between the values of each kind of event, by its phase.
 
-    There is one more piece than values, and these are in the order of the keys. The pieces go
+    Values are in the order of the keys, and there is one piece more than values. The pieces go
     into f-strings, which take half the time of ``%``.
     """
 
@@ -70,7 +70,7 @@ class _Layout:
 
 
 class _InputTemplates(dict[int, str]):
-    """``%`` templates for the inputs of an op and what closes its event, by their number."""
+    """``%`` templates for the end of an op's event, by its number of inputs."""
 
     def __init__(self, layout: _Layout) -> None:
         super().__init__()
@@ -88,13 +88,7 @@ def _event(phase: str, category: str) -> dict[str, Any]:
 
 
 class ChromeTrace:
-    """The trace of a step.
-
-    Attributes:
-        step: What is drawn.
-        memory: The memory to draw with it, if any.
-        show_dataflow: Whether to draw arrows.
-    """
+    """The trace of a step; ``memory`` and arrows (``show_dataflow``) are drawn if wanted."""
 
     def __init__(self, step: Step, memory: MemoryUse | None, *, show_dataflow: bool) -> None:
         self.step = step
@@ -105,7 +99,7 @@ class ChromeTrace:
         """The trace as JSON text.
 
         Args:
-            pretty: One value a line, indented by 4, instead of no white space at all.
+            pretty: One value a line, indented by 4; otherwise no white space.
         """
         layout = _Layout(pretty=pretty)
         events = self._processes(layout)

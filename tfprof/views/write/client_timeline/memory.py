@@ -32,8 +32,8 @@ class MemoryUse:
     """The memory of a step.
 
     Attributes:
-        numbers: Number of each output of the step: how many names came before it. A name that
-            comes again is not counted again, so numbers may then occur twice; as in TensorFlow.
+        numbers: Number of each output of the step: how many distinct names came before it. After
+            a repeated name, two outputs have the same number, as in TensorFlow.
         last_uses: When each output was used last, µs.
         totals: Time and bytes held of each allocator, at each change.
         maximums: The most that each allocator held.

@@ -1,7 +1,7 @@
 """A step in plain lists: rows to draw, and which op made which tensor.
 
-All names are escaped as in JSON, but without quotes. Escaping leaves the marks alone by which
-labels and names are taken apart, and no two texts become one by it.
+All names are escaped as in JSON, but without quotes. Escaping keeps the marks at which labels and
+names are split, and keeps different texts different.
 """
 
 from __future__ import annotations
@@ -85,19 +85,19 @@ class Step:
 
     @staticmethod
     def name_before_partition(name: str) -> str:
-        """The tensor behind an input that is not known by its name.
+        """The tensor for an input of unknown name.
 
-        What the partitioner put in between an op and its consumer is called like the op, with
-        a number behind it.
+        Nodes that the partitioner puts between an op and its consumer have the name of the op
+        and a number.
         """
         cut = name.rfind("/_")
         return name[:cut] if cut > 0 else name
 
 
 def make_step(devices: Sequence[DeviceStats]) -> Step:
-    """Assign processes and lanes, and take labels apart."""
+    """Assign processes and lanes, and split labels."""
     step = Step()
-    # Of several blocks of one device, the processes of the last are those of all.
+    # Several blocks of one device share the processes of the last one.
     pids = {stats.device: 2 * place + 1 for place, stats in enumerate(devices)}
     for stats in devices:
         track = _make_track(stats, pids[stats.device])
@@ -121,8 +121,9 @@ def _make_track(stats: DeviceStats, pid: int) -> Track:
     else:
         for place, label in enumerate(stats.labels):
             ops[place], inputs[place] = parse_op_label(label)
-        for place in _places_of(_RECV_TENSOR, names):
-            ops[place], inputs[place] = _RECV_TENSOR, ""
+        for place, name in enumerate(names):
+            if name == _RECV_TENSOR:
+                ops[place], inputs[place] = _RECV_TENSOR, ""
     return Track(
         stats.device,
         pid,
@@ -133,10 +134,6 @@ def _make_track(stats: DeviceStats, pid: int) -> Track:
         stats.starts,
         stats.durations,
     )
-
-
-def _places_of(wanted: str, names: Sequence[str]) -> list[int]:
-    return [place for place, name in enumerate(names) if name == wanted]
 
 
 def _add_tensor_names(step: Step, names: Sequence[str], stats: DeviceStats) -> None:

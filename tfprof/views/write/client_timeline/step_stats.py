@@ -25,7 +25,7 @@ Output = tuple[int, str, str]
 
 @dataclass(slots=True)
 class DeviceStats:
-    """What one block of StepStats says, a list for each field, in message order.
+    """One block of StepStats: a list for each field, in message order.
 
     Attributes:
         device: Name of the device.
@@ -73,12 +73,7 @@ def find_step_stats(source: Source) -> Any:
 
 
 def read_devices(step_stats: Any, *, with_outputs: bool) -> list[DeviceStats]:
-    """Copy what the timeline needs out of a message, which stays as it is.
-
-    Args:
-        step_stats: A StepStats message of any class.
-        with_outputs: Whether to read outputs, which takes longer than all else.
-    """
+    """Copy what the timeline needs; reading outputs takes longer than all the rest."""
     return [_read_device(block, with_outputs=with_outputs) for block in step_stats.dev_stats]
 
 
@@ -140,8 +135,9 @@ def stretch_to_kernels(devices: Sequence[DeviceStats], *, move_starts: bool) -> 
 def assign_lanes(starts: Sequence[int], durations: Sequence[int]) -> list[int]:
     """The row in which each interval is drawn, so that none overlaps another.
 
-    Each goes to the first lane that was left before it starts. The order of the intervals is
-    kept, so one that comes late opens a lane of its own; times at or before 0 never fit lane 0.
+    Intervals are placed in the given order, each in the first lane whose last interval ended
+    before it starts. One that comes out of order may open a new lane; times at or before 0 never
+    fit lane 0.
     """
     lanes = []
     left = [0]

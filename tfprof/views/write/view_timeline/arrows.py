@@ -10,9 +10,9 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.model.executions import ACCELERATOR, HOST
 from tfprof.profiles.model.ops import OpTable
+from tfprof.views.spans import differs_from_last, expand_spans
 from tfprof.views.write.trace_json import blocks
 from tfprof.views.write.view_timeline.drawn import Drawn
-from tfprof.views.write.view_timeline.spans import differs_from_last, expand_spans
 
 MOST_ARROWS_INTO: Final = 8
 """Arrows that lead to one execution: those from the inputs that it had to wait for longest."""
@@ -40,7 +40,7 @@ class LastRuns:
         return keys
 
     def before(self, rows: Int64Array, executions: Int64Array) -> Int64Array:
-        """The execution of each op that began last before each of the given, or -1."""
+        """For each op, its last execution that began before the given one, or -1."""
         if not len(self._sorted):
             return np.full(len(rows), -1, np.int64)
         keys = self._keys(rows, executions)
@@ -51,7 +51,7 @@ class LastRuns:
 
 
 def dataflow(drawn: Drawn, ops: OpTable, last: LastRuns) -> Iterator[tuple[Int64Array, Int64Array]]:
-    """Arrows from the inputs of what was scheduled, where these ran in another thread.
+    """Arrows from the inputs of scheduled ops, if these ran in another thread.
 
     Yields:
         Places in ``drawn`` that arrows leave, and those that they lead to.
@@ -78,7 +78,7 @@ def launches(drawn: Drawn, last: LastRuns) -> Iterator[tuple[Int64Array, Int64Ar
 def _most_awaited(
     drawn: Drawn, source: Int64Array, target: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
-    """Those arrows that come from another thread, each once, and from the last to end."""
+    """Distinct arrows from other threads; of too many into a target, those that end last."""
     kept = (source >= 0) & (drawn.threads[source] != drawn.threads[target])
     source, target = source[kept], target[kept]
     order = np.lexsort((source, -drawn.ends[source], target))

@@ -16,10 +16,10 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Executions
 from tfprof.views.result import ViewTree
+from tfprof.views.spans import differs_from_last, expand_spans, spans_of
 from tfprof.views.write.trace_json import blocks, classic_process_event, escaped
 from tfprof.views.write.view_timeline.classic_memory import MemoryPlot, plot_memory
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.views.write.view_timeline.spans import differs_from_last, expand_spans, spans_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class _HeldBytes:
             self._values[op] = value
 
     def top(self, in_use: int) -> tuple[dict[str, str], int]:
-        """The largest holders as arguments of an event, and the bytes that they leave open."""
+        """The largest holders as arguments of an event, and the bytes of all others."""
         listed = {f"Top Allocation {place:02d}": "N/A" for place in range(1, _MOST_LISTED)}
         count = 0
         for negative, op in self._listed:
@@ -134,7 +134,7 @@ def _samples(tree: ViewTree, step: int, rows: list[int]) -> tuple[list[tuple[int
     rank = {row: place for place, row in enumerate(rows)}
     uses = [(rank[row], place) for place, row in enumerate(memory.rows.tolist()) if row in rank]
     at_time: dict[int, int] = {}
-    for _, use in sorted(uses):  # a later op has the last word on a time
+    for _, use in sorted(uses):  # of several samples at one time, the last counts
         micros = int(memory.values[_TIME, use])
         if micros > 0:
             at_time[micros] = int(memory.values[_IN_USE, use])

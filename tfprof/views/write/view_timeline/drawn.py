@@ -14,8 +14,8 @@ from tfprof.options.spec import OPTIONS
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import NO_OP, Executions, StepDetail
 from tfprof.views.result import ViewTree
+from tfprof.views.spans import spans_of
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.views.write.view_timeline.spans import spans_of
 from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_of
 
 Column = npt.NDArray[Any]
@@ -75,8 +75,8 @@ class Drawn:
 def draw(tree: ViewTree, steps: Sequence[int]) -> Drawn:
     """Choose and place the executions of some steps.
 
-    Ops are drawn if the view shows them. Stats that belong to no op, as copies between host and
-    device, are drawn if no option leaves anything out.
+    Ops are drawn if the view shows them. Executions without an op, such as copies between host
+    and device, are drawn if no option leaves anything out.
     """
     details = [tree.profile.steps.details[step] for step in steps]
     shown = np.zeros(len(tree.profile.ops) + 1, np.bool_)
@@ -148,8 +148,8 @@ def _span(executions: Executions) -> tuple[int, int]:
 def drawn_times(executions: Executions) -> tuple[Int64Array, Int64Array]:
     """Starts and ends in ns; an end is at least 1 ns after its start, or nothing would be seen.
 
-    Nanoseconds refine the microseconds of a run. Where they say something else, or have not
-    been recorded, the microseconds count.
+    Nanoseconds refine the microseconds of a run. If they contradict them, or were not recorded,
+    the microseconds count.
     """
     micros = np.minimum(executions.start_micros, LAST_MICROS)
     finer = np.abs(executions.start_nanos // 1000 - micros) <= 1
@@ -165,8 +165,8 @@ def drawn_times(executions: Executions) -> tuple[Int64Array, Int64Array]:
 def _memory_uses(detail: StepDetail, own_device: BoolArray, first_use: int) -> Int64Array:
     """Place of each execution's memory, counted from the step's first use; -1 without one.
 
-    Uses do not tell their executions, but those of an op come in the order of what ran on its
-    own device (or, before it had one, on a device without a name).
+    Uses do not name their executions, but the uses of an op come in the order of its executions
+    on its own device (or, before it had one, on a device without a name).
     """
     executions, memory = detail.executions, detail.memory
     uses = np.full(len(executions), -1, np.int64)

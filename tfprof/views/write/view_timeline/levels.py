@@ -11,8 +11,8 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.views.result import ViewTree
+from tfprof.views.spans import differs_from_last
 from tfprof.views.write.view_timeline.drawn import LAST_MICROS
-from tfprof.views.write.view_timeline.spans import differs_from_last
 from tfprof.views.write.view_timeline.tracks import tracks_of
 
 MOST_HOLDERS: Final = 10

@@ -54,7 +54,7 @@ class LosslessTimeline:
 
     @classmethod
     def of_steps(cls, tree: ViewTree, steps: Sequence[int]) -> LosslessTimeline:
-        """The timeline of some steps, which the view decides what to draw of."""
+        """The timeline of some steps, with the ops that the view shows."""
         drawn = draw(tree, steps)
         begun = [start for start in drawn.spans[:, 0].tolist() if start > 0]
         return cls(tree, steps, drawn, min(begun, default=0) // 1000 * 1000)
@@ -91,7 +91,7 @@ class LosslessTimeline:
         return {name: pid for pid, name in enumerate(names, _STEPS_PID + 1)}
 
     def _step_markers(self) -> Iterator[list[str]]:
-        """A process with a slice for each step that ran at some time."""
+        """A process with a slice for each step that has times."""
         spans = self.drawn.spans - self.origin
         timed = np.flatnonzero(self.drawn.spans[:, 0] > 0)
         if not len(timed):
@@ -99,7 +99,7 @@ class LosslessTimeline:
         order = timed[np.argsort(spans[timed, 0], kind="stable")]
         starts, ends = spans[order, 0], spans[order, 1]
         lanes = first_fit_lanes(starts, ends).tolist()
-        # No thread of a device has a number of these.
+        # Numbers after those of the devices' threads.
         first = len(self.drawn.thread_table) + 1
         yield process_events(_STEPS_PID, "steps")
         yield [_thread(_STEPS_PID, first + lane, "steps") for lane in range(max(lanes) + 1)]
@@ -183,14 +183,16 @@ class LosslessTimeline:
                 for micros, rest, value in zip(*_quotients(nanos), values, strict=True)
             ]
         ops = self.tree.profile.ops
-        held = _json_object({ops.name(row): size for row, size in level.holders})
+        keys = html_safe([ops.name(row) for row, _ in level.holders])
+        sizes = (size for _, size in level.holders)
+        held = ",".join(f'"{key}":{size}' for key, size in zip(keys, sizes, strict=True))
         most = int(level.bytes_in_use[level.peak])
         tids = enumerate(self.drawn.thread_table, 1)
         tid = next(tid for tid, thread in tids if thread.track.process == level.process)
         yield [
             f'{{"ph":"i","s":"p","name":"peak of {name}","cat":"memory","pid":{pid},"tid":{tid},'
             f'"ts":{_micros(int(all_nanos[level.peak]))},'
-            f'"args":{{"bytes in use":{most},"held by ops":{held}}}}}'
+            f'"args":{{"bytes in use":{most},"held by ops":{{{held}}}}}}}'
         ]
 
 
@@ -257,13 +259,6 @@ def _micros(nanos: int) -> str:
     """Nanoseconds as microseconds, exactly."""
     whole, rest = divmod(nanos, 1000)
     return f"{whole}{_DECIMALS[rest]}"
-
-
-def _json_object(members: dict[str, int]) -> str:
-    """An object of numbers."""
-    keys = html_safe(list(members))
-    pairs = zip(keys, members.values(), strict=True)
-    return "{" + ",".join(f'"{key}":{value}' for key, value in pairs) + "}"
 
 
 def _thread(pid: int, tid: int, name: str) -> str:

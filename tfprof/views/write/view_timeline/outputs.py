@@ -1,4 +1,4 @@
-"""From a view to timeline files: how many there are, their names, and what stands in each."""
+"""The timeline files of a view: their number, names and contents."""
 
 from __future__ import annotations
 
@@ -52,15 +52,14 @@ def view_to_timelines(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[Time
     """The timeline files of a view, one after the other: write one before asking for the next.
 
     The scope and code views give one file, a flame chart of total times. The graph view gives
-    what really ran: one file for the chosen step; without a step, one for each step that was
-    added (``trace_3.json`` for ``trace.json``), or for ``every_step`` one with all of them. Where
-    one file results it has the path that was asked for. In classic mode the step's number is
-    always put behind the path, and the content is the original's.
+    the executions: one file for the chosen step; without a step, one for each step that was
+    added (``trace_3.json`` for ``trace.json``), or for ``every_step`` one with all of them. A
+    single file has the given path. Classic mode always appends the number of the step to the
+    path, and writes the content of the original.
 
     Args:
         tree: The view; its ``output`` option says where to write.
-        view_of_step: Called where there is a file for each step, for charts of every step, and
-            where ``max_depth`` hides ops that ran.
+        view_of_step: Makes the view of another step, or one without ``max_depth``.
 
     Raises:
         UsageError: The op view has no timeline.
@@ -81,8 +80,8 @@ def view_to_timelines(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[Time
 def options_of_step(tree: ViewTree, step: int) -> ProfileOptions:
     """The options of a view, for another step.
 
-    In a timeline ops stand side by side: a limit on the levels of the graph view, whose default
-    is low, would only lose most of them. Classic mode loses them as the original does.
+    A timeline has no levels, so ``max_depth`` of the graph view, whose default is low, would only
+    hide most ops. Classic mode hides them, as the original does.
     """
     options = tree.options.with_step(step)
     if options.classic or tree.kind != "graph":
@@ -126,7 +125,7 @@ def _graph_files(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[TimelineF
 def _hides_executions(tree: ViewTree, steps: list[int]) -> bool:
     """Whether something ran that the view does not show."""
     shown = np.zeros(len(tree.profile.ops) + 1, np.bool_)
-    shown[tree.op_rows] = True  # those without an op are no matter of depth
+    shown[tree.op_rows] = True  # executions without an op do not depend on the depth
     details = tree.profile.steps.details
     return not all(shown[details[step].executions.rows].all() for step in steps)
 
