@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.clocks import TimeAxis, time_axis
+from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpName, parse_op_name
 from tfprof.captures.events.timeline.sources import Sources
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
@@ -133,6 +134,16 @@ class Timeline:
             if wanted(line):
                 is_of_lines[self.events_of(number)] = True
         return is_of_lines
+
+    def events_of_plane(self, plane: int) -> Int64Array:
+        """The events of a plane, without those of derived lines, ascending."""
+        chosen = self.of_lines(lambda line: line.plane == plane and not line.is_derived)
+        return np.flatnonzero(chosen)
+
+    def planes_of_gpus(self) -> list[int]:
+        """Places of the planes of GPUs in the space."""
+        planes = enumerate(self.space.planes)
+        return [number for number, plane in planes if plane.name.startswith(GPU_PREFIX)]
 
     def named(self, wanted: Callable[[str], bool]) -> BoolArray:
         """Whether the name of each event is wanted, shape (n,)."""
