@@ -105,7 +105,7 @@ def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRun
     Args:
         timeline: The events.
         plane: Place of the GPU's plane.
-        op_of: What the framework calls an instruction; where it does not know, ``tf_op`` tells.
+        op_of: What the framework calls an instruction; where it is unknown, ``tf_op`` counts.
     """
     events = timeline.events_of_plane(plane)
     names = _Names()
