@@ -121,11 +121,7 @@ class _Pieces:
 
 
 def _parts(pieces: _Pieces, make: Callable[[], Any]) -> Iterator[bytes]:
-    """What pieces hold, of all members one behind the other; zeros between these are padding.
-
-    Raises:
-        EOFError: They end within a member.
-    """
+    """The content of all members; zeros between them are padding. A cut member: ``EOFError``."""
     member: Any = None
     for piece in pieces:
         rest = piece if member is not None else piece.lstrip(b"\0")

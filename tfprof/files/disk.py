@@ -109,7 +109,7 @@ def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes
 
     Args:
         path: The file.
-        watch: Is told of each part that has been read.
+        watch: Receives the size of each part that has been read.
 
     Raises:
         InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
@@ -128,7 +128,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
     Args:
         stream: The file.
         label: What to call it in errors.
-        watch: Is told of each part that has been read.
+        watch: Receives the size of each part that has been read.
 
     Raises:
         InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB

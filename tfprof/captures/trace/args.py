@@ -198,9 +198,9 @@ class EventArgs:
         """Whether ops of the host and kernels ran eagerly; -1 for other events."""
         timeline = self._timeline
         is_op = [op.kind is OpKind.TENSORFLOW for op in timeline.ops]
-        is_told = timeline.kind_mask(is_op) & timeline.on_host
-        is_told |= timeline.having("correlation_id") & timeline.on_device
-        return np.where(is_told, ran_eagerly(self._forest), -1).astype(np.int32)
+        is_op_or_kernel = timeline.kind_mask(is_op) & timeline.on_host
+        is_op_or_kernel |= timeline.having("correlation_id") & timeline.on_device
+        return np.where(is_op_or_kernel, ran_eagerly(self._forest), -1).astype(np.int32)
 
     def _names(self, events: Int64Array) -> Texts:
         """Full names of events for which another one is shown."""

@@ -161,11 +161,7 @@ class Bundle:
         return values.reshape(shape)
 
     def _strings(self, data: bytes, count: int, where: str) -> tuple[Array, bytes]:
-        """Texts, and what their checksum is about: lengths as numbers of 32 bits, and the rest.
-
-        Raises:
-            MalformedProfileError: They are damaged.
-        """
+        """Texts, and the bytes of their checksum: lengths as numbers of 32 bits, and the rest."""
         if count > len(data):  # a length is a byte, at least
             raise damaged(where, f"{len(data)} bytes are not {count} texts")
         lengths, place = _lengths(data, count, where)

@@ -177,11 +177,8 @@ def _runs_of_ops(
 ) -> Int64Array:
     """How often the op of each part ran, with any part.
 
-    Args:
-        op_of_part: A number for the op of each part, shape (n parts,).
-        part: The part that each event ran, shape (n events,).
-        launched_by: The run of the op that launched each event; negative if unknown.
-        unknown: How many events of each part have an unknown launch, shape (n parts,).
+    ``op_of_part`` and ``unknown`` (events with an unknown launch) have a row for each part, the
+    others for each event.
     """
     ops, of_part = np.unique(op_of_part, return_inverse=True)
     of_part = of_part.reshape(-1)
