@@ -36,16 +36,16 @@ class HloProgram:
     Attributes:
         id: As in the ``program_id`` of events, unsigned.
         name: Its module, without the id.
-        is_id_told: Whether the capture states the id. Otherwise it is the number of the entry,
+        is_id_stated: Whether the capture states the id. Otherwise it is the number of the entry,
             which XLA of 2026 counts up.
     """
 
     def __init__(
-        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_told: bool = True
+        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_stated: bool = True
     ) -> None:
         self.id = program_id
         self.name = name
-        self.is_id_told = is_id_told
+        self.is_id_stated = is_id_stated
         self._plane, self._stat = plane, stat
 
     @cached_property
@@ -102,7 +102,7 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
                     if id_in_name not in (None, number):
                         name = entries.names[row]
                     programs[number, name] = HloProgram(
-                        number, name, plane, stat, is_id_told=given is not None
+                        number, name, plane, stat, is_id_stated=given is not None
                     )
     return [programs[key] for key in sorted(programs)]
 

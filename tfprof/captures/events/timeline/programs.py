@@ -175,5 +175,5 @@ class KnownPrograms:
             return of_id
         both = [program for program in of_id if program.name == key.module]
         # Where numbers of entries are no ids, the name is all there is.
-        by_name = [program for program in named if not program.is_id_told]
-        return both or [program for program in of_id if program.is_id_told] or by_name
+        by_name = [program for program in named if not program.is_id_stated]
+        return both or [program for program in of_id if program.is_id_stated] or by_name
