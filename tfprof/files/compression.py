@@ -43,13 +43,13 @@ def decompressed(data: bytes, label: str) -> bytes:
 
 
 def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = None) -> bytes:
-    """All that a compressed stream holds, up to 2 GiB.
+    """The content of a compressed stream, up to 2 GiB.
 
     Args:
         stream: The compressed data, from their beginning.
         packing: How they are compressed.
         label: What to call them in errors.
-        watch: Is told how much of the stream has been read.
+        watch: Receives the number of bytes read of the stream.
 
     Raises:
         MalformedProfileError: They are damaged, or too large to be unpacked into memory.
@@ -60,18 +60,9 @@ def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = 
 
 
 def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tuple[bytes, bool]:
-    """The beginning of what a compressed stream holds, and whether that is all.
+    """The first ``size`` bytes of the content or some more, and whether that is all.
 
-    Args:
-        stream: The compressed data, from their beginning.
-        packing: How they are compressed.
-        label: What to call them in errors.
-        size: How many bytes are enough.
-
-    Raises:
-        MalformedProfileError: The data that were looked at are damaged.
-        MissingDependencyError: A package is missing.
-        OSError: The stream cannot be read.
+    Arguments and errors as for ``unpack``; damage behind these bytes is not noticed.
     """
     return _unpack(stream, packing, label, None, enough=size)
 
@@ -130,11 +121,7 @@ class _Pieces:
 
 
 def _parts(pieces: _Pieces, make: Callable[[], Any]) -> Iterator[bytes]:
-    """What pieces hold, of all members one behind the other; zeros between these are padding.
-
-    Raises:
-        EOFError: They end within a member.
-    """
+    """The content of all members; zeros between them are padding. A cut member: ``EOFError``."""
     member: Any = None
     for piece in pieces:
         rest = piece if member is not None else piece.lstrip(b"\0")

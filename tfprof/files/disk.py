@@ -67,10 +67,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:  # ValueError: a name that cannot be one
         if isinstance(error, TfprofError):
             raise
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _unreadable(path: str | os.PathLike[str], error: Exception) -> InputError:
+def unreadable(path: str | os.PathLike[str], error: Exception) -> InputError:
+    """The error for a path that the system cannot read."""
     reason = getattr(error, "strerror", None) or error
     return InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path")
 
@@ -100,7 +101,7 @@ def entries(folder: str | os.PathLike[str]) -> list[Path]:
     try:
         return sorted(Path(folder).iterdir())
     except OSError as error:
-        raise _unreadable(folder, error) from error
+        raise unreadable(folder, error) from error
 
 
 def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
@@ -108,7 +109,7 @@ def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes
 
     Args:
         path: The file.
-        watch: Is told of each part that has been read.
+        watch: Receives the size of each part that has been read.
 
     Raises:
         InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
@@ -127,7 +128,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
     Args:
         stream: The file.
         label: What to call it in errors.
-        watch: Is told of each part that has been read.
+        watch: Receives the size of each part that has been read.
 
     Raises:
         InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB
@@ -160,11 +161,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
 
 
 def _room_for(size: int, label: str) -> memoryview:
-    """Zeros, which take memory only where they are written to.
-
-    Raises:
-        InputError: There is no room.
-    """
+    """Zeros, which take memory only where they are written to."""
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if os.name == "posix" else {}
     try:
         room = mmap.mmap(-1, size, **private)
@@ -255,11 +252,6 @@ def file_parts(
 
 
 def _read(stream: BinaryIO, label: str, watch: Watch | None) -> bytes:
-    """What a stream holds.
-
-    Raises:
-        InputError: That is more than 2 GiB.
-    """
     chunks: list[bytes] = []
     n_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):

@@ -32,7 +32,7 @@ class TaggedRun:
 
     Attributes:
         tag: What the program called it.
-        step: The global step it told, 0 if it told none.
+        step: The global step of its event, 0 without one.
         data: A RunMetadata, serialized.
     """
 
@@ -43,7 +43,7 @@ class TaggedRun:
 
 @dataclass(slots=True)
 class EventLog:
-    """What an event file tells of a program and its runs.
+    """The graph and the runs in an event file.
 
     Attributes:
         graph: The last GraphDef in it, serialized; None if there is none.
@@ -102,11 +102,7 @@ def _agrees(data: bytes | memoryview, checksum: bytes | memoryview) -> bool:
 
 
 def _add_event(log: EventLog, event: memoryview, checksum: bytes | memoryview) -> None:
-    """Take what is wanted out of an event.
-
-    Raises:
-        BrokenError: It is damaged.
-    """
+    """Add the graph or the run of an event; a damaged one raises ``BrokenError``."""
     fields = {field.tag: field for field in message_fields(event, 0, len(event))}
     if fields.keys().isdisjoint((_GRAPH, _META_GRAPH, _RUN)):
         return

@@ -205,7 +205,7 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
 
     Args:
         path: The file or folder.
-        watch: Is told how far it is.
+        watch: Receives the progress.
 
     Raises:
         InputError: It cannot be read, or was written to meanwhile.

@@ -70,7 +70,7 @@ class RunFile:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that ``load`` will read from a disk, in bytes; 0 if that is not known."""
+        """Bytes that ``load`` will read from a disk; 0 if unknown."""
         try:
             return 0 if self.data is not None else Path(self.path).stat().st_size
         except OSError:
@@ -126,7 +126,7 @@ def find_run_files(
     Args:
         paths: Files, SavedModel folders, and folders that hold files of a run.
         without: What to leave out of folders, because it is known already.
-        watch: Is told what is looked at.
+        watch: Receives the path that is looked at.
 
     Raises:
         InputError: A path cannot be read.
@@ -271,11 +271,7 @@ def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
 
 
 def _read_log(file: RunFile) -> EventLog:
-    """Read an event file; of a large one that is not packed, a record at a time.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """Read an event file; a large one that is not packed, record by record."""
     from tfprof.files.events import read_events
 
     if file.data is None and is_ordinary_file(file.path):

@@ -178,7 +178,7 @@ def test_the_stat_or_the_name_tells_the_id_where_entries_only_count_up(stat, nam
     one, two, three = program(main=[A]), program(main=[B]), program(main=[A, B])
     two.hlo_module.name = "other"
     found = counted(one, two, three, stat=stat, names=names)
-    assert [(p.id, p.name, p.is_id_told) for p in found] == [
+    assert [(p.id, p.name, p.is_id_stated) for p in found] == [
         (1, "test", True), (2, "other", True), (3, "test", True),
     ]  # fmt: skip
     assert found[2].module().find("a") and found[2].module().find("b")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.captures.tools.oracle import folder
 from tfprof.captures.run.run import open_run
-from tfprof.captures.trace import text as trace_text
+from tfprof.captures.trace import counters
 from tfprof.captures.trace.chrome_trace import write_trace
 from tfprof.captures.trace.events import trace
 from tfprof.errors import UsageError
@@ -44,7 +44,7 @@ def test_a_stream(tmp_path):
 
 
 def test_events_are_written_some_at_a_time(monkeypatch):
-    monkeypatch.setattr(trace_text, "EVENTS_PER_CHUNK", 6)
+    monkeypatch.setattr(counters, "EVENTS_PER_CHUNK", 6)
     chunks = list(trace(many(20)).pieces())
     assert len(chunks) == 6  # head with names, four blocks, tail
     assert json.loads(b"".join(chunks)) == trace(many(20)).to_gviz()

@@ -91,12 +91,12 @@ def work_of(
     totals: Mapping[Computation, Cost],
     works: Mapping[Instruction, Work],
 ) -> Work:
-    """The work of an instruction whose computations are done already.
+    """The work of an instruction.
 
     Args:
-        instruction: It.
-        totals: Sums of computations; what is missing costs nothing.
-        works: Instructions of these computations.
+        instruction: The instruction; what it calls is worked out already.
+        totals: Sums of computations; one that is missing costs nothing.
+        works: The work of their instructions.
     """
     work = Work(read=[size_of(operand.shape) for operand in instruction.operands])
     work.written = [leaf.n_bytes for leaf in instruction.shape.leaves]
@@ -155,15 +155,8 @@ def rate_of(instruction: Instruction) -> int:
 
 
 def _sum(costs: list[Cost]) -> Cost:
-    return Cost(
-        sum(cost.flops for cost in costs),
-        sum(cost.device_flops for cost in costs),
-        sum(cost.transcendentals for cost in costs),
-        sum(cost.bytes_accessed for cost in costs),
-        sum(cost.main_read_bytes for cost in costs),
-        sum(cost.main_write_bytes for cost in costs),
-        all(cost.is_known for cost in costs),
-    )
+    counts = {name: sum(getattr(cost, name) for cost in costs) for name in _COUNTS}
+    return Cost(**counts, is_known=all(cost.is_known for cost in costs))
 
 
 def _add(work: Work, cost: Cost, times: int = 1) -> None:

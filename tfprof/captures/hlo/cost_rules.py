@@ -144,14 +144,10 @@ def _cholesky(instruction: Instruction, work: Work) -> None:
         work.flops = n_rows * elements_of(instruction, 0) // 3
 
 
-def _sorts_floats(instruction: Instruction) -> bool:
-    keys = instruction.operands[:1]
-    return bool(keys) and keys[0].shape.element_type in FLOATS
-
-
 def _sort(instruction: Instruction, work: Work) -> None:
-    elements = elements_of(instruction, 0)
-    work.flops = elements * max(elements - 1, 0).bit_length() if _sorts_floats(instruction) else 0
+    if instruction.operands and instruction.operands[0].shape.element_type in FLOATS:
+        elements = elements_of(instruction, 0)
+        work.flops = elements * max(elements - 1, 0).bit_length()
 
 
 def _random(instruction: Instruction, work: Work) -> None:
@@ -167,28 +163,19 @@ RULES: Final[Mapping[str, Callable[[Instruction, Work], None]]] = {
     "dynamic-slice": _slice,
     "gather": _slice,
     "dynamic-update-slice": _dynamic_update_slice,
-    "tuple": _forwards,
-    "async-update": _forwards,
-    "async-done": _forwards,
+    **dict.fromkeys(
+        ("tuple", "async-update", "async-done", "copy-done", "send-done", "recv-done",
+         "all-gather-done", "all-reduce-done", "collective-permute-done"),
+        _forwards,
+    ),
     "copy-start": _copy_start,
     "all-gather-start": _gather_start,
     "collective-permute-start": _gather_start,
     "send": _send,
-    **dict.fromkeys(
-        (
-            "copy-done",
-            "send-done",
-            "recv-done",
-            "all-gather-done",
-            "all-reduce-done",
-            "collective-permute-done",
-        ),
-        _forwards,
-    ),
     "fft": _fft,
     "triangular-solve": _triangular_solve,
     "cholesky": _cholesky,
     "sort": _sort,
     "rng": _random,
-}
+}  # fmt: skip
 """By opcode: changes the work, in which all operands are read and all results written."""

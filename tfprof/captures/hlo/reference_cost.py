@@ -15,6 +15,7 @@ from math import ceil, prod
 from typing import Final
 
 from tfprof.captures.hlo.cost import MAIN_MEMORY, Cost, rate_of
+from tfprof.captures.hlo.cost_rules import elements_of, window_size
 from tfprof.captures.hlo.gpu_cycles import CYCLES, OTHER_CYCLES
 from tfprof.captures.hlo.library_calls import is_convolution_call
 from tfprof.captures.hlo.opcodes import COMPUTES_ELEMENTS, ELEMENTWISE, TOUCHES_NOTHING, is_bitcast
@@ -24,7 +25,6 @@ from tfprof.captures.hlo.reference_rules import (
     all_read_and_written,
     collective,
     custom_call,
-    elements_of,
     float32,
     initial_values,
     scatter,
@@ -51,14 +51,14 @@ def reference_costs_of(module: HloModule) -> Mapping[Instruction, Cost]:
 class _Analysis:
     def __init__(self, module: HloModule) -> None:
         self._module = module
-        self._found: dict[Instruction, Properties] = {}
+        self._properties_of: dict[Instruction, Properties] = {}
         self._totals: dict[Computation, Properties] = {}
 
     def run(self) -> Mapping[Instruction, Cost]:
         for computation in self._module.computations:
             total = Properties()
             for instruction in computation.instructions:
-                properties = self._found[instruction] = self._properties(instruction)
+                properties = self._properties_of[instruction] = self._properties(instruction)
                 for place, bytes_read in properties.read.items():
                     total.read[place] = float32(total.read.get(place, 0.0) + bytes_read)
                 for part, bytes_written in properties.written.items():
@@ -70,7 +70,7 @@ class _Analysis:
         visited = self._visited()
         return {
             each: _cost(each, properties) if self._module.home[each] in visited else Cost()
-            for each, properties in self._found.items()
+            for each, properties in self._properties_of.items()
         }
 
     def _visited(self) -> set[Computation]:
@@ -119,12 +119,10 @@ class _Analysis:
             properties.flops = float32(first * (elements_of(one, 0) - results))
             initial_values(one, properties, results)
         elif one.opcode == "reduce-window":
-            window = prod(dimension.size for dimension in one.attributes.window)
-            properties.flops = float32(first * (window - 1) * results)
+            properties.flops = float32(first * (window_size(one) - 1) * results)
         elif one.opcode == "select-and-scatter" and len(totals) > 1:
-            window = prod(dimension.size for dimension in one.attributes.window)
             source = elements_of(one, 1)
-            both = first * source * (window - 1) + totals[1].flops * source
+            both = first * source * (window_size(one) - 1) + totals[1].flops * source
             properties.flops = float32(both)
         elif one.opcode == "scatter":
             scatter(one, properties)
@@ -150,19 +148,19 @@ class _Analysis:
             result = results[place] if place < len(results) else root
             if result.opcode == "dynamic-update-slice" and len(result.operands) > 1:
                 size = result.operands[1].shape.n_bytes
-                if self._found[result].uses:
-                    self._found[result].uses[0] = 0.0
+                if self._properties_of[result].uses:
+                    self._properties_of[result].uses[0] = 0.0
             properties.written[place] = size
             properties.n_bytes = float32(properties.n_bytes + size)
         properties.flops = self._utilize(inner)
         for one in inner.instructions:
             if one.opcode == "constant" and one.shape.n_elements > _LARGE_CONSTANT:
-                used = min(self._found[one].utilization, 1.0)
+                used = min(self._properties_of[one].utilization, 1.0)
                 properties.n_bytes = float32(properties.n_bytes + one.shape.n_bytes * used)
         for parameter in inner.parameters:
             place = parameter.number
             if 0 <= place < len(fusion.operands):
-                used = self._found[parameter].utilization
+                used = self._properties_of[parameter].utilization
                 size = int(float32(parameter.shape.n_bytes * min(used, 1.0)))
                 properties.read[place, 0] = size
                 properties.uses[place] = used
@@ -186,8 +184,8 @@ class _Analysis:
             used = 0.0
             for user in users[one]:
                 used = float32(used + own[user])
-            self._found[one].utilization = used
-            flops = float32(flops + float32(used * self._found[one].flops))
+            self._properties_of[one].utilization = used
+            flops = float32(flops + float32(used * self._properties_of[one].flops))
             passes = one.opcode in ELEMENTWISE or one.opcode in ("tuple", "get-tuple-element")
             for place, operand in enumerate(one.operands):
                 if passes:
@@ -195,7 +193,7 @@ class _Analysis:
                     continue
                 users[operand][operand] = None
                 elements = operand.shape.n_elements
-                part = float32(used * self._found[one].uses[place])
+                part = float32(used * self._properties_of[one].uses[place])
                 part = ceil(float32(part * elements)) / elements if elements else 0.0
                 own[operand] = float32(own[operand] + float32(part))
         return flops
@@ -204,10 +202,9 @@ class _Analysis:
 def _cost(one: Instruction, properties: Properties) -> Cost:
     flops = int(properties.flops) if properties.flops >= 0 else 0
     is_convolution = is_convolution_call(one)
-    operands = enumerate(one.operands)
     read = sum(
         properties.read.get((place, number), 0.0)
-        for place, operand in operands
+        for place, operand in enumerate(one.operands)
         for number, leaf in enumerate(operand.shape.leaves)
         if _in_main_memory(leaf)
     )

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from tfprof.captures.hlo.convolutions import convolution_multiply_adds, dot_multiply_adds
+from tfprof.captures.hlo.cost_rules import elements_of
 from tfprof.captures.hlo.library_calls import is_convolution_call, product_dimensions
 from tfprof.captures.model.hlo import Instruction
 
@@ -17,7 +18,6 @@ _CROOKED_CONCATENATE_CYCLES: Final = 400
 """Of one along an inner dimension whose first part is not a multiple of a warp's 32 threads."""
 
 _PRODUCT_CALL: Final = "__cublas$lt$matmul"
-
 
 _LARGEST: Final = int(np.finfo(np.float32).max)
 
@@ -61,11 +61,6 @@ def all_read_and_written(one: Instruction) -> Properties:
         if not operand.shape.is_tuple:
             properties.read[place, 0] = operand.shape.n_bytes
     return properties
-
-
-def elements_of(one: Instruction, place: int) -> int:
-    """Elements of an operand; 0 if there is none."""
-    return one.operands[place].shape.n_elements if 0 <= place < len(one.operands) else 0
 
 
 def _bytes(one: Instruction, place: int) -> int:
@@ -124,12 +119,8 @@ def custom_call(one: Instruction, properties: Properties) -> None:
         shapes = operands[0].shape, operands[1].shape, leaves[0]
         multiply_adds = convolution_multiply_adds(one, shapes)
     else:
-        properties.n_bytes, properties.read, properties.written, properties.is_known = (
-            0.0,
-            {},
-            {},
-            False,
-        )
+        properties.n_bytes, properties.is_known = 0.0, False
+        properties.read, properties.written = {}, {}
         return
     properties.flops = float32(2 * multiply_adds)
     properties.n_bytes = float32(leaves[0].n_bytes + sum(each.shape.n_bytes for each in operands))
@@ -195,11 +186,8 @@ def _triangular_solve(one: Instruction, properties: Properties) -> None:
 def _cholesky(one: Instruction, properties: Properties) -> None:
     if one.operands and one.operands[0].shape.dimensions:
         half = _bytes(one, 0) // 2
-        properties.n_bytes, properties.read[0, 0], properties.written[0] = (
-            float32(2 * half),
-            half,
-            half,
-        )
+        properties.n_bytes = float32(2 * half)
+        properties.read[0, 0] = properties.written[0] = half
         n_rows = one.operands[0].shape.dimensions[-1]
         properties.flops = float32(n_rows * elements_of(one, 0) // 3)
 

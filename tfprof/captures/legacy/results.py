@@ -127,37 +127,31 @@ def _read(name: LegacyName, data: bytes, source: str) -> ToolResult:
 
 
 def _json_reader(name: LegacyName, source: str) -> Callable[[Any], ToolResult]:
-    from tfprof.captures.legacy import (
-        json as legacy_json,
-    )
-    from tfprof.captures.legacy import (
-        tables as legacy_tables,
-    )
-    from tfprof.captures.legacy import (
-        trace as legacy_trace,
-    )
+    from tfprof.captures.legacy import json as trees
+    from tfprof.captures.legacy import tables
+    from tfprof.captures.legacy.trace import chrome_trace
 
     readers: dict[str, Callable[[Any], ToolResult]] = {
-        "overview_page": legacy_tables.overview,
-        "input_pipeline": legacy_tables.input_pipeline,
-        "op_profile": legacy_json.op_profile,
-        "pod_viewer": legacy_json.pod_viewer,
-        "memory_profile": legacy_json.memory_profile,
-        "trace": legacy_trace.chrome_trace,
+        "overview_page": tables.overview,
+        "input_pipeline": tables.input_pipeline,
+        "op_profile": trees.op_profile,
+        "pod_viewer": trees.pod_viewer,
+        "memory_profile": trees.memory_profile,
+        "trace": chrome_trace,
     }
     return readers[_known(readers, name, source)]
 
 
 def _message_reader(name: LegacyName, source: str) -> Callable[[bytes, str], ToolResult]:
-    from tfprof.captures.legacy import messages as legacy_messages
-    from tfprof.captures.legacy import trace as legacy_trace
+    from tfprof.captures.legacy import messages
+    from tfprof.captures.legacy.trace import trace
 
     readers: dict[str, Callable[[bytes, str], ToolResult]] = {
-        "overview_page": legacy_messages.overview,
-        "input_pipeline": legacy_messages.input_pipeline,
-        "tensorflow_stats": legacy_messages.op_stats,
-        "kernel_stats": legacy_messages.kernel_stats,
-        "trace": legacy_trace.trace,
+        "overview_page": messages.overview,
+        "input_pipeline": messages.input_pipeline,
+        "tensorflow_stats": messages.op_stats,
+        "kernel_stats": messages.kernel_stats,
+        "trace": trace,
     }
     return readers[_known(readers, name, source)]
 

@@ -115,16 +115,17 @@ class StatColumn:
     @cached_property
     def held_kinds(self) -> ByteArray:
         """``StatKind`` of the value of each of ``events``, shape (m,); 0 of one without value."""
+        own, inherited = self.own, self.inherited
         return self._joined(
-            *[part.table.kinds.take(part.rows) for part in (self.own, self.inherited)]
+            own.table.kinds.take(own.rows), inherited.table.kinds.take(inherited.rows)
         )
 
     @cached_property
     def held_values(self) -> Int64Array:
         """Integers of ``events``, or the bits of doubles; of texts, places in ``known_texts``."""
-        own, inherited = [part.table.values.take(part.rows) for part in (self.own, self.inherited)]
-        if self._has_texts:
-            (own, inherited), _ = self._numbered
+        if not self._has_texts:
+            return self._raw
+        (own, inherited), _ = self._numbered
         return self._joined(own, inherited)
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from tfprof.wire import messages as pb
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import Plane, XSpace
 
+NodeT = TypeVar("NodeT", Computation, Instruction)
+
 HLO_STAT: Final = "Hlo Proto"
 ID_STAT: Final = "program_id"
 
@@ -29,21 +31,21 @@ _WITH_ID = re.compile(r"(.*)\((\d{1,20})\)", re.DOTALL)
 
 
 class HloProgram:
-    """A program that an XSpace knows; decoded when somebody asks for it, and once.
+    """A program in an XSpace; decoded once, when it is asked for.
 
     Attributes:
         id: As in the ``program_id`` of events, unsigned.
         name: Its module, without the id.
-        is_id_told: The capture says that this is the id; otherwise it is only the number of the
-            entry, which XLA of 2026 counts up.
+        is_id_stated: Whether the capture states the id. Otherwise it is the number of the entry,
+            which XLA of 2026 counts up.
     """
 
     def __init__(
-        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_told: bool = True
+        self, program_id: int, name: str, plane: Plane, stat: int, *, is_id_stated: bool = True
     ) -> None:
         self.id = program_id
         self.name = name
-        self.is_id_told = is_id_told
+        self.is_id_stated = is_id_stated
         self._plane, self._stat = plane, stat
 
     @cached_property
@@ -60,10 +62,7 @@ class HloProgram:
         return f"{self.name}({self.id})"
 
     def module(self) -> HloModule:
-        """The program.
-
-        One that cannot be decoded has no instructions, and a notice.
-        """
+        """The program; one that cannot be decoded has no instructions, and a notice."""
         return self._module
 
     @cached_property
@@ -78,7 +77,7 @@ class HloProgram:
 
 
 def hlo_programs(space: XSpace) -> list[HloProgram]:
-    """The programs that a capture brought along, by id and name.
+    """The programs in a capture, by id and name.
 
     The id is the stat ``program_id`` of an entry; without one, what its name ends in,
     ``module(id)``; without that, its key.
@@ -103,7 +102,7 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
                     if id_in_name not in (None, number):
                         name = entries.names[row]
                     programs[number, name] = HloProgram(
-                        number, name, plane, stat, is_id_told=given is not None
+                        number, name, plane, stat, is_id_stated=given is not None
                     )
     return [programs[key] for key in sorted(programs)]
 
@@ -134,7 +133,7 @@ def read_hlo(data: bytes, *, source: str) -> HloModule:
 
 
 def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
-    """The module of a message; what refers to nothing is left out, with a notice."""
+    """The module of a message; references to nothing are left out, with a notice."""
     proto, notices = message.hlo_module, Notices()
     shapes = cache(lambda octets: shape_of(pb.ShapeProto.FromString(octets)))  # few are different
     made: dict[int, Computation] = {}
@@ -220,7 +219,7 @@ def _computation(
     )
     instructions = tuple(one for one, _ in pairs)
     if not in_order:
-        instructions = _operands_first(instructions)
+        instructions = _needs_first({one: set(one.operands) for one in instructions})
         lost = len(pairs) - len(instructions)
         text = f"{source}: instructions that depend on themselves are left out"
         notices.add("hlo-circle", text, lost)
@@ -230,16 +229,16 @@ def _computation(
     return Computation(proto.id, proto.name, instructions, root, proto.is_fusion_computation)
 
 
-def _operands_first(instructions: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
-    """In the order in which they could run; without those that never could."""
-    users: dict[Instruction, list[Instruction]] = {one: [] for one in instructions}
-    n_waiting = {one: len(set(one.operands)) for one in instructions}
-    for one in instructions:
-        for operand in set(one.operands):
-            users[operand].append(one)
-    ready = [one for one in instructions if not n_waiting[one]]
-    for one in ready:  # grows on the way
-        for user in users[one]:
+def _needs_first(needs: Mapping[NodeT, Collection[NodeT]]) -> tuple[NodeT, ...]:
+    """Nodes in an order in which each comes after what it needs; without those in circles."""
+    users: dict[NodeT, list[NodeT]] = {node: [] for node in needs}
+    n_waiting = {node: len(needed) for node, needed in needs.items()}
+    for node, needed in needs.items():
+        for one in needed:
+            users[one].append(node)
+    ready = [node for node, n_needed in n_waiting.items() if not n_needed]
+    for node in ready:  # grows on the way
+        for user in users[node]:
             n_waiting[user] -= 1
             if not n_waiting[user]:
                 ready.append(user)
@@ -251,18 +250,9 @@ def _callees_first(
 ) -> tuple[Computation, ...]:
     """Called ones before callers; calls in circles are cut."""
     called = {c: {k for one in c.instructions for k in one.calls} for c in computations}
-    callers: dict[Computation, list[Computation]] = {c: [] for c in computations}
-    for computation in computations:
-        for callee in called[computation]:
-            callers[callee].append(computation)
-    n_waiting = {c: len(called[c]) for c in computations}
-    ready = [c for c in computations if not n_waiting[c]]
-    for computation in ready:  # grows on the way
-        for caller in callers[computation]:
-            n_waiting[caller] -= 1
-            if not n_waiting[caller]:
-                ready.append(caller)
-    left = [c for c in computations if n_waiting[c]]
+    ready = _needs_first(called)
+    placed = set(ready)
+    left = [computation for computation in computations if computation not in placed]
     for computation in left:
         for instruction in computation.instructions:
             instruction.calls = ()

@@ -95,15 +95,10 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
 def _read_planes(readers: Sequence[PlaneReader], n_threads: int) -> None:
     """Each step of all planes together, so that one large plane keeps all threads busy."""
     if n_threads == 1:
-        _in_steps(readers, _one_by_one)
+        _in_steps(readers, lambda tasks: deque(map(_call, tasks), 0))
     else:
         with ThreadPoolExecutor(n_threads, "tfprof") as pool:
             _in_steps(readers, lambda tasks: deque(pool.map(_call, tasks), 0))
-
-
-def _one_by_one(tasks: Iterable[Callable[[], None]]) -> None:
-    for task in tasks:
-        task()
 
 
 def _in_steps(
@@ -131,15 +126,10 @@ def _texts(data: memoryview, top: Elements, is_text: Any, number: int) -> tuple[
 def _judge(
     damage: Damage, planes: Sequence[Plane], size: int, label: str, *, strict: bool
 ) -> tuple[Notice, ...]:
-    """What is said of damage.
-
-    Raises:
-        MalformedProfileError: There is some, and it is not tolerated.
-    """
-    first = damage.first()
-    if first is None:
+    """A notice of the damage; an error, if that is not tolerated."""
+    if damage.first is None:
         return ()
-    offset, where = first
+    offset, where = damage.first
     place = f"byte {offset} of {size}" + (f", in {where}" if where else "")
     lost = min(damage.lost, size)
     if strict:

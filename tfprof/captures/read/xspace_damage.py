@@ -4,27 +4,28 @@ from __future__ import annotations
 
 
 class Damage:
-    """What could not be read, and where."""
+    """What could not be read.
+
+    Attributes:
+        lost: How many bytes.
+        count: In how many places.
+        first: The offset of the first place, and the path to it; None without damage.
+    """
 
     def __init__(self) -> None:
         self.lost = 0
         self.count = 0
-        self._first: tuple[int, str] | None = None
+        self.first: tuple[int, str] | None = None
 
     def add(self, offset: int, where: str, lost: int, count: int = 1) -> None:
         """So many bytes from an offset on."""
         self.lost += lost
         self.count += count
-        # Of two accounts of one place the inner one tells more.
-        if self._first is None or offset < self._first[0]:
-            self._first = offset, where
+        # Of two paths to one place the first is the inner one, which is more exact.
+        if self.first is None or offset < self.first[0]:
+            self.first = offset, where
 
     def extend(self, other: Damage) -> None:
         """Take over what another part has seen."""
-        first = other.first()
-        if first is not None:
-            self.add(*first, other.lost, other.count)
-
-    def first(self) -> tuple[int, str] | None:
-        """The first place, and the path to it."""
-        return self._first
+        if other.first is not None:
+            self.add(*other.first, other.lost, other.count)

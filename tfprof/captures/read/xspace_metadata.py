@@ -50,7 +50,7 @@ class MetadataReader:
 
     Args:
         data: Holds the plane.
-        found: Its fields.
+        fields: Its fields.
         path: What to call it.
         damage: Gets what could not be read.
 
@@ -63,7 +63,7 @@ class MetadataReader:
     """
 
     def __init__(self, data: memoryview, fields: Elements, path: str, damage: Damage) -> None:
-        self._data, self._found, self._path, self._damage = data, fields, path, damage
+        self._data, self._fields, self._path, self._damage = data, fields, path, damage
         self.id = self._read_id()
         self.name = self._read_name()
         _, entries, stats, children, names, own = self._scanned_tables()
@@ -74,31 +74,34 @@ class MetadataReader:
 
     def _those(self, numbers: tuple[int, ...], wire_type: int) -> Int64Array:
         """Places of whole fields."""
-        fields = self._found
+        fields = self._fields
         if not len(fields.tag):
             return np.zeros(0, np.int64)
         is_type = np.frombuffer(self._data, np.uint8)[fields.tag] & 7 == wire_type
         return np.flatnonzero(np.isin(fields.number, numbers) & is_type & (fields.tag < fields.end))
 
-    def _read_id(self) -> int:
-        places = self._those((_ID,), 0)
+    def _last(self, numbers: tuple[int, ...], wire_type: int) -> tuple[int, int] | None:
+        """Where the content of the last of some fields starts and stops; None without any."""
+        places = self._those(numbers, wire_type)
         if not len(places):
+            return None
+        return int(self._fields.start[places[-1]]), int(self._fields.stop[places[-1]])
+
+    def _read_id(self) -> int:
+        bounds = self._last((_ID,), 0)
+        if bounds is None:
             return 0
-        start, stop = int(self._found.start[places[-1]]), int(self._found.stop[places[-1]])
-        number, _ = read_varint(self._data, start, stop)
+        number, _ = read_varint(self._data, *bounds)
         return number - (1 << 64) if number >> 63 else number
 
     def _read_name(self) -> str:
-        places = self._those((_NAME,), 2)
-        if not len(places):
-            return ""
-        start, stop = int(self._found.start[places[-1]]), int(self._found.stop[places[-1]])
-        return str(self._data[start:stop], "utf-8", "replace")
+        bounds = self._last((_NAME,), 2)
+        return "" if bounds is None else str(self._data[slice(*bounds)], "utf-8", "replace")
 
     def _scanned_tables(self) -> list[Columns]:
         """What can be read of the tables, each row by itself if need be."""
         places = self._those(_TABLES, 2)
-        starts, stops = self._found.tag[places], self._found.stop[places]
+        starts, stops = self._fields.tag[places], self._fields.stop[places]
         columns = _scanned(_plan(), _joined(self._data, starts, stops))
         if columns is not None:
             return columns

@@ -131,8 +131,6 @@ class EventArgs:
         self._forest, self._groups, self._classic = forest, groups, classic
         self._timeline = forest.timeline
         self._planes: dict[int, _PlaneStats] = {}
-        sizes = [len(plane.events) for plane in self._timeline.space.planes]
-        self._first_source = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._long_names = [""] * len(self._timeline.names)
         self._has_long_name = np.zeros(len(self._timeline.names), np.bool_)
 
@@ -200,9 +198,9 @@ class EventArgs:
         """Whether ops of the host and kernels ran eagerly; -1 for other events."""
         timeline = self._timeline
         is_op = [op.kind is OpKind.TENSORFLOW for op in timeline.ops]
-        is_told = timeline.kind_mask(is_op) & timeline.on_host
-        is_told |= timeline.having("correlation_id") & timeline.on_device
-        return np.where(is_told, ran_eagerly(self._forest), -1).astype(np.int32)
+        is_op_or_kernel = timeline.kind_mask(is_op) & timeline.on_host
+        is_op_or_kernel |= timeline.having("correlation_id") & timeline.on_device
+        return np.where(is_op_or_kernel, ran_eagerly(self._forest), -1).astype(np.int32)
 
     def _names(self, events: Int64Array) -> Texts:
         """Full names of events for which another one is shown."""
@@ -221,7 +219,7 @@ class EventArgs:
         is_there = sources >= 0
         if not is_there.any():
             return [], None
-        planes = np.searchsorted(self._first_source, sources, side="right") - 1
+        planes = np.searchsorted(self._timeline.first_sources, sources, side="right") - 1
         distinct = np.unique(planes[is_there]).tolist()
         if len(distinct) == 1:
             return self._of_plane(distinct[0], sources, is_there)
@@ -246,7 +244,7 @@ class EventArgs:
         if number not in self._planes:
             self._planes[number] = _PlaneStats(plane, classic=self._classic)
         stats = self._planes[number]
-        events = np.where(is_there, sources - self._first_source[number], 0)
+        events = np.where(is_there, sources - self._timeline.first_sources[number], 0)
         own = stats.own(events, is_there.astype(np.int64))
         rows = np.where(is_there, plane.metadata_rows[events], -1)
         shared = stats.shared(rows)

@@ -47,8 +47,8 @@ class Shown(NamedTuple):
         """Those of some events of the timeline that are in the window."""
         if self.window is None:
             return events
-        starts = self.tracks.timeline.starts_ps[events]
-        within = self.within(starts, starts + self.tracks.timeline.durations_ps[events])
+        timeline = self.tracks.timeline
+        within = self.within(timeline.starts_ps[events], timeline.ends_of(events))
         return events if within is None else events[within]
 
 
@@ -57,7 +57,8 @@ def lines_of(events: Iterable[str]) -> bytes:
     return ",\n".join(events).encode("ascii")
 
 
-def _blocks(events: Int64Array) -> Iterator[Int64Array]:
+def blocks_of(events: Int64Array) -> Iterator[Int64Array]:
+    """Events in pieces that are written at once."""
     for start in range(0, len(events), EVENTS_PER_CHUNK):
         yield events[start : start + EVENTS_PER_CHUNK]
 
@@ -66,7 +67,7 @@ def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
     """Values of a line of counters: all numbers that an event tells."""
     timeline = shown.tracks.timeline
     place = f'"pid":{track.pid},"tid":{track.tid}'
-    for block in _blocks(shown.only(events_of(shown.tracks, track))):
+    for block in blocks_of(shown.only(events_of(shown.tracks, track))):
         starts = (timeline.starts_ps[block] + shown.since_ps).tolist()
         yield lines_of(
             f'{{"ph":"C",{place},"ts":{micros(start)},"name":{quoted(timeline.name(event))},'
@@ -93,11 +94,10 @@ def arrows(shown: Shown, links: Links) -> Iterator[bytes]:
     kept = np.ones(len(links.sources), np.bool_)
     for events in (links.sources, links.targets):
         kept &= (at[timeline.line_of[events], 0] >= 0) & ~tracks.is_hidden[events]
-        starts = timeline.starts_ps[events]
-        within = shown.within(starts, starts + timeline.durations_ps[events])
+        within = shown.within(timeline.starts_ps[events], timeline.ends_of(events))
         kept &= True if within is None else within
     base = min(tracks.processes, default=0)
-    for block in _blocks(np.flatnonzero(kept)):
+    for block in blocks_of(np.flatnonzero(kept)):
         columns: list[Sequence[int]] = [block.tolist()]
         for events in (links.sources[block], links.targets[block]):
             place = at[timeline.line_of[events]]
@@ -130,7 +130,7 @@ def memory_counters(shown: Shown) -> Iterator[bytes]:
     )
     events = np.flatnonzero(is_change & (names >= 0) & (pids[timeline.line_of] >= 0))
     events = shown.only(events[np.argsort(timeline.starts_ps[events], kind="stable")])
-    for block in _blocks(events):
+    for block in blocks_of(events):
         starts = timeline.starts_ps[block] + shown.since_ps
         columns = (pids[timeline.line_of[block]], starts, names[block], held[block])
         rows = zip(*(c.tolist() for c in (*columns, reserved[block])), strict=True)

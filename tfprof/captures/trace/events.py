@@ -54,7 +54,7 @@ def trace(
     """Every event, for viewers of Chrome's trace format.
 
     ``to_gviz`` makes the whole trace, and ``write_trace`` writes one of any size, from ``pieces``.
-    Events of an interval are told by how long they took, arrows lead from each launch to its
+    Each event has its duration, arrows lead from each launch to its
     kernel and from each piece of work to the thread that does it, and counters show memory.
 
     Args:

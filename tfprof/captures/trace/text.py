@@ -15,10 +15,10 @@ from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
 from tfprof.captures.trace.blocks import Block, Texts, quoted, value_text
 from tfprof.captures.trace.counters import (
-    EVENTS_PER_CHUNK,
     Shown,
     Window,
     arrows,
+    blocks_of,
     line_counters,
     lines_of,
     memory_counters,
@@ -114,8 +114,7 @@ class HostTrace:
     def _recorded(self, track: Track) -> Iterator[bytes]:
         timeline = self.tracks.timeline
         events = self._shown.only(events_of(self.tracks, track))
-        for start in range(0, len(events), EVENTS_PER_CHUNK):
-            block = events[start : start + EVENTS_PER_CHUNK]
+        for block in blocks_of(events):
             args, stats = self._args.of(block)
             yield Block(
                 _at(track),
@@ -154,8 +153,7 @@ class HostTrace:
             pairs = zip(steps, titles, strict=True)
             steps = [f'{step},"step_name":{title}' for step, title in pairs]
         more = self._more(line)
-        for start in range(0, len(events), EVENTS_PER_CHUNK):
-            block = events[start : start + EVENTS_PER_CHUNK]
+        for block in blocks_of(events):
             kinds = line.kinds[block].astype(np.int32)
             numbers = np.searchsorted(groups, line.groups[block]).astype(np.int32)
             args = [Texts(kinds, longs), Texts(numbers, steps)]

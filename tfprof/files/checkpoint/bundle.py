@@ -12,7 +12,13 @@ import numpy as np
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.checkpoint.dtypes import ELEMENT_TYPES, Array, ElementType, values_of
 from tfprof.files.checkpoint.slices import SLICE_KEY_START, Slice, assembled, may_cover
-from tfprof.files.checkpoint.stored import Format, StoredTensor, plain_shape, readable_type
+from tfprof.files.checkpoint.stored import (
+    Format,
+    StoredTensor,
+    damaged,
+    plain_shape,
+    readable_type,
+)
 from tfprof.files.checkpoint.table import File, Table
 from tfprof.files.crc32c import crc32c, masked
 from tfprof.wire import messages as pb
@@ -53,10 +59,7 @@ class Bundle:
                 entry = parse(pb.BundleEntryProto, value, source=str(self._index))
                 self._entries[key] = entry
         if header is None or not 0 < header.num_shards <= _MOST_SHARDS:
-            raise MalformedProfileError(
-                f"{self._index}: damaged: it does not tell how many shards there are. Copy the "
-                "file again, or use another checkpoint"
-            )
+            raise damaged(str(self._index), "it does not say how many shards there are")
         self._n_shards = header.num_shards
         self._is_big_endian = header.endianness == pb.BundleHeaderProto.BIG
         self.tensors: Mapping[str, StoredTensor] = {
@@ -92,26 +95,26 @@ class Bundle:
         places = [part.place(tensor.shape) for part in parts]
         known = [place for place in places if place is not None]
         if len(known) < len(parts) or not may_cover(tensor.shape, known):
-            raise _damaged(where, "its parts do not make up the whole")
+            raise damaged(where, "its parts do not make up the whole")
         read = []
         for part, place in zip(parts, known, strict=True):
             stored = self._entries.get(part.key(name))
             shape = tuple(bounds.stop - bounds.start for bounds in place)
             if stored is None:
-                raise _damaged(where, "one of its parts is missing")
+                raise damaged(where, "one of its parts is missing")
             if plain_shape(stored.shape, where) != shape or stored.dtype != entry.dtype:
-                raise _damaged(where, "one of its parts is another than it should be")
+                raise damaged(where, "one of its parts is another than it should be")
             read.append((place, self._values(stored, shape, kind, where, verify=verify)))
         whole = assembled(tensor.shape, read)
         if whole is None:
-            raise _damaged(where, "its parts overlap")
+            raise damaged(where, "its parts overlap")
         return whole
 
     def _tensor(self, key: bytes, entry: pb.BundleEntryProto) -> StoredTensor:
         try:
             name = key.decode()
         except UnicodeDecodeError as error:
-            raise _damaged(str(self._index), f"the name {key[:60]!r} is not UTF-8") from error
+            raise damaged(str(self._index), f"the name {key[:60]!r} is not UTF-8") from error
         shape = plain_shape(entry.shape, f"{self._index}: variable {name}")
         kind = ELEMENT_TYPES.get(entry.dtype)
         if kind is not None:
@@ -145,7 +148,7 @@ class Bundle:
             )
         n_elements = prod(shape)
         if kind is not None and entry.size != n_elements * kind.stored.itemsize:
-            raise _damaged(where, f"{entry.size} bytes are not {n_elements} of {kind.name}")
+            raise damaged(where, f"{entry.size} bytes are not {n_elements} of {kind.name}")
         data = File(path).read(entry.offset, entry.size)
         checked: bytes | memoryview = data.data
         if kind is None:
@@ -158,17 +161,13 @@ class Bundle:
         return values.reshape(shape)
 
     def _strings(self, data: bytes, count: int, where: str) -> tuple[Array, bytes]:
-        """Texts, and what their checksum is about: lengths as numbers of 32 bits, and the rest.
-
-        Raises:
-            MalformedProfileError: They are damaged.
-        """
+        """Texts, and the bytes of their checksum: lengths as numbers of 32 bits, and the rest."""
         if count > len(data):  # a length is a byte, at least
-            raise _damaged(where, f"{len(data)} bytes are not {count} texts")
+            raise damaged(where, f"{len(data)} bytes are not {count} texts")
         lengths, place = _lengths(data, count, where)
         start = place + _CHECKSUM_BYTES
         if start + sum(lengths) != len(data):
-            raise _damaged(where, "the lengths of its texts do not add up")
+            raise damaged(where, "the lengths of its texts do not add up")
         order: Literal["big", "little"] = "big" if self._is_big_endian else "little"
         checked = b"".join(
             length.to_bytes(4 if length < 1 << 32 else 8, order) for length in lengths
@@ -196,7 +195,7 @@ def _lengths(data: bytes, count: int, where: str) -> tuple[list[int], int]:
         if len(lengths) == count:
             return lengths, place + 1
     if count:
-        raise _damaged(where, "the lengths of its texts have no end")
+        raise damaged(where, "the lengths of its texts have no end")
     return [], 0
 
 
@@ -206,9 +205,3 @@ def _compare(what: str, computed: int, expected: int) -> None:
             f"{what} are damaged: their checksum is {computed:#010x}, not {expected:#010x} as was "
             "written. Copy the file again, or use another checkpoint"
         )
-
-
-def _damaged(where: str, problem: str) -> MalformedProfileError:
-    return MalformedProfileError(
-        f"{where}: damaged: {problem}. Copy the files again, or use another checkpoint"
-    )

@@ -45,10 +45,6 @@ def _small_int_values(bits: Array, *, n_bits: int, signed: bool) -> Array:
     return lowered
 
 
-def _float8_values(bits: Array, *, table: npt.NDArray[np.float32]) -> Array:
-    return table[bits]
-
-
 def _small_floats(
     exponent_bits: int, mantissa_bits: int, bias: int, not_numbers: Mapping[int, float]
 ) -> npt.NDArray[np.float32]:
@@ -90,7 +86,7 @@ def _fixed(name: str, stored: str) -> ElementType:
     small_float = _SMALL_FLOATS.get(name)
     values: Callable[[Array], Array] | None = None
     if small_float is not None:
-        values = partial(_float8_values, table=small_float)
+        values = small_float.__getitem__
     elif name == "bfloat16":
         values = _bfloat16_values
     elif name in ("int2", "uint2", "int4", "uint4"):

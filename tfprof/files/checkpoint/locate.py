@@ -14,6 +14,7 @@ from tfprof.files.checkpoint.bundle import INDEX_SUFFIX, Bundle
 from tfprof.files.checkpoint.saved_slices import SavedSlices
 from tfprof.files.checkpoint.stored import Store
 from tfprof.files.checkpoint.table import File, is_table
+from tfprof.files.disk import unreadable
 from tfprof.files.sniff import Format, check_expected
 from tfprof.wire import messages as pb
 
@@ -51,8 +52,7 @@ def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
     except (OSError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {reason}. Check the path") from error
+        raise unreadable(path, error) from error
 
 
 def _open(path: Path) -> tuple[Path, Store]:

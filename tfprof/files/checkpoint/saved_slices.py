@@ -10,10 +10,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfprof.errors import InputError, MalformedProfileError
+from tfprof.errors import InputError
 from tfprof.files.checkpoint.dtypes import ELEMENT_TYPES, STRING, Array, ElementType, values_of
 from tfprof.files.checkpoint.slices import Slice, assembled, may_cover, n_elements
-from tfprof.files.checkpoint.stored import Format, StoredTensor, plain_shape, readable_type
+from tfprof.files.checkpoint.stored import (
+    Format,
+    StoredTensor,
+    damaged,
+    plain_shape,
+    readable_type,
+)
 from tfprof.files.checkpoint.table import Table
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
@@ -29,7 +35,7 @@ _VALUE_FIELDS: Final = {
 
 
 @dataclass(slots=True)
-class _Found:
+class _Parts:
     """Where a tensor is.
 
     Attributes:
@@ -65,14 +71,14 @@ class SavedSlices:
     def __init__(self, paths: Sequence[Path], missing: Sequence[Path] = ()) -> None:
         self.format: Format = "V1"
         self._missing = tuple(missing)
-        self._found: dict[str, _Found] = {}
+        self._parts: dict[str, _Parts] = {}
         for path in paths:
             self._add(Table(path))
         self.tensors: Mapping[str, StoredTensor] = {
             name: StoredTensor(
                 name, stored.type_number, stored.shape, _size(stored.type_number, stored.shape)
             )
-            for name, stored in self._found.items()
+            for name, stored in self._parts.items()
         }
 
     def missing_files(self) -> tuple[Path, ...]:
@@ -90,7 +96,7 @@ class SavedSlices:
             InputError: A file cannot be read, or the values are none that NumPy could hold.
             MalformedProfileError: They are damaged.
         """
-        stored = self._found[name]
+        stored = self._parts[name]
         where = f"{stored.path}: variable {name}"
         kind = readable_type(self.tensors[name], where)
         places = [part.place(stored.shape) for part, _ in stored.parts]
@@ -101,34 +107,34 @@ class SavedSlices:
                     f"{where}: its values cannot be read: some are in {self._missing[0]}, which "
                     "is not there. Copy it, too"
                 )
-            raise _damaged(where, "its parts are not all there, or do not fit")
+            raise damaged(where, "its parts are not all there, or do not fit")
         read = []
         for (part, table), place in zip(stored.parts, known, strict=True):
             data = table.get(part.key(name), verify=verify)
             if data is None:
-                raise _damaged(where, f"one of its parts is missing in {table.file.path}")
+                raise damaged(where, f"one of its parts is missing in {table.file.path}")
             message = parse(pb.SavedTensorSlices, data, source=where).data.data
             values = _values(message, stored.type_number, kind)
             if values is None or values.size != n_elements(place):
-                raise _damaged(where, "it has not as many values as its shape tells")
+                raise damaged(where, "it has not as many values as its shape tells")
             read.append((place, values))
         whole = assembled(stored.shape, read)
         if whole is None:
-            raise _damaged(where, "its parts overlap")
+            raise damaged(where, "its parts overlap")
         return whole
 
     def _add(self, table: Table) -> None:
         path = str(table.file.path)
         data = table.get(_META_KEY)
         if data is None:
-            raise _damaged(path, "it does not tell what is in it")
+            raise damaged(path, "it does not tell what is in it")
         for tensor in parse(pb.SavedTensorSlices, data, source=path).meta.tensor:
             where = f"{path}: variable {tensor.name}"
             shape = plain_shape(tensor.shape, where)
-            fresh = _Found(table.file.path, tensor.type, shape)
-            stored = self._found.setdefault(tensor.name, fresh)
+            fresh = _Parts(table.file.path, tensor.type, shape)
+            stored = self._parts.setdefault(tensor.name, fresh)
             if (stored.type_number, stored.shape) != (tensor.type, shape):
-                raise _damaged(where, "another file tells another shape or type of it")
+                raise damaged(where, "another file tells another shape or type of it")
             stored.parts += [(Slice.of(part), table) for part in tensor.slice]
 
 
@@ -153,9 +159,3 @@ def _values(message: pb.TensorProto, type_number: int, kind: ElementType | None)
         return np.array(listed, kind.stored)
     # Small numbers are stored as int32.
     return values_of(kind, np.array(listed, np.int64).astype(kind.stored))
-
-
-def _damaged(where: str, problem: str) -> MalformedProfileError:
-    return MalformedProfileError(
-        f"{where}: damaged: {problem}. Copy the file again, or use another checkpoint"
-    )

@@ -80,11 +80,15 @@ def plain_shape(shape: pb.TensorShapeProto, where: str) -> tuple[int, ...]:
         or min(dims, default=0) < 0
         or prod(dims) > _MAX_ELEMENTS
     ):
-        raise MalformedProfileError(
-            f"{where}: damaged: no tensor has such a shape. Copy the file again, or use another "
-            "checkpoint"
-        )
+        raise damaged(where, "no tensor has such a shape")
     return dims
+
+
+def damaged(where: str, problem: str) -> MalformedProfileError:
+    """The error for a damaged part of a checkpoint."""
+    return MalformedProfileError(
+        f"{where}: damaged: {problem}. Copy the file again, or use another checkpoint"
+    )
 
 
 def readable_type(tensor: StoredTensor, where: str) -> ElementType | None:

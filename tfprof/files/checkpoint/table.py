@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
+from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.files.checkpoint.snappy import SnappyError, decompress
 from tfprof.files.crc32c import crc32c, masked
+from tfprof.files.disk import unreadable
 
 TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 """The last bytes of a table."""
@@ -49,7 +50,7 @@ class File:
         try:
             self.size = path.stat().st_size
         except (OSError, ValueError) as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
 
     def read(self, offset: int, size: int) -> npt.NDArray[np.uint8]:
         """A part, which must be there.
@@ -69,7 +70,7 @@ class File:
                 stream.seek(offset)
                 n_read = stream.readinto(part)  # type: ignore[arg-type]  # it is a buffer
         except (OSError, ValueError) as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
         if n_read < size:
             raise MalformedProfileError(f"{self.path}: became shorter while it was read")
         return part
@@ -243,8 +244,3 @@ def is_table(file: File) -> bool:
     if file.size < _FOOTER_BYTES:
         return False
     return file.read(file.size - n_magic, n_magic).tobytes() == TABLE_MAGIC
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    reason = getattr(error, "strerror", None) or error
-    return InputError(f"{path}: cannot be read: {reason}. Check the path")

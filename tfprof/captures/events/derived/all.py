@@ -34,7 +34,7 @@ def derive_lines(
     Args:
         timeline: The events.
         groups: Their steps.
-        hlo: Tells of instructions.
+        hlo: Finds the op and the source of an instruction.
         classic: Only those that the reference makes: none of threads that ran XLA:CPU.
     """
     if groups.are_given:

@@ -19,7 +19,7 @@ from tfprof.columns.columns import BoolArray, Int64Array
 INTO, OUT_OF = 1, 2
 _ID_BITS = 56
 _EXECUTOR, _LAUNCH, _TPU_STREAM, _TPU_LAUNCH = 2, 9, 11, 12
-"""Categories of arrows whose ends do not tell it: context types, and GPU launches."""
+"""Categories of arrows whose events do not name one: context types, and GPU launches."""
 
 _RUN_ID_BITS = 27
 
@@ -29,11 +29,12 @@ UInt64Array = npt.NDArray[np.uint64]
 def flow_numbers(timeline: Timeline) -> UInt64Array:
     """The number of the arrow at each event, 0 for none, shape (n,).
 
-    One that is led to counts for what leads to it.
+    Of several arrows at an event that of a launch counts, then what it consumes, then what it
+    produces.
     """
     numbers = np.zeros(len(timeline), np.uint64)
     for kinds, ids, direction in (("_pt", "_p", OUT_OF), ("_ct", "_c", INTO)):
-        _put_told(timeline, numbers, (kinds, ids), direction)
+        _put_stated(timeline, numbers, (kinds, ids), direction)
     correlation = timeline.stat("correlation_id")
     whole = correlation.only(correlation.is_integer())
     for chosen, direction in ((timeline.on_host, OUT_OF), (timeline.on_device, INTO)):
@@ -43,10 +44,10 @@ def flow_numbers(timeline: Timeline) -> UInt64Array:
     return numbers
 
 
-def _put_told(
+def _put_stated(
     timeline: Timeline, numbers: UInt64Array, names: tuple[str, str], direction: int
 ) -> None:
-    """Arrows of events that tell what they produce or consume."""
+    """Arrows of events whose stats name what they produce or consume."""
     kinds, ids = (timeline.stat(name) for name in names)
     has_kind = kinds.only(kinds.is_integer()).mask(len(timeline))
     own = ids.only(ids.is_integer() & has_kind[ids.events])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.captures.events.derived.hlo import told_by
+from tfprof.captures.events.derived.hlo import provenance_of
 from tfprof.captures.events.derived.lines import (
     LAUNCHES,
     MODULES,
@@ -41,7 +41,7 @@ def gpu_lines(
         timeline: The events.
         groups: Their steps.
         number: Place of the plane in the space.
-        hlo: Tells of instructions.
+        hlo: Finds the op and the source of an instruction.
         classic: A kernel of an instruction that no program knows has no op, as in the reference.
     """
     streams = _streams(timeline, number)
@@ -99,7 +99,7 @@ def _lines_of(
         title = f"{name} - from #{stream_id}"
         return LineKey(number, first_id + at, title, first_display + shown_at, line)
 
-    facts = told_by(timeline, events, hlo, classic=classic)
+    facts = provenance_of(timeline, events, hlo, classic=classic)
     items = items_of(timeline, groups, events)
     modules, ops = Names(), Names()
     in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])

@@ -12,14 +12,14 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
 
 
-class Told(NamedTuple):
-    """What events say of themselves.
+class Provenance(NamedTuple):
+    """The program, instruction and op of events.
 
     Attributes:
         what: Place of each event in the distinct answers, shape (n,).
         modules: Title of the program, empty for none.
         ops: Instructions, the outermost first.
-        prefixes: What tells instructions of different programs apart.
+        prefixes: Distinguishes instructions of different programs.
         tf_ops: The framework's op.
         places: Where it was written.
     """
@@ -43,13 +43,15 @@ class Told(NamedTuple):
         )
 
 
-def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: bool) -> Told:
-    """What events say of the instructions and ops that they ran.
+def provenance_of(
+    timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: bool
+) -> Provenance:
+    """The programs, instructions and ops of events.
 
     Args:
         timeline: All events.
         events: Places of some of them, shape (n,).
-        hlo: Tells of instructions.
+        hlo: Finds the op and the source of an instruction.
         classic: An instruction that no program knows has no op, as in the reference.
     """
     n_events = len(timeline)
@@ -60,7 +62,7 @@ def told_by(timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: 
     columns = [stat.text_ids(n_events)[events].astype(np.int64) for stat in stats]
     columns += [has_program[events], program.dense(n_events)[events]]
     distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    facts = Told(what.reshape(-1), [], [], [], [], [])
+    facts = Provenance(what.reshape(-1), [], [], [], [], [])
     for op, module, tf_op, known, number in distinct.tolist():
         texts = [
             stat.texts[text] if text >= 0 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.captures.events.derived.hlo import told_by
+from tfprof.captures.events.derived.hlo import provenance_of
 from tfprof.captures.events.derived.lines import (
     MODULES,
     NAME_SCOPE,
@@ -62,7 +62,7 @@ def _lines_of(
         number = _THREAD_BASE + count * _IDS_PER_THREAD + at
         return LineKey(line.plane, number, f"{line.name}-{name}", 0, place)
 
-    facts = told_by(timeline, events, hlo, classic=False)
+    facts = provenance_of(timeline, events, hlo, classic=False)
     items = items_of(timeline, groups, events)
     modules = Names()
     in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])

@@ -30,7 +30,7 @@ STEPS, LAUNCHES = "Steps", "Launch Stats"
 
 
 class HloSource(NamedTuple):
-    """What a program tells of one of its instructions.
+    """The op and the source of an instruction.
 
     Attributes:
         tf_op: The framework's op, ``scope/name:Type``; empty if unknown.
@@ -142,7 +142,7 @@ def table_of(paths: Iterable[Sequence[int]]) -> Int64Array:
 
 
 class FrameworkLines:
-    """Name scopes, ops and source lines of items that tell their op as a text.
+    """Name scopes, ops and source lines of items whose op is given as a text.
 
     Args:
         ops: Distinct texts, ``scope/name:Type``; empty for none.

@@ -78,14 +78,7 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
 
 
 class _Offload(NamedTuple):
-    """A copy from or to the host's memory.
-
-    Attributes:
-        row: The row that it is shown in.
-        event: The event that started it.
-        end_ps: When it was done.
-        name: What it is called.
-    """
+    """A copy from or to the host's memory, the row it is shown in, and the event at its start."""
 
     row: int
     event: int

@@ -71,7 +71,7 @@ class ExecutedOp(NamedTuple):
 
 
 def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
-    """How often an op ran, of which several parts did.
+    """How often an op of several parts ran.
 
     Args:
         parts: Where each part is from in the source, and how often it ran.

@@ -28,7 +28,7 @@ class Kernel(NamedTuple):
         registers: Registers of a thread.
         static_shared_bytes: Shared memory that the program declares.
         dynamic_shared_bytes: Shared memory that the launch asks for.
-        uses_tensor_cores: The name tells that it does.
+        uses_tensor_cores: Whether it does, by its name.
         is_eligible: The op could use tensor cores.
         op_name: The op that launched it; empty if unknown.
     """
@@ -78,9 +78,9 @@ def gpu_kernels(
 
     Args:
         timeline: The events.
-        op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` tells.
+        op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` counts.
         classic: Know tensor cores as the reference does, which misses those of Hopper and
-            Blackwell, and all where no vendor is told.
+            Blackwell, and all kernels where the vendor is unknown.
     """
     details = timeline.stat("kernel_details")
     gpus = np.array([plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes], bool)
@@ -271,7 +271,7 @@ def uses_tensor_cores(kernel: str, *, vendor: str = "", classic: bool = False) -
 
     Args:
         kernel: Its name.
-        vendor: Of the device; where none is told, names of both count.
+        vendor: Of the device; if empty, names of both vendors count.
         classic: As the reference: not kernels of Hopper and Blackwell, and nothing without vendor.
     """
     is_amd, is_nvidia = vendor == AMD, vendor == NVIDIA

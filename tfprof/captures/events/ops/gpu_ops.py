@@ -19,7 +19,6 @@ from tfprof.captures.events.ops.device_ops import (
 )
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE, count_runs, launching_runs
 from tfprof.captures.events.steps.forest import Forest
-from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -49,13 +48,8 @@ def gpu_ops(
     timeline = forest.timeline
     launched_by = np.zeros(0, np.int64) if classic else launching_runs(forest)
     parts = []
-    for number, plane in enumerate(timeline.space.planes):
-        if not plane.name.startswith(GPU_PREFIX):
-            continue
-        chosen = timeline.of_lines(
-            lambda line, number=number: line.plane == number and not line.is_derived  # type: ignore[misc]
-        )
-        events = np.flatnonzero(chosen)
+    for number in timeline.planes_of_gpus():
+        events = timeline.events_of_plane(number)
         if len(events):
             by = None if classic else launched_by[events]
             parts.append(_ops_of_plane(timeline, events, eager, describe, by))
@@ -183,11 +177,8 @@ def _runs_of_ops(
 ) -> Int64Array:
     """How often the op of each part ran, with any part.
 
-    Args:
-        op_of_part: A number for the op of each part, shape (n parts,).
-        part: The part that each event ran, shape (n events,).
-        launched_by: The run of the op that launched each event; negative if unknown.
-        unknown: How many events of each part have an unknown launch, shape (n parts,).
+    ``op_of_part`` and ``unknown`` (events with an unknown launch) have a row for each part, the
+    others for each event.
     """
     ops, of_part = np.unique(op_of_part, return_inverse=True)
     of_part = of_part.reshape(-1)

@@ -51,15 +51,7 @@ class OpTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
-    """Executions of ops, line by line in order of time.
-
-    Attributes:
-        first: The first of each line, and the number of all.
-        event: The event of each.
-        op: Number of its op.
-        start_ps: Start.
-        end_ps: End.
-    """
+    """Executions of ops, line by line in order of time; ``first`` is the first of each line."""
 
     first: Int64Array
     event: Int64Array

@@ -121,12 +121,11 @@ def memory_events(
         return {}
     columns = _Columns(timeline, events)
     allocator, names = columns.allocators()
-    of_type = np.array([name == ALLOCATION for name in timeline.names], np.bool_)
     text, texts = columns.texts("tf_op", "region_type", "shape")
     whole = MemoryEvents(
         place=np.arange(len(events)),
         time_ps=timeline.offsets_ps(events) if classic else timeline.starts_ps[events],
-        is_allocation=of_type[timeline.kinds[events]],
+        is_allocation=timeline.named(ALLOCATION.__eq__)[events],
         address=columns.integers("addr"),
         requested_bytes=columns.sizes("requested_bytes"),
         allocated_bytes=columns.sizes("allocation_bytes"),
@@ -154,31 +153,23 @@ class _Columns:
     def __init__(self, timeline: Timeline, events: Int64Array) -> None:
         self._timeline, self._events = timeline, events
 
-    def _found(self, name: str) -> tuple[Int64Array, Int64Array, SparseStat]:
-        """Rows of the chosen events that have a stat, their places in it, and it."""
+    def _held(self, name: str) -> tuple[Int64Array, SparseStat]:
+        """Rows of the chosen events that have a stat, and the stat of these alone."""
         stat = self._timeline.stat(name)
-        if not len(stat):
-            nothing = np.zeros(0, np.int64)
-            return nothing, nothing, stat
-        place = np.searchsorted(stat.events, self._events).clip(max=len(stat) - 1)
-        rows = np.flatnonzero(stat.events[place] == self._events)
-        return rows, place[rows], stat
+        return np.flatnonzero(stat.has(self._events)), stat.among(self._events)
 
     def integers(self, name: str) -> Int64Array:
-        rows, place, stat = self._found(name)
-        values = np.zeros(len(self._events), np.int64)
-        values[rows] = np.where(stat.is_integer(), stat.values, 0)[place]
-        return values
+        return self._timeline.stat(name).at(self._events)
 
     def sizes(self, name: str) -> Int64Array:
         """Bytes, so far from the limit of 64 bits that a few can be added."""
         return np.clip(self.integers(name), -_MOST_BYTES, _MOST_BYTES)
 
     def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
-        rows, place, stat = self._found(name)
+        rows, stat = self._held(name)
         values = np.zeros(len(self._events))
-        numbers = stat.floats()[place]
-        is_number = ~stat.is_text()[place] if as_written else np.isfinite(numbers)
+        numbers = stat.floats()
+        is_number = ~stat.is_text() if as_written else np.isfinite(numbers)
         values[rows] = np.where(is_number, numbers, 0.0)
         return values
 
@@ -186,25 +177,25 @@ class _Columns:
         numbers = {"": 0}
         columns = np.zeros((len(self._events), len(names)), np.int64)
         for column, name in enumerate(names):
-            rows, place, stat = self._found(name)
+            rows, stat = self._held(name)
             if not len(rows):
                 continue
             of_text = np.array(
                 [numbers.setdefault(_shown(name, text), len(numbers)) for text in stat.texts] or [0]
             )
-            is_text = stat.is_text()[place]
-            columns[rows[is_text], column] = of_text[stat.values[place[is_text]]]
+            is_text = stat.is_text()
+            columns[rows[is_text], column] = of_text[stat.values[is_text]]
         return columns, list(numbers)
 
     def dtypes(self) -> Int64Array:
         """``DataType`` numbers, which some recorders write as names."""
         values = self.integers("data_type")
-        rows, place, stat = self._found("data_type")
+        rows, stat = self._held("data_type")
         if len(stat.texts):
             by_name = {name: number for number, name in enumerate(_DTYPES)}
             of_text = np.array([by_name.get(text, 0) for text in stat.texts])
-            is_text = stat.is_text()[place]
-            values[rows[is_text]] = of_text[stat.values[place[is_text]]]
+            is_text = stat.is_text()
+            values[rows[is_text]] = of_text[stat.values[is_text]]
         return values
 
     def allocators(self) -> tuple[Int64Array, dict[str, int]]:
@@ -212,14 +203,9 @@ class _Columns:
         numbers: dict[str, int] = {}
         allocator_of = np.full(len(self._events), -1, np.int64)
         for name in ("device_ordinal", "index_on_host", "allocator_name"):
-            rows, place, stat = self._found(name)
-            values = stat.values[place]
-            texts = [
-                stat.texts[value] if is_text else str(value)
-                for value, is_text in zip(
-                    values.tolist(), stat.is_text()[place].tolist(), strict=True
-                )
-            ]
+            rows, stat = self._held(name)
+            pairs = zip(stat.values.tolist(), stat.is_text().tolist(), strict=True)
+            texts = [stat.texts[value] if is_text else str(value) for value, is_text in pairs]
             allocator_of[rows] = [numbers.setdefault(text, len(numbers)) for text in texts]
         used = set(allocator_of.tolist())
         return allocator_of, {name: number for name, number in numbers.items() if number in used}

@@ -64,7 +64,7 @@ def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
     runs = forest.nesting.nearest(run_of)[events] if len(events) else events
     allocators, names = _allocators(timeline, events)
     is_allocation = timeline.named(ALLOCATION.__eq__)[events]
-    sizes = _integers(timeline, "allocation_bytes", events)
+    sizes = timeline.stat("allocation_bytes").at(events)
     freed = _freed_by(timeline, events, allocators, is_allocation)
     has_owner = freed >= 0
     # What is freed by another run counts for the one that made it, if at all: there it stayed.
@@ -73,16 +73,11 @@ def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
     kept = np.flatnonzero((runs >= 0) & (is_allocation | own))
     kept = kept[np.lexsort((timeline.starts_ps[events[kept]], runs[kept]))]
     outside = is_allocation & (runs < 0)
-    in_use = _integers(timeline, "bytes_allocated", events)
+    in_use = timeline.stat("bytes_allocated").at(events)
     return OpMemory(
         runs[kept], allocators[kept], timeline.starts_ps[events[kept]], sizes[kept],
         in_use[kept], names, int(outside.sum()), int(sizes[outside].sum()),
     )  # fmt: skip
-
-
-def _integers(timeline: Timeline, stat: str, events: Int64Array) -> Int64Array:
-    integers: Int64Array = timeline.stat(stat).dense(len(timeline))[events]
-    return integers
 
 
 def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tuple[str, ...]]:
@@ -96,7 +91,7 @@ def _freed_by(
     timeline: Timeline, events: Int64Array, allocators: Int64Array, is_allocation: BoolArray
 ) -> Int64Array:
     """The allocation that each deallocation ends, -1 for one that is not in the capture."""
-    addresses = _integers(timeline, "addr", events)
+    addresses = timeline.stat("addr").at(events)
     order = np.lexsort((is_allocation, timeline.starts_ps[events], addresses, allocators))
     previous = np.full(len(events), -1, np.int64)
     before, after = order[:-1], order[1:]

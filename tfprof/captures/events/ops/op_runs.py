@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP
 from tfprof.captures.events.ops.executions import (
     UNKNOWN_MODULE,
     ExecutedOp,
@@ -25,7 +25,6 @@ from tfprof.captures.events.ops.tpu_ops import (
     first_kind,
     tensor_cores,
 )
-from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -106,10 +105,9 @@ def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRun
     Args:
         timeline: The events.
         plane: Place of the GPU's plane.
-        op_of: What the framework calls an instruction; where it does not know, ``tf_op`` tells.
+        op_of: What the framework calls an instruction; where it is unknown, ``tf_op`` counts.
     """
-    chosen = timeline.of_lines(lambda line: line.plane == plane and not line.is_derived)
-    events = np.flatnonzero(chosen)
+    events = timeline.events_of_plane(plane)
     names = _Names()
     keys, place = hlo_keys(timeline, events)
     known = [None if key is None else op_of(key) for key in keys]
@@ -164,7 +162,8 @@ def tpu_op_runs(timeline: Timeline, plane: int, modules: Mapping[int, str] | Non
         elif op.provenance:
             numbers.append(names.parsed(op.provenance))
         else:
-            key = HloKey(op.key.program_id, _module_of(op, modules), op.key.name)
+            module = (modules or {}).get(op.key.program_id or 0, "")
+            key = HloKey(op.key.program_id, module, op.key.name)
             numbers.append(names.number(op_of_instruction(key).name, ""))
     ops = np.array(numbers or [NO_OP], np.int64)[place] if len(place) else place
     kept = ops >= 0
@@ -174,19 +173,9 @@ def tpu_op_runs(timeline: Timeline, plane: int, modules: Mapping[int, str] | Non
     )
 
 
-def _module_of(op: DeviceOp, modules: Mapping[int, str] | None) -> str:
-    return (modules or {}).get(op.key.program_id or 0, "")
-
-
-def gpus(timeline: Timeline) -> list[int]:
-    """Places of the planes of GPUs."""
-    planes = enumerate(timeline.space.planes)
-    return [number for number, plane in planes if plane.name.startswith(GPU_PREFIX)]
-
-
 def devices(timeline: Timeline) -> list[int]:
     """Places of the planes of TensorCores, else of GPUs."""
-    return tensor_cores(timeline) or gpus(timeline)
+    return tensor_cores(timeline) or timeline.planes_of_gpus()
 
 
 def copy_name(event_name: str) -> str:

@@ -24,7 +24,7 @@ SLOW_CALL_PS = 50_000_000
 """A call that takes longer keeps a device waiting (``kSlowCallThresholdPs``)."""
 
 _BY_FAR = 2
-"""How many times as long as all others the first call takes where it tells nothing of these."""
+"""A first call that takes so many times as long as any other is not typical."""
 
 _MOST_LEVELS = 100
 
@@ -68,28 +68,18 @@ class IteratorTimes:
 
 
 class Taken(NamedTuple):
-    """A call, taken apart.
-
-    Attributes:
-        times: Of each iterator, by id.
-        is_cut: It is of so many parts that only the first were looked at.
-    """
+    """The parts of a call, as ``Call`` has them."""
 
     times: dict[int, IteratorTimes]
     is_cut: bool
 
 
 class Call:
-    """One element that was asked for; it is taken apart when somebody asks.
-
-    Args:
-        start_ps: When, since the capture's base.
-        duration_ps: How long it took.
-        take: Takes it apart.
+    """A call for one element; what its iterators did is worked out when it is asked for.
 
     Attributes:
-        start_ps: The same.
-        duration_ps: The same.
+        start_ps: When, since the capture's base.
+        duration_ps: How long it took.
     """
 
     def __init__(self, start_ps: int, duration_ps: int, take: Callable[[], Taken]) -> None:

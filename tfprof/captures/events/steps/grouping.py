@@ -23,7 +23,7 @@ from tfprof.captures.events.steps.step_roots import (
 )
 from tfprof.captures.events.steps.tpu_groups import group_tpus
 from tfprof.captures.events.timeline.links import Links, joined
-from tfprof.captures.events.timeline.names import EXECUTOR, GPU_PREFIX, IMPLICIT_ROOTS, LOOP_EVENTS
+from tfprof.captures.events.timeline.names import EXECUTOR, IMPLICIT_ROOTS, LOOP_EVENTS
 from tfprof.captures.events.timeline.pool_events import fill_pools
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -127,17 +127,14 @@ def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
 
 def device_events(timeline: Timeline, plane: int) -> Int64Array:
     """What a device did, all its streams together, in order of time; nothing derived."""
-    chosen = timeline.of_lines(lambda line: line.plane == plane and not line.is_derived)
-    events = np.flatnonzero(chosen)
+    events = timeline.events_of_plane(plane)
     order = np.lexsort((-timeline.durations_ps[events], timeline.starts_ps[events]))
     return events[order]
 
 
 def _fill_devices(timeline: Timeline, of_event: IntArray) -> None:
     """What no launch leads to on a GPU belongs to the step of what came before it."""
-    for number, plane in enumerate(timeline.space.planes):
-        if not plane.name.startswith(GPU_PREFIX):
-            continue
+    for number in timeline.planes_of_gpus():
         events = device_events(timeline, number)
         groups = of_event[events]
         last = np.maximum.accumulate(np.where(groups >= 0, np.arange(len(events)), -1))

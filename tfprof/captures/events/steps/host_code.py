@@ -2,7 +2,7 @@
 
 Python's frames begin with ``$``. What a program has annotated itself (``Trace``,
 ``TraceAnnotation``) looks like an event of the runtime, whose names are known; whatever has another
-name is an annotation, or as good as one: its name is all that is told of the time in which no op
+name is an annotation, or as good as one: its name is all that is known of the time in which no op
 runs.
 """
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, concatenate_tables
 
 
 def as_the_reference_sweeps(events: StepEvents) -> StepEvents:
@@ -26,8 +26,7 @@ def as_the_reference_sweeps(events: StepEvents) -> StepEvents:
     for group, rows in zip(groups.tolist(), np.split(order, first[1:]), strict=True):
         kinds, starts, ends = _pieces(odd.spent[rows], odd.start_ps[rows], odd.end_ps[rows])
         parts.append(StepEvents(np.full(len(kinds), group), kinds, starts, ends))
-    columns = ((p.group, p.spent, p.start_ps, p.end_ps) for p in parts)
-    return StepEvents(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return concatenate_tables(parts)
 
 
 def _pieces(

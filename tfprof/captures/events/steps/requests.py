@@ -21,10 +21,10 @@ from tfprof.captures.events.steps.step_events import (
     StepEvents,
     gpu_step_events,
 )
-from tfprof.captures.events.steps.step_times import spent_by_kind
-from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
+from tfprof.captures.events.steps.step_times import extents, spent_by_kind
+from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables
 
 _TYPES = (
     frozenset(("BatchingSessionRun",)),
@@ -90,9 +90,9 @@ def served_requests(forest: Forest) -> Requests:
     np.maximum.at(ends, above[in_batch], timeline.ends_of(begins)[below[in_batch]])
     spans = np.stack([starts[chosen], ends[chosen]], axis=1)
     events = [_tpu_events(timeline, groups)]
-    if any(plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes):
+    if timeline.planes_of_gpus():
         events.append(gpu_step_events(timeline, groups, classic=False)[0])
-    requests = _of_requests(_joined(events), chosen, pairs)
+    requests = _of_requests(concatenate_tables(events), chosen, pairs)
     start, end = spans[requests.group, 0], spans[requests.group, 1]
     clipped = StepEvents(
         requests.group,
@@ -181,11 +181,7 @@ def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> 
     """Begin of the first event and end of the last on threads of each, shape (n, 2)."""
     events = np.flatnonzero(timeline.on_threads & np.isin(groups.of_event, chosen))
     rows = np.searchsorted(chosen, groups.of_event[events])
-    spans = np.zeros((len(chosen), 2), np.int64)
-    spans[:, 0] = np.iinfo(np.int64).max
-    np.minimum.at(spans[:, 0], rows, timeline.starts_ps[events])
-    np.maximum.at(spans[:, 1], rows, timeline.ends_of(events))
-    return spans
+    return extents(rows, timeline.starts_ps[events], timeline.ends_of(events), len(chosen))
 
 
 def _has_model(
@@ -231,7 +227,7 @@ def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
             group[first].astype(np.int64), np.full(len(first), int(spent)),
             timeline.starts_ps[first], timeline.ends_of(last),
         ))  # fmt: skip
-    return _joined(events_of_cores)
+    return concatenate_tables(events_of_cores)
 
 
 def _on_threads(timeline: Timeline, group: Int64Array, names: frozenset[str]) -> Int64Array:
@@ -253,11 +249,6 @@ def _transfers(timeline: Timeline, group: Int64Array, begun: str) -> tuple[Int64
             pairs[number] = begin, end
     both = np.array(list(pairs.values()), np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
-
-
-def _joined(parts: list[StepEvents]) -> StepEvents:
-    columns = [(one.group, one.spent, one.start_ps, one.end_ps) for one in parts]
-    return StepEvents(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _of_requests(events: StepEvents, chosen: Int64Array, pairs: Int64Array) -> StepEvents:

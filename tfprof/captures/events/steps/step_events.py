@@ -14,11 +14,16 @@ import numpy as np
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
-from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, blocks
+from tfprof.columns.columns import (
+    BoolArray,
+    Int64Array,
+    blocks,
+    concatenate_tables,
+    taken_rows,
+)
 
 
 class Spent(enum.IntEnum):
@@ -68,8 +73,7 @@ class StepEvents:
         """Some of them."""
         if chosen.all():
             return self
-        columns = (self.group, self.spent, self.start_ps, self.end_ps)
-        return StepEvents(*(column[chosen] for column in columns))
+        return taken_rows(self, chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +95,8 @@ class Markers:
 
 def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers]:
     """Events and markers of several parts of a host."""
-    columns = [
-        (e.group, e.spent, e.start_ps, e.end_ps, m.group, m.start_ps, m.end_ps, m.is_device)
-        for e, m in parts
-    ]
-    whole = [np.concatenate(column) for column in zip(*columns, strict=True)]
-    return StepEvents(*whole[:4]), Markers(*whole[4:])
+    events, markers = zip(*parts, strict=True)
+    return concatenate_tables(events), concatenate_tables(markers)
 
 
 def host_step_events(
@@ -238,9 +238,7 @@ def gpu_step_events(
     is_16_bit[has_shape.events] = wide[has_shape.values]
     launched = timeline.having("correlation_id")
     parts = []
-    for number, plane in enumerate(timeline.space.planes):
-        if not plane.name.startswith(GPU_PREFIX):
-            continue
+    for number in timeline.planes_of_gpus():
         markers = _device_markers(timeline, groups, number)
         events = device_events(timeline, number)
         events = events[launched[events] & (groups.of_event[events] >= 0)]

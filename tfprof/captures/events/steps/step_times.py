@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.columns import Int64Array, sums_by
 
 SPENT = tuple(sorted(Spent))
 """Order of the columns of ``StepTimes.spent_ps``."""
@@ -190,16 +190,13 @@ def spent_by_kind(events: StepEvents, n_rows: int) -> dict[int, Int64Array]:
     Returns:
         By kind the time of each row, ps, shape (n_rows,).
     """
-    spans = _extent(events.group, events, n_rows)
+    spans = extents(events.group, events.start_ps, events.end_ps, n_rows)
     return _covered(events.group, events.start_ps, events.end_ps, events.spent, spans)
 
 
-def _extent(row: Int64Array, events: StepEvents, n_rows: int) -> Int64Array:
-    spans = np.zeros((n_rows, 2), np.int64)
-    low = np.full(n_rows, np.iinfo(np.int64).max)
-    high = np.zeros(n_rows, np.int64)
-    np.minimum.at(low, row, events.start_ps)
-    np.maximum.at(high, row, events.end_ps)
-    has_events: BoolArray = high > 0
-    spans[has_events, 0], spans[has_events, 1] = low[has_events], high[has_events]
-    return spans
+def extents(row: Int64Array, start_ps: Int64Array, end_ps: Int64Array, n_rows: int) -> Int64Array:
+    """The first start and the last end of each row, shape (n_rows, 2); 0 and 0 without any."""
+    low, high = np.full(n_rows, np.iinfo(np.int64).max), np.zeros(n_rows, np.int64)
+    np.minimum.at(low, row, start_ps)
+    np.maximum.at(high, row, end_ps)
+    return np.stack([np.minimum(low, high), high], axis=1)

@@ -75,16 +75,8 @@ def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
 
     gflops = number("peak_teraflops_per_second") * 1000.0
     if TENSOR_CORE.fullmatch(plane.name):
-        return Peaks(
-            gflops,
-            number("peak_hbm_bw_gigabytes_per_second"),
-            number("peak_sram_rd_bw_gigabytes_per_second"),
-            number("peak_sram_wr_bw_gigabytes_per_second"),
-            number("peak_cmem_rd_bw_gigabytes_per_second"),
-            number("peak_cmem_wr_bw_gigabytes_per_second"),
-            number("peak_vmem_rd_bw_gigabytes_per_second"),
-            number("peak_vmem_wr_bw_gigabytes_per_second"),
-        )
+        ways = ("hbm", "sram_rd", "sram_wr", "cmem_rd", "cmem_wr", "vmem_rd", "vmem_wr")
+        return Peaks(gflops, *(number(f"peak_{way}_bw_gigabytes_per_second") for way in ways))
     clock_ghz, cores = number("clock_rate") / 1e6, number("core_count")
     hbm = number("memory_bandwidth") / 1e9
     capability = (int(number("compute_cap_major")), int(number("compute_cap_minor")))

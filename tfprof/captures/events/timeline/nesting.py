@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.wire.compiled import is_native, native_module
@@ -15,11 +16,6 @@ _native: Any = native_module("nesting")
 
 _FILLED = {1: np.int8, 4: np.int32, 8: np.int64}
 """Types of values that the compiled part fills, by bytes."""
-
-
-def _place_type(n_events: int) -> type[np.signedinteger[Any]]:
-    """As narrow as places of so many events can be: these columns are as long as a capture."""
-    return np.int32 if n_events < 1 << 31 else np.int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ def nest(
     if is_alone is None:
         is_alone = np.zeros(len(starts_ps), np.bool_)
     if is_native() and _native is not None:
-        parents, ends = (np.empty(len(starts_ps), _place_type(len(starts_ps))) for _ in range(2))
+        parents, ends = (np.empty(len(starts_ps), place_type(len(starts_ps))) for _ in range(2))
         _native.nest(
             np.ascontiguousarray(first, np.int64),
             np.ascontiguousarray(starts_ps, np.int64),
@@ -115,7 +111,7 @@ def nest_pure(
         candidates[waiting[known]] = parents[above[known]]
         is_settled[waiting[known]] = candidates[waiting[known]] < 0
         waiting = waiting[~is_settled[waiting]]
-    narrow = _place_type(n_events)
+    narrow = place_type(n_events)
     return Nesting(parents.astype(narrow), _subtree_ends(parents).astype(narrow))
 
 
@@ -132,7 +128,7 @@ def _without(
     behind = np.append(rest, len(starts_ps))[inner.ends]
     line_ends = first[np.searchsorted(first, rest, side="right")]
     ends[rest] = np.minimum(behind, line_ends)
-    narrow = _place_type(len(starts_ps))
+    narrow = place_type(len(starts_ps))
     return Nesting(parents.astype(narrow), ends.astype(narrow))
 
 

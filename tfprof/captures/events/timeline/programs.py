@@ -6,9 +6,9 @@ This is the only place that says so; every tool asks here. An event tells its pr
 2. ``hlo_module``, as ``module(id)`` or as a bare name;
 3. otherwise the run around it on the device's line ``XLA Modules``, which is called ``module(id)``.
 
-The program of an id is the entry of ``/host:metadata`` with that id (``readers.hlo`` says what
-the id of an entry is). Where an entry has only a number, its name must agree, too: XLA has also
-numbered entries by counting.
+The program of an id is the entry of ``/host:metadata`` with that id (``captures.read.hlo`` says
+what the id of an entry is). Where an entry has only a number, its name must agree, too: XLA has
+also numbered entries by counting.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _PROGRAM = "program"
 
 
 class HloKey(NamedTuple):
-    """An instruction of a program, as an event tells it.
+    """An instruction of a program, as an event names it.
 
     Attributes:
-        program_id: Unsigned; None if nothing tells it.
-        module: Name of the program without its id; empty if nothing tells it.
+        program_id: Unsigned; None if unknown.
+        module: Name of the program without its id; empty if unknown.
         name: The instruction.
     """
 
@@ -72,17 +72,17 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
     hlo, modules = timeline.stat("hlo_op"), timeline.stat("hlo_module")
     programs = timeline.stat("program_id")
     rows = programs.rows_of(events)
-    is_told = np.zeros(len(events), np.bool_)
+    has_id = np.zeros(len(events), np.bool_)
     if len(programs):
-        is_told = (rows >= 0) & programs.is_integer()[rows]
+        has_id = (rows >= 0) & programs.is_integer()[rows]
     instruction = _texts_at(hlo.text_ids(len(timeline)), events)
     module = _texts_at(modules.text_ids(len(timeline)), events)
     around = np.full(len(events), -1, np.int64)
-    lost = np.flatnonzero((instruction >= 0) & ~is_told & (module < 0))
+    lost = np.flatnonzero((instruction >= 0) & ~has_id & (module < 0))
     if len(lost):
         around[lost] = _modules_around(timeline, events[lost])
     columns = np.stack(
-        [instruction, module, is_told.astype(np.int64), programs.at(events), around], axis=1
+        [instruction, module, has_id.astype(np.int64), programs.at(events), around], axis=1
     )
     distinct, place = np.unique(columns, axis=0, return_inverse=True)
     keys: list[HloKey | None] = []
@@ -122,7 +122,7 @@ def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
 
 
 def told_modules(timeline: Timeline) -> dict[int, str]:
-    """Names of programs by id, as events and runs of programs tell them."""
+    """Names of programs by id, from events and runs of programs."""
     modules: dict[int, str] = {}
     for number, line in enumerate(timeline.lines):
         if line.name == MODULES:
@@ -139,10 +139,10 @@ def told_modules(timeline: Timeline) -> dict[int, str]:
 
 
 class KnownPrograms:
-    """The programs that a capture holds, to be found by what events tell of them.
+    """The programs in a capture, found by the ids and names that events state.
 
     Args:
-        programs: What there is.
+        programs: All of them.
     """
 
     def __init__(self, programs: Sequence[HloProgram]) -> None:
@@ -175,5 +175,5 @@ class KnownPrograms:
             return of_id
         both = [program for program in of_id if program.name == key.module]
         # Where numbers of entries are no ids, the name is all there is.
-        by_name = [program for program in named if not program.is_id_told]
-        return both or [program for program in of_id if program.is_id_told] or by_name
+        by_name = [program for program in named if not program.is_id_stated]
+        return both or [program for program in of_id if program.is_id_stated] or by_name

@@ -81,5 +81,5 @@ class Sources:
 
 
 def place_type(n_events: int) -> type[np.signedinteger[Any]]:
-    """The type of places of events."""
+    """The narrowest type of places of so many events: their columns are as long as a capture."""
     return np.int32 if n_events < 1 << 31 else np.int64

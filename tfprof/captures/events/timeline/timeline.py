@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.clocks import TimeAxis, time_axis
+from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpName, parse_op_name
 from tfprof.captures.events.timeline.sources import Sources
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
@@ -134,6 +135,16 @@ class Timeline:
                 is_of_lines[self.events_of(number)] = True
         return is_of_lines
 
+    def events_of_plane(self, plane: int) -> Int64Array:
+        """The events of a plane, without those of derived lines, ascending."""
+        chosen = self.of_lines(lambda line: line.plane == plane and not line.is_derived)
+        return np.flatnonzero(chosen)
+
+    def planes_of_gpus(self) -> list[int]:
+        """Places of the planes of GPUs in the space."""
+        planes = enumerate(self.space.planes)
+        return [number for number, plane in planes if plane.name.startswith(GPU_PREFIX)]
+
     def named(self, wanted: Callable[[str], bool]) -> BoolArray:
         """Whether the name of each event is wanted, shape (n,)."""
         return self.kind_mask([wanted(name) for name in self.names])
@@ -197,11 +208,11 @@ class Timeline:
         """When events began, since the timestamps of their lines as written, shape (n,)."""
         shifts_ps = np.zeros(len(events), np.int64)
         sources = self.sources.of(events)
-        planes = np.searchsorted(self._first_source, sources, side="right") - 1
+        planes = np.searchsorted(self.first_sources, sources, side="right") - 1
         for plane in np.unique(planes).tolist():
             chosen = (planes == plane) & (sources >= 0)
             offsets = self.space.planes[plane].events.offsets_ps
-            shifts_ps[chosen] = offsets[sources[chosen] - self._first_source[plane]]
+            shifts_ps[chosen] = offsets[sources[chosen] - self.first_sources[plane]]
         return shifts_ps
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
@@ -209,15 +220,16 @@ class Timeline:
         source = int(self.sources.of(np.array([event]))[0])
         if source < 0:
             return {}
-        plane = int(np.searchsorted(self._first_source, source, side="right")) - 1
-        return self.space.planes[plane].stats_of(source - int(self._first_source[plane]))
+        plane = int(np.searchsorted(self.first_sources, source, side="right")) - 1
+        return self.space.planes[plane].stats_of(source - int(self.first_sources[plane]))
 
     @cached_property
     def _stats(self) -> dict[str, SparseStat]:
         return {}
 
     @cached_property
-    def _first_source(self) -> Int64Array:
+    def first_sources(self) -> Int64Array:
+        """The number of the first event of each plane in the space, and the number of all."""
         sizes = [len(plane.events) for plane in self.space.planes]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -235,7 +247,7 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
         if is_text.any():
             texts = [numbers.setdefault(text, len(numbers)) for text in column.known_texts]
             values[is_text] = np.array(texts, np.int64)[values[is_text]]
-        places = column.events + int(timeline._first_source[number])
+        places = column.events + int(timeline.first_sources[number])
         if place_of is not None:
             places = place_of[places].astype(np.int64)
         parts.append((places, kinds, values))

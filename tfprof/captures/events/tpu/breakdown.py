@@ -71,7 +71,7 @@ def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
 
     Args:
         cores: TensorCores with the same steps; without any there are no steps.
-        classic: All-reduce counts as computation and is not told apart, as in the reference.
+        classic: All-reduce counts as computation and is not separated, as in the reference.
     """
     span = _stacked(core.span_ps for core in cores)
     infeed = _stacked(core.infeed_ps for core in cores)

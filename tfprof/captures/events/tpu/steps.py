@@ -13,7 +13,13 @@ from tfprof.captures.events.ops.tpu_ops import DeviceSpans, device_spans
 from tfprof.captures.events.steps.cut_steps import NOT_ON_ALL_CORES, at_the_ends
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
-from tfprof.captures.events.steps.step_times import SPENT, SPENT_COLUMN, StepTimes, union_lengths
+from tfprof.captures.events.steps.step_times import (
+    SPENT,
+    SPENT_COLUMN,
+    StepTimes,
+    extents,
+    union_lengths,
+)
 from tfprof.captures.events.steps.tpu_groups import MODULE_LINES, STEP_LINES
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import (
@@ -141,10 +147,7 @@ def waiting_for_input(events: StepEvents) -> dict[int, int]:
     group, row = np.unique(waiting.group, return_inverse=True)
     if not len(group):
         return {}
-    spans = np.zeros((len(group), 2), np.int64)
-    spans[:, 0] = np.iinfo(np.int64).max
-    np.minimum.at(spans[:, 0], row, waiting.start_ps)
-    np.maximum.at(spans[:, 1], row, waiting.end_ps)
+    spans = extents(row, waiting.start_ps, waiting.end_ps, len(group))
     amounts = union_lengths(row, waiting.start_ps, waiting.end_ps, spans)
     return dict(zip(group.tolist(), amounts.tolist(), strict=True))
 
@@ -304,12 +307,8 @@ def _by_all_reduce(
     """Time of each step by the all-reduce: its unique id, or without one its instruction."""
     unique = timeline.stat("all_reduce_unique_id")
     whole = unique.only(unique.is_integer())
-    place = np.searchsorted(whole.events, events).clip(max=max(len(whole) - 1, 0))
-    has_id = np.zeros(len(events), np.bool_)
-    keys = timeline.kinds[events].astype(np.int64)
-    if len(whole):
-        has_id = whole.events[place] == events
-        keys[has_id] = whole.values[place[has_id]]
+    has_id = whole.has(events)
+    keys = np.where(has_id, whole.at(events), timeline.kinds[events])
     distinct, which = np.unique(np.stack([has_id, keys], axis=1), axis=0, return_inverse=True)
     sums = np.zeros((len(distinct), n_steps), np.int64)
     np.add.at(sums, (which.reshape(-1), row), own)
