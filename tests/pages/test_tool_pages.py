@@ -11,6 +11,7 @@ from tfprof.pages.opened import opened_run
 from tfprof.pages.site import Site
 from tfprof.pages.step_choice import chosen_steps
 from tfprof.pages.tool_pages import TOOL_PAGES, tool_page
+from tfprof.pages.tool_pictures import DRAWN_TABLES
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 
@@ -49,7 +50,8 @@ def test_a_page_has_every_sentence_and_every_cell_of_its_tool(tool, run):
     said = [text for block in blocks_of(page, "words") for text in block["items"]]
     assert said == list(result.verdict)
     tables = {block["id"]: block for block in blocks_of(page, "table")}
-    assert list(tables) == [name for name, table in result.tables.items() if len(table)]
+    shown = [name for name, table in result.tables.items() if len(table)]
+    assert list(tables) == [name for name in shown if name != DRAWN_TABLES.get(tool.id)]
     for name, block in tables.items():
         table = result.tables[name]
         kept = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
@@ -132,3 +134,18 @@ def test_a_page_without_data_says_why(run):
 def test_pages_that_do_not_exist_are_refused_with_those_that_do(run):
     with pytest.raises(UsageError, match=r"no page 'nonsense'.*op-stats"):
         Site([opened_run(run)]).page("nonsense", {})
+
+
+def test_the_tree_of_the_op_profile_has_the_rows_of_its_table():
+    from tfprof.demo import demo_capture
+
+    run = tools.open_run(demo_capture("gpu"))
+    rows = tools.op_profile(run).to_rows()
+    (tree,) = blocks_of(Site([opened_run(run)]).page("op-profile", {}), "tree")
+    assert unpacked(tree["names"]) == ["all ops", *(row["name"] for row in rows[1:])]
+    times = next(each for each in tree["measures"] if each["id"] == "time_us")
+    assert unpacked(times["totals"]) == pytest.approx([row["time_us"] for row in rows])
+    parents = unpacked(tree["parent"])
+    assert [rows[up]["level"] if up >= 0 else -1 for up in parents] == [
+        row["level"] - 1 for row in rows
+    ]

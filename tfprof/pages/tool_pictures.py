@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES
@@ -16,6 +18,7 @@ from tfprof.pages.blocks_of_results import chart_block
 from tfprof.pages.document import Block, column
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.pages.step_choice import step_chart
+from tfprof.pages.tree_block import TreeMeasure, tree_block
 from tfprof.text.tables import escaped
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "kernel-stats": {"kernel_name": ("trace", "find"), "op_name": ("op-stats", "find")},
     "hlo-stats": {"hlo_op_name": ("graph-viewer", "node"), "tf_op_name": ("op-stats", "find")},
     "roofline": {"operation": ("hlo-stats", "find")},
-    "op-profile": {"name": ("hlo-stats", "find")},
     "input-pipeline": {"opName": ("trace", "find")},
     "tf-data": {"long_name": ("trace", "find"), "iterator": ("trace", "find")},
     "memory": {"op": ("op-stats", "find")},
@@ -226,6 +228,50 @@ def _roofs(result: ToolResult, xs: list[float]) -> list[dict[str, Any]]:
     return roofs
 
 
+# Op profile
+
+
+def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Ops in the tree that groups them, with its numbers."""
+    rows = result.tables["ops"].to_rows()
+    if not rows:
+        return []
+    parents: list[int] = []
+    last_at: dict[int, int] = {}
+    for at, row in enumerate(rows):
+        level = int(row["level"] or 0)
+        parents.append(last_at.get(level - 1, -1))
+        last_at[level] = at
+    whole = float(rows[0]["time_us"] or 0)
+    measures = [
+        TreeMeasure("time_us", "time", "us", _column_of(rows, "time_us"), whole=whole),
+        *(
+            TreeMeasure(name, label, unit, _column_of(rows, name), is_cost=False)
+            for name, label, unit in (
+                ("wasted_share", "wasted", "fraction"),
+                ("flops_utilization", "FLOPS utilization", "fraction"),
+                ("hbm_utilization", "memory bandwidth", "fraction"),
+                ("occurrences", "runs", "count"),
+            )
+        ),
+    ]
+    texts = [
+        (name, name, [str(row[name] or "") for row in rows]) for name in ("category", "provenance")
+    ]
+    names = ["all ops", *(str(row["name"]) for row in rows[1:])]
+    return [
+        tree_block(
+            names, np.array(parents, np.int64), measures, id="ops", title="Ops", header="op",
+            texts=texts, primary="time_us", row_page=("hlo-stats", "find", "HLO stats"),
+        )
+    ]  # fmt: skip
+
+
+def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, Any]:
+    """A number of each row, NaN where it is not known."""
+    return np.array([math.nan if row[name] is None else float(row[name]) for row in rows])
+
+
 # Graphs
 
 
@@ -325,4 +371,8 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "memory-viewer": _of_program_memory,
     "tf-data": _of_tf_data,
     "graph-viewer": _of_instructions,
+    "op-profile": _of_op_profile,
 }
+
+DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops"}
+"""Tables that a picture shows as a whole, so that they need not stand below it."""
