@@ -149,3 +149,28 @@ def test_the_tree_of_the_op_profile_has_the_rows_of_its_table():
     assert [rows[up]["level"] if up >= 0 else -1 for up in parents] == [
         row["level"] - 1 for row in rows
     ]
+
+
+def test_what_is_in_use_at_any_moment_adds_up_to_what_the_chart_shows_then():
+    from tfprof.demo import demo_capture
+
+    run = tools.open_run(demo_capture("gpu"))
+    charts = tools.memory(run).charts
+    assert charts
+    for chart in charts:
+        for at in range(0, len(chart.x), max(1, len(chart.x) // 7)):
+            page = Site([opened_run(run)]).page("memory", {"at_ms": repr(chart.x[at])})
+            (table,) = (block for block in blocks_of(page, "table") if block["id"] == "peak")
+            ids = [each["id"] for each in table["columns"]]
+            rows = [dict(zip(ids, row, strict=True)) for row in cells_of(table)]
+            held = sum(
+                row["allocation_bytes"] for row in rows if chart.name.endswith(row["allocator"])
+            )
+            assert held == chart.series["heap"][at] + chart.series["stack"][at]
+            assert f"{chart.x[at]:,.3f} ms" in table["title"]
+
+
+@pytest.mark.parametrize("text", ["x", "nan", "inf"])
+def test_a_moment_that_is_none_is_refused_with_its_value(run, text):
+    with pytest.raises(UsageError, match=f"at_ms='{text}'"):
+        Site([opened_run(run)]).page("memory", {"at_ms": text})

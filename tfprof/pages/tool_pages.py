@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,8 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     }
     if "step" in chosen:
         chosen["step"] = chosen_steps(chosen["step"])
+    if "at_ms" in chosen:
+        chosen["at_ms"] = _number("at_ms", chosen["at_ms"])
     if "width" in chosen:
         chosen["width"] = whole_number("width", chosen["width"])
     if "classic" in chosen:
@@ -115,6 +118,16 @@ def whole_number(name: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise UsageError(f"{name}={text!r} is no whole number") from None
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{name}={text!r} is no number")
+    return value
 
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
@@ -151,6 +164,10 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
     if "host" in known and len(run.hosts) > 1:
         hosts = [("", "all hosts"), *((host.name, host.name) for host in run.hosts)]
         chosen.append(Control("host", "Host", "choice", params.get("host", ""), "", hosts))
+    if "at_ms" in known:
+        moment = params.get("at_ms", "")
+        about = "What was in use then is listed; click into a chart. Empty for the peak."
+        chosen.append(Control("at_ms", "Moment", "text", moment, "", help=about, unit="ms"))
     if tool.id == "pod":
         shown = params.get("show", "total_us")
         chosen.append(Control("show", "Show", "choice", shown, "total_us", POD_MEASURES))

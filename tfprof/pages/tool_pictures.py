@@ -76,7 +76,8 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
         )
         hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
         hidden = ["free"] if hides and used else []
-        blocks.append(chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden))
+        block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
+        blocks.append({**block, "choose": {"param": "at_ms"}})
     return blocks
 
 

@@ -75,7 +75,12 @@ class _Allocator(NamedTuple):
 
 
 def memory(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run,
+    *,
+    host: str | None = None,
+    step: int | None = None,
+    classic: bool = False,
+    at_ms: float | None = None,
 ) -> ToolResult:
     """What each allocator held over time, and what was in use at its peak, the fullest first.
 
@@ -86,6 +91,9 @@ def memory(
             peak are named, too.
         classic: The reference's numbers: only allocations in the step of the peak are named, and
             times count from the beginning of each thread.
+
+        at_ms: What is in use at this moment in the table ``peak``, instead of at the peak; in
+            milliseconds, as in the charts.
 
     Raises:
         UsageError: There is no such host or step.
@@ -109,14 +117,16 @@ def memory(
                  "and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
-    at_peak = [row for allocator in allocators for row in _rows(allocator)]
+    moment = "the peak" if at_ms is None else f"{at_ms:,.3f} ms"
+    looked_at = allocators if at_ms is None else [_at(each, at_ms) for each in allocators]
+    in_use = [row for allocator in looked_at for row in _rows(allocator)]
     return ToolResult(
         "memory",
         "Memory profile",
         verdict=tuple(_sentence(allocator) for allocator in allocators),
         tables={
             "summary": Table("summary", SUMMARY, summary, title="Allocators"),
-            "peak": Table("peak", BREAKDOWN, at_peak, title="In use at the peak"),
+            "peak": Table("peak", BREAKDOWN, in_use, title=f"In use at {moment}"),
         },
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
@@ -155,6 +165,15 @@ def _in_step(allocator: _Allocator, groups: Collection[int]) -> Iterator[_Alloca
     yield allocator._replace(
         events=events, peak=peak, live=live, whole=allocator.events, step=at_peak
     )
+
+
+def _at(allocator: _Allocator, at_ms: float) -> _Allocator:
+    """An allocator as if the moment were its peak; before its first event that is the moment."""
+    events = allocator.whole
+    place = int(np.searchsorted(events.time_ps, round(at_ms * 1e9), side="right")) - 1
+    place = max(place, 0)
+    peak = allocator.peak._replace(place=place)
+    return allocator._replace(events=events, peak=peak, live=live_at(events, place))
 
 
 def _sentence(allocator: _Allocator) -> str:
