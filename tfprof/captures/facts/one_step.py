@@ -11,7 +11,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.facts.steps import RunSteps, Steps
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Memo, Run
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -58,7 +58,7 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
     return replace(groups, of_event=groups.of_event[kept], roots=roots, step_names=shown)
 
 
-def of_step(run: Run, step: int | None, *, classic: bool = False) -> Run:
+def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:
     """The run with only the events of a step on each host; the run itself for None.
 
     Args:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.run import Host
 
 _MOST_CALLS = 64
@@ -55,7 +56,7 @@ def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
     return sorted(slow, key=lambda one: -one.calls_ps)
 
 
-def held_by(host: Host, data: TfData, pipeline: Pipeline, step: int | None = None) -> Held | None:
+def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = None) -> Held | None:
     """The slowest iterator of a pipeline; None if no call was slow, or it is unknown.
 
     Args:

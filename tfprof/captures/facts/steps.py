@@ -19,6 +19,9 @@ from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
 
+Steps = int | tuple[int, ...]
+"""One step or several, by the numbers at the ends of their names."""
+
 
 class Category(NamedTuple):
     """A category of time, as people see it.
@@ -214,7 +217,7 @@ class RunSteps:
             return self.whole
         return self.whole.take(np.flatnonzero(~self.is_unusual))
 
-    def places(self, step: int | Sequence[int] | None) -> list[int]:
+    def places(self, step: Steps | None) -> list[int]:
         """Indices of the steps with these numbers at the ends of their names; all for None.
 
         Raises:

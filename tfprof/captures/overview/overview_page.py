@@ -14,7 +14,7 @@ from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
-from tfprof.captures.facts.steps import CATEGORIES
+from tfprof.captures.facts.steps import CATEGORIES, Steps
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
@@ -68,14 +68,14 @@ _FUNCTIONS = (
 
 
 def overview(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """The most important results of all tools on one page.
 
     Args:
         run: The run.
         host: Ops of this host only.
-        step: Only the step of this number in the table.
+        step: Only the step of this number, or those of these in the table.
         classic: The reference's numbers: with GPUs the host's part of steps is left out, and of
             more than five steps the first and the last are.
 

@@ -14,6 +14,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
@@ -57,14 +58,14 @@ def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
 
 
 def kernel_stats(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """The kernels of all GPUs, the longest total time first.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: The reference's numbers: rows of several hosts are not merged, 1,000 are kept, and
             newer tensor cores are unknown.
 

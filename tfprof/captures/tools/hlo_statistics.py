@@ -13,6 +13,7 @@ from tfprof.captures.facts.device_op_db import device_notes
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
 from tfprof.captures.run.result import Chart, ToolResult, pie
 from tfprof.captures.run.run import Run
@@ -55,7 +56,7 @@ COLUMNS = (
 
 
 def hlo_stats(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """The instructions of compiled programs, the largest self time first.
 
@@ -64,7 +65,7 @@ def hlo_stats(
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: The reference's numbers; see ``op_profile``. Shares are of the capture with its
             idle time; there are none on a CPU.
 

@@ -14,7 +14,7 @@ from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import one_digit, part, summary
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.steps import CATEGORIES, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
     TpuRunSteps,
@@ -111,14 +111,14 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
 
 
 def input_pipeline(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """How much steps wait for input, and what the input's time goes to.
 
     Args:
         run: The run.
         host: Input ops of this host only.
-        step: Only the step of this number in the tables.
+        step: Only the step of this number, or those of these in the tables.
         classic: The reference's numbers: with GPUs the host's part of steps is left out, of more
             than five steps the first and the last are, and only the first host's are shown.
 
@@ -160,7 +160,7 @@ def input_pipeline(
 
 
 def step_table(
-    run: Run, analysis: InputAnalysis, *, classic: bool, step: int | None = None
+    run: Run, analysis: InputAnalysis, *, classic: bool, step: Steps | None = None
 ) -> Table:
     """Steps of all hosts by category; in classic mode of the first. TPU cores are put together.
 

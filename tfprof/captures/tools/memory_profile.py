@@ -25,6 +25,7 @@ from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.one_step import groups_at
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -78,7 +79,7 @@ def memory(
     run: Run,
     *,
     host: str | None = None,
-    step: int | None = None,
+    step: Steps | None = None,
     classic: bool = False,
     at_ms: float | None = None,
 ) -> ToolResult:
@@ -87,7 +88,7 @@ def memory(
     Args:
         run: The run.
         host: Only this host.
-        step: Only events in the step of this number. Earlier allocations that are in use at its
+        step: Only events in the step of this number, or of these. Earlier allocations that are in use at its
             peak are named, too.
         classic: The reference's numbers: only allocations in the step of the peak are named, and
             times count from the beginning of each thread.

@@ -19,7 +19,7 @@ from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.environment import device_planes, environment
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
-from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.facts.steps import BY_KEY, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.run.result import Note, ToolResult
@@ -53,7 +53,7 @@ class _StepFigures(NamedTuple):
 
 
 def monitor(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """A run in a few figures.
 
@@ -62,7 +62,7 @@ def monitor(
     Args:
         run: The run.
         host: Devices of this host only; steps are those of all hosts.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: With GPUs the host's part of steps is left out, as in the reference.
 
     Raises:
@@ -92,7 +92,7 @@ def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
     return (figures.average, figures.minimum, figures.maximum) if n_steps else (None, None, None)
 
 
-def _step_figures(run: Run, steps: RunSteps, step: int | None, *, classic: bool) -> _StepFigures:
+def _step_figures(run: Run, steps: RunSteps, step: Steps | None, *, classic: bool) -> _StepFigures:
     """Figures of the slowest worker of each step."""
     tpu = tpu_run_steps(run, steps, classic=classic)
     chosen = steps.places(step)

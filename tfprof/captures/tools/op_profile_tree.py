@@ -22,6 +22,7 @@ from tfprof.captures.facts.hlo_programs import programs_of
 from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import HBM
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
@@ -56,7 +57,7 @@ def op_profile(
     run: Run,
     *,
     host: str | None = None,
-    step: int | None = None,
+    step: Steps | None = None,
     classic: bool = False,
     by: str = "program",
     limit: int = MOST_CHILDREN,
@@ -66,7 +67,7 @@ def op_profile(
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: The reference's numbers: every kernel of an instruction counts as a run of it, and
             costs of GPU programs are in cycles.
         by: ``program``, ``category`` or ``provenance``.

@@ -16,6 +16,7 @@ from tfprof.captures.facts.host_devices import mixed_devices
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
@@ -128,14 +129,14 @@ def in_order(ops: Iterable[Op]) -> list[Op]:
 
 
 def op_stats(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """The framework's ops on host and device.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: The reference's numbers: 500 rows each of host and device, and an op that ends
             together with its parent is lost.
 

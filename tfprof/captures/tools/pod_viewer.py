@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -27,14 +27,14 @@ COLUMNS = (
 
 
 def pod(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """What each worker spent the time of each step on.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number.
+        step: Only the step of this number, or those of these.
         classic: The reference's numbers.
 
     Raises:

@@ -14,6 +14,7 @@ from tfprof.captures.facts.device_op_db import device_notes
 from tfprof.captures.facts.host_devices import has_tpu
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
@@ -36,14 +37,14 @@ _MOST_CLASSIC = 1000
 
 
 def roofline(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """How fast ops are, and which limit of the device they come closest to.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number; in classic mode its rows beside those of the whole
+        step: Only the step of this number, or those of these; in classic mode its rows beside those of the whole
             capture.
         classic: The reference's numbers: none without devices, a row of zeros for each step on
             GPUs, and at most 1000 ops.

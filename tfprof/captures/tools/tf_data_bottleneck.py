@@ -11,6 +11,7 @@ from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfD
 from tfprof.captures.facts.one_step import spans_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Advice, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -82,14 +83,14 @@ class _Slow(NamedTuple):
 
 
 def tf_data(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
     """Find what makes input pipelines slow.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only calls that began in the step of this number. Elements that were prepared ahead
+        step: Only calls that began in the step of this number, or of these. Elements that were prepared ahead
             for it were made in earlier steps.
         classic: The reference's numbers: iterators whose ids are written as unsigned numbers
             count as one.
@@ -143,7 +144,7 @@ def tf_data(
 
 
 def _calls_in(
-    run: Run, step: int | None, *, classic: bool
+    run: Run, step: Steps | None, *, classic: bool
 ) -> Callable[[Host, TfData], Sequence[Pipeline]]:
     """A function for the pipelines of a host with the calls that began in a step; all for None."""
     if step is None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import IO
 
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.run import Run
 from tfprof.captures.trace.events import trace
 from tfprof.files.compressed_output import packed
@@ -17,7 +18,7 @@ def write_trace(
     target: str | os.PathLike[str] | IO[bytes],
     *,
     host: str | None = None,
-    step: int | None = None,
+    step: Steps | None = None,
     classic: bool = False,
     overwrite: bool = True,
 ) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import HostSteps
+from tfprof.captures.facts.steps import HostSteps, Steps
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -49,7 +49,7 @@ class TraceResult(ToolResult):
 
 
 def trace(
-    run: Run, *, host: str | None = None, step: int | None = None, classic: bool = False
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> TraceResult:
     """Every event, for viewers of Chrome's trace format.
 
@@ -60,7 +60,8 @@ def trace(
     Args:
         run: The run.
         host: Only of one host.
-        step: Only what overlaps one step: its number.
+        step: Only what overlaps the step of this number, or the time from the first of these to
+            the end of the last.
         classic: What the reference's viewer shows, of the first host: without arrows and memory,
             with cut names, and thread ids of 32 bits that may collide.
 
@@ -83,7 +84,9 @@ def trace(
     )
 
 
-def _host_traces(run: Run, *, host: str | None, step: int | None, classic: bool) -> list[HostTrace]:
+def _host_traces(
+    run: Run, *, host: str | None, step: Steps | None, classic: bool
+) -> list[HostTrace]:
     """The traces of the hosts; nothing is made of them yet."""
     hosts = run.chosen(host)
     if classic:  # one host at a time
@@ -103,8 +106,8 @@ def _host_traces(run: Run, *, host: str | None, step: int | None, classic: bool)
     ]
 
 
-def _windows(run: Run, step: int, *, classic: bool) -> dict[str, Window]:
-    """From the first event of a step to its last, by host; not of hosts without steps."""
+def _windows(run: Run, step: Steps, *, classic: bool) -> dict[str, Window]:
+    """From the first event of some steps to their last, by host; not of hosts without steps."""
     steps = run_steps(run, classic=classic)
     places = steps.places(step)
     if not places:
