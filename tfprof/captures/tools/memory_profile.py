@@ -88,8 +88,8 @@ def memory(
     Args:
         run: The run.
         host: Only this host.
-        step: Only events in the step of this number, or of these. Earlier allocations that are in use at its
-            peak are named, too.
+        step: Only events in the step of this number, or of these. Earlier allocations that are
+            in use at its peak are named, too.
         classic: The reference's numbers: only allocations in the step of the peak are named, and
             times count from the beginning of each thread.
 

@@ -44,8 +44,8 @@ def roofline(
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these; in classic mode its rows beside those of the whole
-            capture.
+        step: Only the step of this number, or those of these; in classic mode its rows beside
+            those of the whole capture.
         classic: The reference's numbers: none without devices, a row of zeros for each step on
             GPUs, and at most 1000 ops.
 

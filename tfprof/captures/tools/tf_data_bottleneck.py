@@ -90,8 +90,8 @@ def tf_data(
     Args:
         run: The run.
         host: Only this host.
-        step: Only calls that began in the step of this number, or of these. Elements that were prepared ahead
-            for it were made in earlier steps.
+        step: Only calls that began in the step of this number, or of these. Elements that were
+            prepared ahead for it were made in earlier steps.
         classic: The reference's numbers: iterators whose ids are written as unsigned numbers
             count as one.
 
