@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+    from tfprof.pages.trace.model import TraceModel
     from tfprof.profiler import Profiler
 
 T = TypeVar("T")
@@ -44,12 +45,14 @@ class Opened:
         source: What was read, for people: paths, as they were given.
         run: The captured run; None if it is none.
         profiler: The profile with its views; None if there can be none.
+        trace: A trace of another program, which is shown as it is; None if it is none.
     """
 
     name: str
     source: str
     run: Once[Run] | None = None
     profiler: Once[Profiler] | None = None
+    trace: Once[TraceModel] | None = None
 
 
 def opened_run(run: Run, source: str = "") -> Opened:

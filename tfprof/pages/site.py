@@ -6,7 +6,7 @@ holds some of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,6 +15,13 @@ from tfprof.errors import UsageError
 from tfprof.pages.document import FORMAT, Page
 from tfprof.pages.opened import Opened
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.pages.trace.data import trace_data
+from tfprof.pages.trace.embedded import trace_documents
+from tfprof.pages.trace.of_opened import has_trace, trace_of, trace_page_of
+
+
+Document = tuple[str, Mapping[str, str], bytes]
+"""What a page asks for: path, parameters, and what it is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,7 @@ class PageEntry:
         group: Heading above the line.
         make: Makes it from the parameters of its address.
         missing: Why there is nothing on it; empty if there is something.
+        documents: What it asks for beside its own document, for a report.
     """
 
     id: str
@@ -34,6 +42,7 @@ class PageEntry:
     group: str
     make: Callable[[Params], Page]
     missing: str = ""
+    documents: Callable[[], Iterable[Document]] = tuple
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,29 @@ class Site:
         names = ", ".join(entry.id for entry in entries)
         raise UsageError(f"no page {page_id!r}; this run has: {names}")
 
+    def data(self, path: str, params: Params) -> bytes:
+        """What a page asks for beside its document, as JSON.
+
+        Args:
+            path: What: ``trace/tiles``.
+            params: Its parameters; ``run`` chooses the run.
+
+        Raises:
+            UsageError: There is no such path, or a parameter has no such value.
+            InputError: The run cannot be read.
+        """
+        opened = self.run(params.get("run", ""))
+        kind, _, rest = path.partition("/")
+        if kind != "trace" or not has_trace(opened):
+            raise UsageError(f"no data {path!r} of this run")
+        return trace_data(trace_of(opened), rest, params)
+
+    def documents(self, page_id: str) -> Iterator[Document]:
+        """What a page of the first run asks for beside its document, for a report."""
+        for entry in entries_of(self.run()):
+            if entry.id == page_id:
+                yield from entry.documents()
+
     def to_dict(self, run: str = "") -> dict[str, Any]:
         """The runs, and the pages of one of them, as plain data."""
         chosen = self.run(run)
@@ -105,3 +137,16 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
                 partial(tool_page, tool, run),
                 missing.get(tool.id, ""),
             )
+            if tool.id == "overview":
+                yield trace_entry(opened)
+    elif opened.trace is not None:
+        yield trace_entry(opened)
+
+
+def trace_entry(opened: Opened) -> PageEntry:
+    """The page of the trace viewer."""
+    return PageEntry(
+        "trace", "Trace viewer", "Tools",
+        lambda params: trace_page_of(opened),
+        documents=lambda: trace_documents(trace_of(opened)),
+    )  # fmt: skip

@@ -50,7 +50,11 @@ def report(site: Site, pages: Sequence[str] = ()) -> bytes:
         listed = [page for page in listed if not page["missing"]]
     index["pages"] = listed
     made = [site.page(page["id"], {}) for page in listed]
-    return page_file(index, {f"page/{page.id}?": page.to_json() for page in made}, made)
+    documents = {document_name(f"page/{page.id}", {}): page.to_json() for page in made}
+    for page in made:
+        for path, params, content in site.documents(page.id):
+            documents[document_name(path, params)] = content
+    return page_file(index, documents, made)
 
 
 def page_file(

@@ -59,5 +59,9 @@ def application(site: Site) -> Starlette:
                 "/api/page/{id}",
                 guarded(lambda r: site.page(r.path_params["id"], dict(r.query_params)).to_json()),
             ),
+            Route(
+                "/api/{path:path}",
+                guarded(lambda r: site.data(r.path_params["path"], dict(r.query_params))),
+            ),
         ]
     )
