@@ -4,6 +4,7 @@ import { chartView } from "./charts.js";
 import { el } from "./dom.js";
 import { numberText } from "./format.js";
 import { tableView } from "./table.js";
+import { traceView } from "./trace_view.js";
 
 const VIEWS = {
   words: wordsView,
@@ -14,6 +15,7 @@ const VIEWS = {
   empty: emptyView,
   table: tableView,
   chart: chartView,
+  trace: traceView,
 };
 
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
