@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -132,7 +133,7 @@ def _details(model: TraceModel) -> dict[str, Any]:
         names = [model.names[name] for name in track.names_of(places).tolist()]
         texts = list(track.texts(places))
         args += texts
-        sources += _sources(track, names, texts)
+        sources += _sources(names, texts)
     return {
         "own": packed(np.concatenate(own)),
         "steps": column([escaped(step) for step in steps]) if is_few else None,
@@ -147,14 +148,13 @@ def _details(model: TraceModel) -> dict[str, Any]:
     }
 
 
-def _sources(track: TraceTrack, names: Iterable[str], texts: Iterable[str]) -> list[str]:
+def _sources(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     """The source line of each slice; empty for most."""
-    found = []
-    for place, (name, text) in enumerate(zip(names, texts, strict=True)):
-        may_have = "." in name or '"source' in text or '"code' in text or '"file' in text
-        known = source_of(name, track.arguments(place) if '":' in text else {}) if may_have else ""
-        found.append(escaped(known))
-    return found
+    known: dict[tuple[str, str], str] = {}
+    for pair in zip(names, texts, strict=True):
+        if pair not in known:
+            known[pair] = escaped(source_of(pair[0], json.loads(pair[1])))
+    return [known[pair] for pair in zip(names, texts, strict=True)]
 
 
 def _places(texts: list[str]) -> dict[str, Any]:

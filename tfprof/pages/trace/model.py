@@ -219,6 +219,7 @@ class TraceModel:
         steps: Steps, in order of time.
         shown: What became of the events.
         make_flows: Makes the arrows.
+        remarks: What else there is to know.
     """
 
     processes: Sequence[str]
@@ -228,6 +229,7 @@ class TraceModel:
     steps: Sequence[Step]
     shown: Shown
     make_flows: Callable[[], Flows]
+    remarks: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()

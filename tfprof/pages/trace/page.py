@@ -39,6 +39,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
     blocks: list[Block] = [words([_verdict(model)], lead=True), *notes_block(notes)]
     lost = [("warning", f"{n:,} events are not shown: each {why}", "")
             for why, n in model.shown.left_out]  # fmt: skip
+    lost += [("warning", text, "") for text in model.remarks]
     if lost:
         blocks.append(remarks(lost))
     if model.tracks or model.counters:

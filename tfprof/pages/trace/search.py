@@ -20,7 +20,7 @@ MOST_ROWS = 2000
 _PS_PER_US = 1e6
 _COLUMNS = (
     Column("name", "Name", "string"),
-    Column("count", "Events"),
+    Column("events", "Events"),
     Column("total_us", "Total time", unit="us"),
 )
 

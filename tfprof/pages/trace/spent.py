@@ -24,10 +24,10 @@ MOST_EVENTS = 1000
 
 _NAME_COLUMNS = (
     Column("name", "Name", "string"),
-    Column("count", "Events"),
-    Column("self_us", "Self time: without what is inside", unit="us"),
+    Column("events", "Events"),
+    Column("self_us", "Self time", unit="us"),
     Column("total_us", "Total time", unit="us"),
-    Column("mean_us", "Total time of one", unit="us"),
+    Column("mean_us", "Average time", unit="us"),
     Column("longest_us", "Longest", unit="us"),
 )
 

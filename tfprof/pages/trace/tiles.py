@@ -19,7 +19,7 @@ from tfprof.pages.trace.packing import packed
 from tfprof.pages.trace.pyramid import LEVELS, Marks, Pyramid
 from tfprof.text.tables import escaped
 
-TILE_PIXELS: Final = 1024
+TILE_PIXELS: Final = 512
 """Pixels of a tile."""
 
 

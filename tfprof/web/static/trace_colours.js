@@ -28,6 +28,16 @@ export class TracePalette {
     for (const name of ["paper", "ink", "soft", "line", "shade", "focus", "bad"]) this[name] = this.value(`--${name}`);
   }
 
+  // What was not searched for.
+  get dim() {
+    this.dimmed ??= this.#made(this.line, this.line, this.soft);
+    return this.dimmed;
+  }
+
+  #made(fill, merged, text) {
+    return { fill, merged, text, bits: colourBits(fill), mergedBits: colourBits(merged) };
+  }
+
   value(variable) {
     return this.style.getPropertyValue(variable).trim();
   }
@@ -38,7 +48,7 @@ export class TracePalette {
       const known = TRACE_MEANINGS.find(([pattern]) => pattern.test(name));
       const variable = colourOf(known ? known[1] : name, nameHash(name));
       const fill = this.value(variable.slice(4, -1)) || "#888888";
-      this.#colours.set(name, { fill, merged: mixed(fill, this.paper, 0.35), text: textOn(fill) });
+      this.#colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
     }
     return this.#colours.get(name);
   }
@@ -51,7 +61,13 @@ function channels(colour) {
 
 function mixed(colour, other, share) {
   const [a, b] = [channels(colour), channels(other)];
-  return `rgb(${a.map((value, at) => Math.round(value * (1 - share) + b[at] * share)).join(",")})`;
+  return `#${a.map((value, at) => Math.round(value * (1 - share) + b[at] * share).toString(16).padStart(2, "0")).join("")}`;
+}
+
+// A colour as a pixel of an image: alpha, blue, green, red.
+function colourBits(colour) {
+  const [red, green, blue] = channels(colour);
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 function textOn(colour) {

@@ -5,10 +5,10 @@ import { numberText, shareText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
 // Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
-export function traceDetails(event, state, { go, find }) {
+export function traceDetails(event, { go, find }) {
   const facts = [
     ["Name", event.name], ["Track", event.track_name], ["Process", event.process],
-    ["Start", traceTimeText(event.start - state.block.t0, state.block.t1 - state.block.t0)],
+    ["Start", traceTimeText(event.start, 1000)],
     ["Duration", numberText(event.duration, "ps")],
     ["Self time", event.self === null ? null : `${numberText(event.self, "ps")}${event.duration ? ` (${shareText(event.self / event.duration)})` : ""}`],
     ["Events inside", event.n_inside === null ? null : event.n_inside.toLocaleString("en-US")],

@@ -2,6 +2,7 @@
 
 import { TRACE_LANE_PX } from "./trace_layout.js";
 import { traceFirstAfter } from "./trace_marks.js";
+import { TRACE_THIN_PX, TraceThinMarks } from "./trace_thin.js";
 import { TRACE_TILE_PIXELS, traceLevel } from "./trace_tiles.js";
 
 const TRACE_FONT = "11px system-ui, sans-serif";
@@ -61,6 +62,7 @@ export function traceEachMark(parts, state, act) {
 
 export class TracePainter {
   #widths = new Map();
+  #thin = new TraceThinMarks();
 
   constructor(canvas) {
     this.canvas = canvas;
@@ -106,27 +108,33 @@ export class TracePainter {
     context.fillRect(0, Math.round(row.top + row.height) - 1, this.width, 1);
   }
 
-  // Marks of a track; gives how many it drew.
+  // Marks of a track; gives how many it drew. Thin ones are pixels of an image, one row a lane.
   track(row, parts, state, palette, isWanted) {
-    const { context } = this;
+    const { context, width: most } = this;
     const labels = [];
+    const perPixel = 1 / state.psPerPixel;
+    const thin = this.#thin;
+    thin.begin(this.canvas.width);
     let drawn = 0;
-    const scale = 1 / state.psPerPixel;
-    context.globalAlpha = 1;
     traceEachMark(parts, state, (lane, at) => {
       const y = row.top + 1 + lane.lane * TRACE_LANE_PX;
       if (y > this.height || y + TRACE_LANE_PX < 0) return;
-      const x = Math.max((lane.starts[at] - state.t0) * scale, -1);
-      const end = Math.min((lane.ends[at] - state.t0) * scale, this.width + 1);
+      const x = (lane.starts[at] - state.t0) * perPixel;
+      const end = (lane.ends[at] - state.t0) * perPixel;
       const isMerged = lane.counts[at] > 1;
-      const colour = palette.of(lane.names[at]);
-      const isDim = isWanted && !(isWanted(lane.names[at]));
-      context.fillStyle = isDim ? palette.line : isMerged ? colour.merged : colour.fill;
-      const width = Math.max(end - x, 1);
-      context.fillRect(x, y, width > 3 ? width - 0.5 : width, TRACE_LANE_PX - 2);
+      const colour = isWanted && !isWanted(lane.names[at]) ? palette.dim : palette.of(lane.names[at]);
       drawn += 1;
-      if (width > TRACE_LEAST_LABEL_PX) labels.push([isMerged ? `${lane.counts[at].toLocaleString("en-US")} events` : lane.names[at], x, y, width, isDim ? palette.soft : isMerged ? palette.ink : colour.text]);
+      if (end - x <= TRACE_THIN_PX) {
+        thin.put(lane.lane, x, end, isMerged ? colour.mergedBits : colour.bits);
+        return;
+      }
+      const from = Math.max(x, -1);
+      const width = Math.min(end, most + 1) - from;
+      context.fillStyle = isMerged ? colour.merged : colour.fill;
+      context.fillRect(from, y, width - 0.5, TRACE_LANE_PX - 2);
+      if (width > TRACE_LEAST_LABEL_PX) labels.push([isMerged ? `${lane.counts[at].toLocaleString("en-US")} events` : lane.names[at], from, y, width, isMerged ? palette.ink : colour.text]);
     });
+    thin.draw(context, row.top + 1, most);
     this.#labels(labels);
     return drawn;
   }

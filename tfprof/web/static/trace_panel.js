@@ -14,11 +14,10 @@ export class TracePanel {
     Object.assign(this, { data, state, context, acts });
     this.event = el("div", { class: "trace-event" });
     this.range = el("div", { class: "trace-range" });
-    this.element = el("div", { class: "trace-panel" }, this.event, this.range);
   }
 
   showEvent(event) {
-    this.event.replaceChildren(...(event ? [traceDetails(event, this.state, this.acts)] : []));
+    this.event.replaceChildren(...(event ? [traceDetails(event, this.acts)] : []));
   }
 
   showProblem(error) {
@@ -58,8 +57,7 @@ export class TracePanel {
 
   #heading(t0, t1) {
     const { state } = this;
-    const span = state.block.t1 - state.block.t0;
-    const when = state.range ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0 - state.block.t0, span)} to ${traceTimeText(t1 - state.block.t0, span)}` : "The whole time";
+    const when = state.range ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}` : "The whole time";
     const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
     return el("h3", { class: "trace-heading" }, `${when}, ${where}`);
   }

@@ -5,11 +5,13 @@ import { numberText, roundTicks } from "./format.js";
 export const TRACE_RULER_PX = 44;
 const TRACE_STEP_PX = 20;
 
-// A time since the begin of the trace, with enough digits to tell neighbouring ticks apart.
-export function traceTimeText(ps, span) {
-  const [unit, factor] = span >= 2e12 ? ["s", 1e12] : span >= 2e9 ? ["ms", 1e9] : span >= 2e6 ? ["µs", 1e6] : ["ns", 1e3];
-  const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(span / factor / 20))));
-  return `${(ps / factor).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${unit}`;
+// A time since the begin of the trace, with enough digits to tell times apart that are `apart` ps
+// from each other.
+export function traceTimeText(ps, apart) {
+  const size = Math.max(Math.abs(ps), apart);
+  const [unit, factor] = size >= 1e12 ? ["s", 1e12] : size >= 1e9 ? ["ms", 1e9] : size >= 1e6 ? ["µs", 1e6] : ["ns", 1e3];
+  const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(Math.max(apart, 1) / factor) - 1e-9)));
+  return `${(ps / factor || 0).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${unit}`;
 }
 
 // Steps within a time, as [name, from, to], and the places where they begin and end.
@@ -26,15 +28,14 @@ export function drawTraceRuler(painter, state, palette, steps) {
   painter.clear(palette);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
-  const span = state.t1 - state.t0;
-  const zero = state.block.t0;
   context.textAlign = "left";
-  for (const tick of roundTicks((state.t0 - zero) / 1e6, (state.t1 - zero) / 1e6, Math.max(2, Math.floor(state.width / 130)))) {
-    const x = state.xOf(tick * 1e6 + zero);
+  const ticks = roundTicks(state.t0, state.t1, Math.max(2, Math.floor(state.width / 150)));
+  for (const tick of ticks) {
+    const x = state.xOf(tick);
     context.fillStyle = palette.line;
     context.fillRect(Math.round(x), 0, 1, TRACE_RULER_PX);
     context.fillStyle = palette.soft;
-    context.fillText(traceTimeText(tick * 1e6, span), x + 4, 11);
+    context.fillText(traceTimeText(Math.round(tick), ticks.length > 1 ? ticks[1] - ticks[0] : 1), x + 4, 11);
   }
   const found = traceSteps(steps, state);
   found.forEach(([name, from, to], at) => {

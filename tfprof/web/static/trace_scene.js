@@ -61,7 +61,8 @@ export class TraceScene {
     const hidden = this.layout.rows.find((each) => each.kind === "track" && each.number === track);
     const first = this.visible.rows[0];
     if (!hidden) return null;
-    return [this.state.xOf(time), first && hidden.y < first.y ? this.layout.pinnedHeight : this.painter.height];
+    const edge = first && hidden.y < first.y ? this.layout.pinnedHeight : this.painter.height;
+    return Object.assign([this.state.xOf(time), edge], { isHidden: true });
   }
 
   #flows(palette) {
@@ -70,9 +71,9 @@ export class TraceScene {
       const made = [];
       for (let at = 0; at < this.arrows.from_track.length; at += 1) {
         const [from, to] = ["from", "to"].map((side) => this.#point(this.arrows[`${side}_track`][at], this.arrows[`${side}_lane`][at], this.arrows[`${side}_ps`][at]));
-        if (from && to) made.push([...from, ...to]);
+        if (from && to && !(from.isHidden && to.isHidden)) made.push([...from, ...to]);
       }
-      painter.arrows(made, palette.ink, 0.35);
+      painter.arrows(made, palette.ink, made.length > 200 ? 0.12 : 0.35);
     }
     if (!state.event) return;
     const here = this.#point(state.event.track, state.event.lane, state.event.start);

@@ -2,9 +2,9 @@
 
 import { traceLanes, traceMerged } from "./trace_marks.js";
 
-export const TRACE_TILE_PIXELS = 1024;
-const TRACE_MOST_TILES = 300;
-const TRACE_MOST_ASKED = 4;
+export const TRACE_TILE_PIXELS = 512;
+const TRACE_MOST_TILES = 400;
+const TRACE_MOST_ASKED = 6;
 
 // The level whose pixel is one to two pixels of the screen.
 export function traceLevel(psPerPixel) {

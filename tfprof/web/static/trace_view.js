@@ -76,7 +76,7 @@ class TraceView {
     this.section.replaceChildren(
       el("div", { class: "tools" }, this.search.element, el("span", { class: "trace-buttons" }, button("−", "Zoom out (s)", () => state.zoom(1.6)), button("+", "Zoom in (w)", () => state.zoom(1 / 1.6)), button("All", "The whole trace (0)", () => state.fitAll()), button("Fit", "What is selected (f)", () => state.fitSelection()), button("?", "Keys (?)", () => this.help())), flows, this.arrowCount),
       ...(this.data.remark ? [el("p", { class: "trace-remark" }, this.data.remark)] : []),
-      this.keys, this.frame, this.status, this.search.found, this.panel.element, this.tip,
+      this.keys, this.frame, this.status, this.panel.event, this.search.found, this.panel.range, this.tip,
     );
     this.painter = new TracePainter(this.canvas);
     this.rulerPainter = new TracePainter(this.ruler);
