@@ -23,7 +23,7 @@ Json = Mapping[str, Any]
 
 
 class RawSlice(NamedTuple):
-    """A slice: microseconds, name and arguments."""
+    """A slice: microseconds, name and arguments; the duration is infinite if it has no end."""
 
     start_us: float
     duration_us: float
@@ -131,7 +131,6 @@ class _Reader:
     def __init__(self, remarks: list[str]) -> None:
         self._read = Read({}, {}, {}, {}, {}, Tally(), remarks)
         self._open: dict[Any, list[RawSlice]] = {}
-        self._last = -math.inf
 
     def take(self, event: Any) -> None:
         if not isinstance(event, dict) or not event:
@@ -151,7 +150,6 @@ class _Reader:
         if time is None:
             self._read.not_understood["has no time"] += 1
             return
-        self._last = max(self._last, time)
         take(self, event, time)
 
     def _name(self, event: Json) -> None:
@@ -169,7 +167,6 @@ class _Reader:
 
     def _add(self, place: tuple[Any, Any], made: RawSlice) -> None:
         self._read.slices.setdefault(place, []).append(made)
-        self._last = max(self._last, made.start_us + made.duration_us)
 
     def complete(self, event: Json, time: float) -> None:
         duration = _number(event.get("dur", event.get("tdur", 0)))
@@ -243,16 +240,16 @@ class _Reader:
                 ends[side].append(RawArrow(_place(event), time, is_around=True))
 
     def end(self) -> Read:
-        """All that was read; what has not ended lasts until the last event."""
+        """All that was read."""
         n_open = 0
         for key, opened in self._open.items():
             for begun in opened:
                 n_open += 1
-                duration = max(self._last - begun.start_us, 0.0)
-                self._add(key[:2], begun._replace(duration_us=duration))
+                self._add(key[:2], begun._replace(duration_us=math.inf))
         if n_open:
+            are = "event has no end" if n_open == 1 else "events have no end"
             self._read.remarks.append(
-                f"{n_open:,} events have no end in the file: they are shown until its last one."
+                f"{n_open:,} {are} in the file: shown until the last one of all."
             )
         return self._read
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from tfprof.pages.trace.model import Counter, Flows, Series, Shown, Step, TraceM
 _PS_PER_US = 1e6
 _MOST_US = 1e12
 """Times are within so much of the first: eleven days."""
+
+_EXACT = 1 << 53
 
 _STEPS = "Steps"
 
@@ -55,6 +58,13 @@ class _Foreign:
         self._base = min(near, default=0.0)
         if self._base < _MOST_US and self._base >= 0:  # counted from the begin already
             self._base = 0.0
+        ends = [
+            each.start_us + (0.0 if math.isinf(each.duration_us) else each.duration_us)
+            for slices in read.slices.values()
+            for each in slices
+            if self._is_near(each)
+        ]
+        self._last = max(ends, default=0.0)
         self._names: dict[str, int] = {}
         self._place_of: dict[tuple[Any, Any], int] = {}
 
@@ -94,7 +104,7 @@ class _Foreign:
         given = self._read.order.get(key)
         if given is not None:
             return given
-        return float(otherwise) if isinstance(otherwise, int) and abs(otherwise) < 1 << 53 else 0.0
+        return float(otherwise) if isinstance(otherwise, int) and abs(otherwise) < _EXACT else math.inf
 
     def _process_name(self, pid: Any) -> str:
         name = self._read.names.get(pid)
@@ -107,7 +117,11 @@ class _Foreign:
         )
 
     def _is_near(self, each: RawSlice) -> bool:
-        return abs(each.start_us - self._base) < _MOST_US and each.duration_us < _MOST_US
+        is_short = each.duration_us < _MOST_US or math.isinf(each.duration_us)
+        return abs(each.start_us - self._base) < _MOST_US and is_short
+
+    def _end(self, each: RawSlice) -> float:
+        return self._last if math.isinf(each.duration_us) else each.start_us + each.duration_us
 
     def _ps(self, times_us: Sequence[float]) -> Int64Array:
         since: Int64Array = np.rint((np.array(times_us) - self._base) * _PS_PER_US).astype(np.int64)
@@ -116,7 +130,7 @@ class _Foreign:
     def _track(self, process: int, place: tuple[Any, Any], slices: list[RawSlice]) -> TraceTrack:
         starts = self._ps([each.start_us for each in slices])
         # Ends are rounded as starts are: what touches in the file touches here.
-        ends = self._ps([each.start_us + each.duration_us for each in slices])
+        ends = self._ps([self._end(each) for each in slices])
         durations = np.maximum(ends - starts, 0)
         order = np.lexsort((-durations, starts))
         chosen = [slices[row] for row in order.tolist()]

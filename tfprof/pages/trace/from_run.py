@@ -124,7 +124,7 @@ class _Builder:
             return groups.names.get(int(groups.of_event[event]), "")
 
         made = TraceTrack(
-            self._processes[track.pid], track.name, track.thread_id,
+            self._processes[track.pid], _name_of(track), track.thread_id,
             timeline.starts_ps[chosen], timeline.durations_ps[chosen], timeline.kinds[chosen],
             self._kinds(trace),
             lambda places: trace.arguments(track, events_at(places)),
@@ -162,7 +162,7 @@ class _Builder:
             starts, durations, kinds = starts[order], durations[order], kinds[order]
         self._tracks.append(
             TraceTrack(
-                self._processes[track.pid], track.name, track.thread_id, starts, durations, kinds,
+                self._processes[track.pid], _name_of(track), track.thread_id, starts, durations, kinds,
                 self._names.numbers(names),
                 lambda places: trace.arguments(track, order[places]),
                 trace.since_ps, is_derived=True,
@@ -177,6 +177,10 @@ class _Builder:
                  for trace, places in self._sources]  # fmt: skip
         columns = zip(*parts, strict=True) if parts else [[no_rows()] for _ in range(4)]
         return Flows(*(np.concatenate(column) for column in columns))
+
+
+def _name_of(track: Track) -> str:
+    return track.name or f"thread {track.thread_id}"
 
 
 def _flows_of(
