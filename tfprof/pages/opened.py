@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.pages.trace.model import TraceModel
     from tfprof.profiler import Profiler
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ class Opened:
         profiler: The profile with its views; None if there can be none.
         precomputed: Answers that an older profiler left, by tool and host.
         files: The files that it is made of, as they are now; None if nobody watches them.
+        trace: A trace of another program, which is shown as it is; None if it is none.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Opened:
     profiler: Once[Profiler] | None = None
     precomputed: Mapping[str, Mapping[str, Once[ToolResult]]] = field(default_factory=dict)
     files: Watched | None = None
+    trace: Once[TraceModel] | None = None
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.
@@ -79,7 +82,7 @@ class Opened:
     def forget(self) -> None:
         """Let go of all that was read; it is read again when it is next asked for."""
         results = [once for hosts in self.precomputed.values() for once in hosts.values()]
-        for once in (self.run, self.profiler, *results):
+        for once in (self.run, self.profiler, self.trace, *results):
             if once is not None:
                 once.forget()
 

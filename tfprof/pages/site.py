@@ -6,7 +6,7 @@ holds some of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,9 @@ from tfprof.pages.opened import Opened
 from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.start_page import START, start_page
 from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.pages.trace.data import trace_data
+from tfprof.pages.trace.embedded import trace_documents
+from tfprof.pages.trace.of_opened import has_trace, trace_of, trace_page_of
 from tfprof.pages.view_entries import view_entries
 from tfprof.text.tables import escaped
 
@@ -30,6 +33,10 @@ class NoSuchPageError(UsageError):
     """A page that a run does not have."""
 
 
+Document = tuple[str, Mapping[str, str], bytes]
+"""What a page asks for: path, parameters, and what it is answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageEntry:
     """A page that can be asked for.
@@ -40,6 +47,7 @@ class PageEntry:
         group: Heading above the line.
         make: Makes it from the parameters of its address.
         missing: Why there is nothing on it; empty if there is something.
+        documents: What it asks for beside its own document, for a report.
     """
 
     id: str
@@ -47,6 +55,7 @@ class PageEntry:
     group: str
     make: Callable[[Params], Page]
     missing: str = ""
+    documents: Callable[[], Iterable[Document]] = tuple
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,29 @@ class Site:
             return page
         second = self.run(params["against"])
         return compared(page, _page_of(second, page_id, params), (first.name, second.name))
+
+    def data(self, path: str, params: Params) -> bytes:
+        """What a page asks for beside its document, as JSON.
+
+        Args:
+            path: What: ``trace/tiles``.
+            params: Its parameters; ``run`` chooses the run.
+
+        Raises:
+            UsageError: There is no such path, or a parameter has no such value.
+            InputError: The run cannot be read.
+        """
+        opened = self.run(params.get("run", ""))
+        kind, _, rest = path.partition("/")
+        if kind != "trace" or not has_trace(opened):
+            raise NoSuchPageError(f"no data {path!r} of this run")
+        return trace_data(trace_of(opened), rest, params)
+
+    def documents(self, page_id: str, run: str = "") -> Iterator[Document]:
+        """What a page of a run asks for beside its document, for a report."""
+        for entry in entries_of(self.run(run)):
+            if entry.id == page_id:
+                yield from entry.documents()
 
     def to_dict(self, run: str = "") -> dict[str, Any]:
         """The runs, and the pages of one of them, as plain data.
@@ -147,19 +179,20 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
     if opened.run is not None or opened.profiler is not None:
         yield PageEntry(START, "Start", "", partial(start_page, opened))
     if opened.run is not None:
-        yield from _pages_of_run(opened.run())
+        yield from _pages_of_run(opened, opened.run())
     elif opened.profiler is not None:
         yield from _pages_of_profile(opened.profiler())
+    elif opened.trace is not None:
+        yield trace_entry(opened)
     for tool in TOOL_PAGES:
         hosts = opened.precomputed.get(tool.id)
         if hosts:
             make = partial(precomputed_page, tool, hosts)
             yield PageEntry(tool.id, tool.title, "Tools", make)
-
     yield from (PageEntry(*each) for each in view_entries(opened))
 
 
-def _pages_of_run(run: Run) -> Iterator[PageEntry]:
+def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
     from tfprof.captures.run.contents import tools_with_data
     from tfprof.pages import advice_page, contents_page
 
@@ -167,6 +200,8 @@ def _pages_of_run(run: Run) -> Iterator[PageEntry]:
     for tool in TOOL_PAGES:
         make = partial(tool_page, tool, run)
         yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
+        if tool.id == "overview":
+            yield trace_entry(opened)
     yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_run(run))
     yield PageEntry("contents", "Contents", "Run", lambda _: contents_page.contents_of_run(run))
 
@@ -183,3 +218,12 @@ def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
         ("summary", "Layers", cost_pages.summary_of_profile),
     ):
         yield PageEntry(page, title, "Model", partial(make, profiler))
+
+
+def trace_entry(opened: Opened) -> PageEntry:
+    """The page of the trace viewer."""
+    return PageEntry(
+        "trace", "Trace viewer", "Tools",
+        lambda params: trace_page_of(opened),
+        documents=lambda: trace_documents(trace_of(opened)),
+    )  # fmt: skip

@@ -70,7 +70,11 @@ def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | No
     held = {page.id for page in made}
     index["pages"] = [entry for entry in index["pages"] if entry["id"] in held]
     index["runs"] = [run for run in index["runs"] if run["name"] == index["run"]]
-    return page_file(index, {f"page/{page.id}?": page.to_json() for page in made}, made)
+    documents = {document_name(f"page/{page.id}", {}): page.to_json() for page in made}
+    for page in made:
+        for path, asked, content in site.documents(page.id, params.get("run", "")):
+            documents[document_name(path, asked)] = content
+    return page_file(index, documents, made)
 
 
 def one_page(page: Page, source: str) -> bytes:

@@ -81,17 +81,13 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
             return Response("There is no such file.", 404, media_type="text/plain")
         return Response(text, media_type=_TYPES[name.rpartition(".")[2]])
 
-    def site_json(request: Request) -> bytes:
-        return to_json(shelf.site_of(request.query_params))
-
-    def page_json(request: Request) -> bytes:
-        return shelf.page(request.path_params["id"], request.query_params)
+    def document(request: Request) -> bytes:
+        return shelf.document(request.path_params["path"], dict(request.query_params))
 
     routes = [
         Route("/", static),
         Route("/static/{name}", static),
-        Route("/api/site", endpoint(site_json)),
-        Route("/api/page/{id}", endpoint(page_json)),
+        Route("/api/{path:path}", endpoint(document)),
     ]
     return Guard(Starlette(routes=routes), door)
 
@@ -129,22 +125,18 @@ class Shelf:
         return self._site.to_dict(run)
 
     def document(self, path: str, params: Mapping[str, str]) -> bytes:
-        """A document by its path: ``site`` or ``page/NAME``.
+        """A document by its path: ``site``, ``page/NAME``, or what a page asks for beside it.
 
         Raises:
             TfprofError: There is none, or it cannot be made.
         """
         if path == "site":
             return to_json(self.site_of(params))
-        kind, _, name = path.partition("/")
-        if kind != "page":
-            raise NoSuchPageError(f"there is no document {path!r}")
-        return self.page(name, params)
-
-    def page(self, name: str, params: Mapping[str, str]) -> bytes:
-        """A page as JSON."""
         self._take(self._site.run(params.get("run", "")).name)
-        return self._site.page(name, dict(params)).to_json()
+        kind, _, name = path.partition("/")
+        if kind == "page":
+            return self._site.page(name, params).to_json()
+        return self._site.data(path, params)
 
     def _take(self, name: str) -> None:
         last = [name, *(each for each in self._last if each != name)]

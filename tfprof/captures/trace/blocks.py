@@ -114,13 +114,9 @@ class Block:
     def to_json_pure(self) -> bytes:
         """The same in Python."""
         complete, instant = self._heads()
-        columns = [self._texts(column) for column in self.args]
-        if self.stats is not None:
-            columns.append(stat_texts(self.stats, classic=self.classic))
-        arguments = joined(columns, len(self.starts_ps))
         rows = zip(
-            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names), arguments,
-            strict=True,
+            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names),
+            self._members(), strict=True,
         )  # fmt: skip
         lines = [
             (
@@ -132,6 +128,16 @@ class Block:
             for start, lasting, name, args in rows
         ]
         return ",\n".join(lines).encode("ascii")
+
+    def arguments(self) -> list[str]:
+        """The arguments of each event as a JSON object."""
+        return [f"{{{members}}}" for members in self._members()]
+
+    def _members(self) -> list[str]:
+        columns = [self._texts(column) for column in self.args]
+        if self.stats is not None:
+            columns.append(stat_texts(self.stats, classic=self.classic))
+        return joined(columns, len(self.starts_ps))
 
     def _heads(self) -> tuple[str, str]:
         return (

@@ -68,7 +68,7 @@ def trace(
     Raises:
         UsageError: There is no such host or step.
     """
-    traces = _host_traces(run, host=host, step=step, classic=classic)
+    traces = host_traces(run, host=host, step=step, classic=classic)
     rows: list[tuple[Cell, ...]] = []
     for made in traces:
         rows += _rows(made)
@@ -84,10 +84,10 @@ def trace(
     )
 
 
-def _host_traces(
-    run: Run, *, host: str | None, step: Steps | None, classic: bool
+def host_traces(
+    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> list[HostTrace]:
-    """The traces of the hosts; nothing is made of them yet."""
+    """The traces of the hosts; nothing is made of them yet. Arguments as those of ``trace``."""
     hosts = run.chosen(host)
     if classic:  # one host at a time
         hosts = hosts[:1]

@@ -38,6 +38,11 @@ class HostTrace:
         window: Only events that are within it at least in part.
         since_ps: When the host's first line begins, in the time of the trace.
         classic: What the reference's viewer shows, the way it tells it.
+
+    Attributes:
+        host: The host.
+        tracks: Its threads.
+        since_ps: When the host's first line begins, in the time of the trace.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class HostTrace:
     ) -> None:
         self.host = host
         self.tracks: Tracks = find_tracks(host, place, classic=classic)
+        self.since_ps = since_ps
         self._shown = Shown(self.tracks, since_ps, window)
         self._classic = classic
         self._forest = host.forest(classic=classic)
@@ -112,19 +118,38 @@ class HostTrace:
                 yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
 
     def _recorded(self, track: Track) -> Iterator[bytes]:
-        timeline = self.tracks.timeline
         events = self._shown.only(events_of(self.tracks, track))
         for block in blocks_of(events):
-            args, stats = self._args.of(block)
-            yield Block(
-                _at(track),
-                timeline.starts_ps[block] + self._shown.since_ps,
-                timeline.durations_ps[block],
-                self._names_of(block),
-                args,
-                stats,
-                self._classic,
-            ).to_json()
+            yield self._block(track, block).to_json()
+
+    def _block(self, track: Track, events: Int64Array) -> Block:
+        """Some events of a recorded line."""
+        timeline = self.tracks.timeline
+        args, stats = self._args.of(events)
+        return Block(
+            _at(track),
+            timeline.starts_ps[events] + self._shown.since_ps,
+            timeline.durations_ps[events],
+            self._names_of(events),
+            args,
+            stats,
+            self._classic,
+        )
+
+    def arguments(self, track: Track, events: Int64Array) -> list[str]:
+        """What events of a thread say besides name and time, each as a JSON object.
+
+        Args:
+            track: The thread; not one of counters.
+            events: Events of the timeline; of a derived line, their places in it.
+        """
+        if track.derived is None:
+            return self._block(track, events).arguments()
+        return [
+            text
+            for block in self._derived_blocks(track, track.derived, events)
+            for text in block.arguments()
+        ]
 
     def _names_of(self, events: Int64Array) -> Texts:
         """What events are called: those that begin a step after it."""
@@ -142,6 +167,12 @@ class HostTrace:
     def _derived(self, track: Track, line: DerivedLine) -> Iterator[bytes]:
         within = self._shown.within(line.starts_ps, line.starts_ps + line.durations_ps)
         events = np.arange(len(line)) if within is None else np.flatnonzero(within)
+        for block in self._derived_blocks(track, line, events):
+            yield block.to_json()
+
+    def _derived_blocks(
+        self, track: Track, line: DerivedLine, events: Int64Array
+    ) -> Iterator[Block]:
         shown = list(zip(line.names, line.display_names, strict=True))
         names = [quoted(short or name) for name, short in shown]
         longs = [long_name(name, short, classic=self._classic) for name, short in shown]
@@ -167,7 +198,7 @@ class HostTrace:
                 args,
                 None,
                 self._classic,
-            ).to_json()
+            )
 
     def _more(self, line: DerivedLine) -> list[str]:
         """Stats of the events of a derived line; nothing if none has any."""

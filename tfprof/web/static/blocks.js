@@ -7,6 +7,7 @@ import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
 import { tableView } from "./table.js";
 import { treeView } from "./tree.js";
+import { traceView } from "./trace_view.js";
 
 const VIEWS = {
   words: wordsView,
@@ -21,6 +22,7 @@ const VIEWS = {
   graph: graphView,
   tree: treeView,
   "live-memory": liveView,
+  trace: traceView,
 };
 
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.

@@ -1,0 +1,76 @@
+// Colours of slices: what has a meaning has its colour, everything else one by its name.
+
+import { colourOf } from "./colours.js";
+
+// What a name of a profile says about its meaning, in the words of `colours.js`.
+const TRACE_MEANINGS = [
+  [/^(iterator|.*::iterator|infeed|prefetch|parallelmap|.*getnext)/i, "input"],
+  [/memcpy(h2d|d2h|d2d|p2p|htod|dtoh)?|copy/i, "memcpy"],
+  [/nccl|all.?reduce|all.?gather|collective/i, "collective"],
+  [/launch|enqueue/i, "launch"],
+  [/compil/i, "compile"],
+  [/^outfeed/i, "output"],
+];
+
+function nameHash(name) {
+  let hash = 0;
+  // Numbers at the end count what is the same: MatMul_1 and MatMul_2.
+  for (const char of name.replace(/[\d_.:]+$/, "")) hash = (hash * 31 + char.codePointAt(0)) >>> 0;
+  return hash;
+}
+
+// Colours as the page has them now; made anew when it becomes light or dark.
+export class TracePalette {
+  #colours = new Map();
+
+  constructor(element) {
+    this.style = getComputedStyle(element);
+    for (const name of ["paper", "ink", "soft", "line", "shade", "focus", "bad"]) this[name] = this.value(`--${name}`);
+  }
+
+  // What was not searched for.
+  get dim() {
+    this.dimmed ??= this.#made(this.line, this.line, this.soft);
+    return this.dimmed;
+  }
+
+  #made(fill, merged, text) {
+    return { fill, merged, text, bits: colourBits(fill), mergedBits: colourBits(merged) };
+  }
+
+  value(variable) {
+    return this.style.getPropertyValue(variable).trim();
+  }
+
+  // Fill of a slice, of a merged mark, and the colour of text on the slice.
+  of(name) {
+    if (!this.#colours.has(name)) {
+      const known = TRACE_MEANINGS.find(([pattern]) => pattern.test(name));
+      const variable = colourOf(known ? known[1] : name, nameHash(name));
+      const fill = this.value(variable.slice(4, -1)) || "#888888";
+      this.#colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
+    }
+    return this.#colours.get(name);
+  }
+}
+
+function channels(colour) {
+  const hex = colour.replace("#", "");
+  return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16) || 0);
+}
+
+function mixed(colour, other, share) {
+  const [a, b] = [channels(colour), channels(other)];
+  return `#${a.map((value, at) => Math.round(value * (1 - share) + b[at] * share).toString(16).padStart(2, "0")).join("")}`;
+}
+
+// A colour as a pixel of an image: alpha, blue, green, red.
+function colourBits(colour) {
+  const [red, green, blue] = channels(colour);
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+function textOn(colour) {
+  const [red, green, blue] = channels(colour);
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 135 ? "#111111" : "#ffffff";
+}

@@ -1,0 +1,97 @@
+// Mouse, trackpad and keyboard over a trace.
+
+const TRACE_CLICK_PX = 4;
+const TRACE_ZOOM_STEP = 1.35;
+const TRACE_PAN_SHARE = 0.15;
+
+export const TRACE_KEYS = [
+  ["w, s · Ctrl + wheel", "zoom in and out, where the pointer is"],
+  ["a, d · ← → · drag", "go left and right"],
+  ["↑ ↓ · wheel", "scroll through the tracks"],
+  ["0", "the whole trace"],
+  ["f", "what is selected, or the whole trace"],
+  ["click", "select an event: all that is known of it is shown below"],
+  ["Shift + drag · drag on the ruler", "select a range: its length, and time by name"],
+  ["click on a step in the ruler", "select the step"],
+  ["m", "make the selected event the range"],
+  [". ,", "the next and the previous event of the track"],
+  ["/", "search; then Enter or n for the next, Shift + Enter or N for the one before"],
+  ["Escape", "select nothing"],
+  ["?", "these keys"],
+];
+
+// Listens; `view` has `state`, `hit(x, y)`, `select…`, `hover`, `search` and `help`.
+export function listenToTrace(canvas, ruler, scroller, view) {
+  const { state } = view;
+  let pointer = null;
+
+  function begin(event, isRuler) {
+    if (event.button !== 0) return;
+    const x = event.offsetX;
+    pointer = { x, y: event.offsetY, startX: x, moved: false, isRange: isRuler || event.shiftKey, from: state.timeAt(x), isRuler };
+    event.target.setPointerCapture?.(event.pointerId);
+  }
+
+  function move(event) {
+    if (!pointer) return view.hover(event);
+    const x = event.offsetX;
+    if (Math.abs(x - pointer.startX) > TRACE_CLICK_PX) pointer.moved = true;
+    if (!pointer.moved) return undefined;
+    if (pointer.isRange) {
+      const to = state.timeAt(Math.max(0, Math.min(x, state.width)));
+      view.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
+    } else state.pan(pointer.x - x);
+    pointer.x = x;
+    return view.hover(null);
+  }
+
+  function end(event) {
+    if (!pointer) return;
+    const { moved, isRange, isRuler } = pointer;
+    pointer = null;
+    if (moved && isRange) view.selectRange(state.range);
+    else if (!moved && isRuler) view.selectStep(state.timeAt(event.offsetX));
+    else if (!moved) view.click(event.offsetX, event.offsetY);
+  }
+
+  for (const [target, isRuler] of [[canvas, false], [ruler, true]]) {
+    target.addEventListener("pointerdown", (event) => begin(event, isRuler));
+    target.addEventListener("pointermove", move);
+    target.addEventListener("pointerup", end);
+    target.addEventListener("pointercancel", () => { pointer = null; });
+    target.addEventListener("pointerleave", () => view.hover(null));
+    target.addEventListener("wheel", wheel, { passive: false });
+  }
+
+  function wheel(event) {
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      state.zoom(Math.exp(Math.max(-60, Math.min(event.deltaY, 60)) / 120), event.offsetX);
+    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
+      event.preventDefault();
+      state.pan(event.deltaX || event.deltaY);
+    }
+  }
+
+  let at = null; // where the pointer is, for keys that zoom
+  canvas.addEventListener("pointermove", (event) => { at = event.offsetX; });
+  canvas.addEventListener("pointerleave", () => { at = null; });
+  const actions = {
+    w: () => state.zoom(1 / TRACE_ZOOM_STEP, at ?? undefined), "+": () => state.zoom(1 / TRACE_ZOOM_STEP), "=": () => state.zoom(1 / TRACE_ZOOM_STEP),
+    s: () => state.zoom(TRACE_ZOOM_STEP, at ?? undefined), "-": () => state.zoom(TRACE_ZOOM_STEP),
+    a: () => state.pan(-TRACE_PAN_SHARE * state.width), ArrowLeft: () => state.pan(-TRACE_PAN_SHARE * state.width),
+    d: () => state.pan(TRACE_PAN_SHARE * state.width), ArrowRight: () => state.pan(TRACE_PAN_SHARE * state.width),
+    ArrowUp: () => scroller.scrollBy(0, -60), ArrowDown: () => scroller.scrollBy(0, 60),
+    0: () => state.fitAll(), f: () => state.fitSelection(), m: () => view.rangeOfEvent(),
+    ".": () => view.neighbour(1), ",": () => view.neighbour(-1),
+    n: () => view.search.next(false), N: () => view.search.next(true), "/": () => view.search.focus(),
+    "?": () => view.help(), Escape: () => view.selectNothing(),
+  };
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  };
+}

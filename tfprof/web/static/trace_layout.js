@@ -1,0 +1,47 @@
+// Where processes, tracks and counters stand, from top to bottom; pinned tracks stay in sight.
+
+export const TRACE_LANE_PX = 17;
+const TRACE_HEAD_PX = 24;
+const TRACE_GAP_PX = 5;
+const TRACE_COUNTER_PX = 40;
+
+// Rows with `kind` (process, track or counter), `number`, `y` and `height`: pinned ones from the
+// top, the others from the top of what scrolls.
+export function traceLayout(block, state) {
+  const pinned = [];
+  let pinnedHeight = 0;
+  for (const number of state.pinned) {
+    const height = trackHeight(block.tracks[number]);
+    pinned.push({ kind: "track", number, y: pinnedHeight, height, isPinned: true });
+    pinnedHeight += height;
+  }
+  const rows = [];
+  let y = 0;
+  const add = (kind, number, height) => { rows.push({ kind, number, y, height }); y += height; };
+  const byProcess = block.processes.map(() => ({ tracks: [], counters: [] }));
+  block.tracks.forEach((track, number) => byProcess[track.process].tracks.push(number));
+  block.counters.forEach((counter, number) => byProcess[counter.process].counters.push(number));
+  byProcess.forEach(({ tracks, counters }, process) => {
+    if (!tracks.length && !counters.length) return;
+    add("process", process, TRACE_HEAD_PX);
+    if (state.folded.has(process)) return;
+    for (const number of counters) add("counter", number, TRACE_COUNTER_PX);
+    for (const number of tracks) if (!state.pinned.has(number)) add("track", number, trackHeight(block.tracks[number]));
+  });
+  return { pinned, pinnedHeight, rows, height: y };
+}
+
+function trackHeight(track) {
+  return track.lanes * TRACE_LANE_PX + TRACE_GAP_PX;
+}
+
+// Rows of which something can be seen, with `top` on the screen.
+export function traceVisible(layout, scrollTop, height) {
+  const pinned = layout.pinned.map((row) => ({ ...row, top: row.y }));
+  const rows = [];
+  for (const row of layout.rows) {
+    const top = layout.pinnedHeight + row.y - scrollTop;
+    if (top + row.height > layout.pinnedHeight && top < height) rows.push({ ...row, top });
+  }
+  return { pinned, rows };
+}

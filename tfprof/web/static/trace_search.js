@@ -1,0 +1,102 @@
+// Looking for names in a trace: how many there are, and from one to the next.
+
+import { unpacked } from "./columns.js";
+import { el, later } from "./dom.js";
+import { tableView } from "./table.js";
+
+export class TraceSearch {
+  #at = ""; // the event that was found last
+  #turn = 0;
+
+  constructor(data, state, context, acts) {
+    Object.assign(this, { data, state, context, acts });
+    this.count = el("span", { class: "quiet", role: "status" });
+    this.found = el("div", { class: "trace-found" });
+    this.field = el("input", {
+      type: "search", placeholder: "Search names", "aria-label": "Search names", value: context.params.find ?? "",
+      oninput: later(() => this.#look(), 200), onkeydown: (event) => this.#key(event),
+    });
+    this.regex = el("input", { type: "checkbox", onchange: () => this.#look() });
+    this.element = el(
+      "div", { class: "trace-search", role: "search" }, this.field,
+      el("button", { type: "button", "aria-label": "Previous", title: "Previous (N)", onclick: () => this.next(true) }, "↑"),
+      el("button", { type: "button", "aria-label": "Next", title: "Next (n or Enter)", onclick: () => this.next(false) }, "↓"),
+      el("label", { class: "quiet", title: "The text is a regular expression" }, this.regex, " regex"), this.count,
+    );
+    if (this.field.value) this.#look();
+  }
+
+  // Whether a name is looked for; null while nothing is.
+  get isWanted() {
+    const text = this.field.value.toLowerCase();
+    if (!text) return null;
+    if (!this.regex.checked) return (name) => name.toLowerCase().includes(text);
+    try {
+      const pattern = new RegExp(this.field.value, "i");
+      return (name) => pattern.test(name);
+    } catch {
+      return null;
+    }
+  }
+
+  focus() {
+    this.field.focus();
+    this.field.select();
+  }
+
+  set(text) {
+    this.field.value = text;
+    this.regex.checked = false;
+    this.#look();
+  }
+
+  #key(event) {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      this.next(event.shiftKey);
+    } else if (event.key === "Escape") this.acts.back();
+    event.stopPropagation();
+  }
+
+  async #look() {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.acts.redraw();
+    if (!this.field.value) {
+      this.count.textContent = "";
+      this.found.replaceChildren();
+      return;
+    }
+    try {
+      const found = await this.data.search(this.field.value, this.regex.checked);
+      if (turn !== this.#turn) return;
+      this.count.textContent = `${found.n_events.toLocaleString("en-US")} event${found.n_events === 1 ? "" : "s"}, ${found.n_names.toLocaleString("en-US")} name${found.n_names === 1 ? "" : "s"}`;
+      const names = unpacked(found.table.cells[0]);
+      const onRow = (row) => { this.set(names[row]); this.next(false); };
+      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, onRow }, { onRow })] : []));
+    } catch (error) {
+      this.count.textContent = error.message;
+      this.found.replaceChildren();
+    }
+  }
+
+  // The next event of the name, or the one before.
+  async next(isBackwards) {
+    if (!this.field.value) return this.focus();
+    try {
+      const { state } = this;
+      const here = state.event ? state.event.id : this.#at;
+      const found = await this.data.find(this.field.value, this.regex.checked, here, state.t0, isBackwards);
+      if (!found.event) {
+        this.count.textContent = "no event has such a name";
+        return undefined;
+      }
+      this.#at = found.event.id;
+      this.count.textContent = `${found.rank.toLocaleString("en-US")} of ${found.n_events.toLocaleString("en-US")}`;
+      this.acts.select(found.event);
+    } catch (error) {
+      this.count.textContent = error.message;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+// What is seen of a trace: from when to when, what is selected, what is folded and pinned.
+
+const TRACE_LEAST_PS = 1000;
+const TRACE_MARGIN = 0.02;
+
+export class TraceState {
+  constructor(block, params, onChange) {
+    this.block = block;
+    this.onChange = onChange;
+    this.width = 800;
+    this.folded = new Set();
+    this.pinned = new Set();
+    this.event = null; // details of the selected one
+    this.range = null; // [from, to]
+    this.track = null; // the selected track
+    this.hasFlows = false;
+    const [t0, t1] = [Number(params.t0), Number(params.t1)];
+    if (params.t0 && params.t1 && t1 > t0) [this.t0, this.t1] = [t0, t1];
+    else [this.t0, this.t1] = this.whole;
+  }
+
+  // The whole trace, with a margin.
+  get whole() {
+    const margin = (this.block.t1 - this.block.t0) * TRACE_MARGIN;
+    return [this.block.t0 - margin, this.block.t1 + margin];
+  }
+
+  get psPerPixel() {
+    return (this.t1 - this.t0) / this.width;
+  }
+
+  xOf(time) {
+    return (time - this.t0) / this.psPerPixel;
+  }
+
+  timeAt(x) {
+    return this.t0 + x * this.psPerPixel;
+  }
+
+  show(t0, t1) {
+    const [first, last] = this.whole;
+    const span = Math.min(Math.max(t1 - t0, TRACE_LEAST_PS), last - first);
+    const middle = (t0 + t1) / 2;
+    this.t0 = Math.max(first, Math.min(middle - span / 2, last - span));
+    this.t1 = this.t0 + span;
+    this.onChange();
+  }
+
+  // A factor above 1 shows more time; what is at `x` stays there.
+  zoom(factor, x = this.width / 2) {
+    const at = this.timeAt(x);
+    this.show(at - (at - this.t0) * factor, at + (this.t1 - at) * factor);
+  }
+
+  pan(pixels) {
+    const by = pixels * this.psPerPixel;
+    this.show(this.t0 + by, this.t1 + by);
+  }
+
+  fitAll() {
+    this.show(...this.whole);
+  }
+
+  // What is selected, with some room on both sides.
+  fitSelection() {
+    const chosen = this.range ?? (this.event && [this.event.start, this.event.start + this.event.duration]);
+    if (!chosen) return this.fitAll();
+    const room = Math.max((chosen[1] - chosen[0]) * 0.1, TRACE_LEAST_PS / 2);
+    return this.show(chosen[0] - room, chosen[1] + room);
+  }
+
+  // Moves so that a time span can be seen, and no further.
+  reveal(start, end) {
+    const span = this.t1 - this.t0;
+    if (start >= this.t0 && end <= this.t1 && end - start > span / 500) return;
+    if (end - start > span || end - start < span / 500) {
+      const wanted = Math.max((end - start) * 8, TRACE_LEAST_PS);
+      this.show((start + end - wanted) / 2, (start + end + wanted) / 2);
+    } else this.show((start + end - span) / 2, (start + end + span) / 2);
+  }
+
+  toggle(set, item) {
+    if (!set.delete(item)) set.add(item);
+    this.onChange(true);
+  }
+}
