@@ -19,7 +19,6 @@ from tfprof.pages.trace.data import trace_data
 from tfprof.pages.trace.embedded import trace_documents
 from tfprof.pages.trace.of_opened import has_trace, trace_of, trace_page_of
 
-
 Document = tuple[str, Mapping[str, str], bytes]
 """What a page asks for: path, parameters, and what it is answered."""
 

@@ -1,4 +1,4 @@
-"""Details, search, time of a range, arrows and counters, against what is worked out slice by slice."""
+"""Details, search, time of a range, arrows and counters, against slice by slice."""
 
 import json
 from collections import Counter
@@ -57,7 +57,9 @@ def test_events_of_a_range_are_all_of_it(pairs, first, span):
     made = track(pairs)
     found = spent.events_in_range(model(made), first, first + span, [0])
     ends = made.starts + made.durations
-    wanted = np.flatnonzero((made.starts < first + span) & ((ends > first) | (made.starts >= first)))
+    wanted = np.flatnonzero(
+        (made.starts < first + span) & ((ends > first) | (made.starts >= first))
+    )
     ids = {row[-1] for row in rows(found["table"])}
     assert ids == {f"0.{place}" for place in wanted.tolist()}
     assert found["n_events"] == len(wanted)

@@ -78,7 +78,8 @@ def test_arrows_and_counters():
 
 def test_slices_that_tell_their_arrows_themselves():
     model = made(
-        x("a", 0, 5, bind_id="0x9", flow_out=True), x("b", 10, 5, tid=2, bind_id="0x9", flow_in=True)
+        x("a", 0, 5, bind_id="0x9", flow_out=True),
+        x("b", 10, 5, tid=2, bind_id="0x9", flow_in=True),
     )
     assert [column.tolist() for column in model.flows] == [[0], [0], [1], [0]]
 

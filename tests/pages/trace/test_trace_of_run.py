@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from tests.pages.trace.traces import marks, model, numbers, track
+from tests.pages.trace import traces
+from tests.pages.trace.traces import marks, model, numbers
 from tfprof import tools
 from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
@@ -27,7 +28,9 @@ def memory(start, held, **more):
 @pytest.fixture
 def run():
     steps = [event("train", 100 * at, 90, step_num=at, _r=1) for at in range(3)]
-    launches = [event("dense/MatMul:MatMul", 100 * at + 10, 30, correlation_id=at) for at in range(3)]
+    launches = [
+        event("dense/MatMul:MatMul", 100 * at + 10, 30, correlation_id=at) for at in range(3)
+    ]
     kernels = [event("sgemm", 100 * at + 50, 20, correlation_id=at) for at in range(3)]
     return tools.open_run(
         xspace(
@@ -142,7 +145,7 @@ def test_a_report_holds_every_slice_with_its_arguments_where_that_fits(run):
 def test_a_report_of_a_large_trace_merges_and_says_so():
     chance = random.Random(3)
     pairs = [(at * 1000 + chance.randrange(500), chance.randrange(900)) for at in range(20_000)]
-    found = documents(model(track(pairs)), 20_000)
+    found = documents(model(traces.track(pairs)), 20_000)
     everything = found["trace/all", None, None]
     n_marks = sum(n for _, _, n in everything["rows"])
     assert everything["k"] >= 0
