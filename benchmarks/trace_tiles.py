@@ -39,8 +39,12 @@ def calls(chance: np.random.Generator, n_events: int) -> tuple[Int64Array, Int64
     n_outer = n_events // 4
     lasting = chance.lognormal(14, 2, n_outer).astype(np.int64) + 1000
     starts = np.cumsum(chance.lognormal(12, 2, n_outer).astype(np.int64) + lasting) - lasting
-    parts = [(starts, lasting), (starts + lasting // 8, lasting * 3 // 4),
-             (starts + lasting // 4, lasting // 5), (starts + lasting // 2, lasting // 8)]  # fmt: skip
+    parts = [
+        (starts, lasting),
+        (starts + lasting // 8, lasting * 3 // 4),
+        (starts + lasting // 4, lasting // 5),
+        (starts + lasting // 2, lasting // 8),
+    ]
     return in_order(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -56,7 +60,9 @@ def bursts(chance: np.random.Generator, n_events: int) -> tuple[Int64Array, Int6
 def stream(chance: np.random.Generator, n_events: int) -> tuple[Int64Array, Int64Array]:
     """Kernels one after the other."""
     lasting = chance.lognormal(15, 1.5, n_events).astype(np.int64) + 500
-    return np.cumsum(chance.lognormal(11, 2, n_events).astype(np.int64) + lasting) - lasting, lasting
+    return np.cumsum(
+        chance.lognormal(11, 2, n_events).astype(np.int64) + lasting
+    ) - lasting, lasting
 
 
 def overlapping(chance: np.random.Generator, n_events: int) -> tuple[Int64Array, Int64Array]:

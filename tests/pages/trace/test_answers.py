@@ -1,4 +1,4 @@
-"""Details, search, time of a range, arrows and counters, against what is worked out slice by slice."""
+"""Details, search, time of a range, arrows and counters, against slice by slice."""
 
 import json
 from collections import Counter

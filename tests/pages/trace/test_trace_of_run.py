@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from tests.pages.trace.traces import marks, model, numbers, track
+from tests.pages.trace import traces
+from tests.pages.trace.traces import marks, model, numbers
 from tfprof import tools
 from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
@@ -144,7 +145,7 @@ def test_a_report_holds_every_slice_with_its_arguments_where_that_fits(run):
 def test_a_report_of_a_large_trace_merges_and_says_so():
     chance = random.Random(3)
     pairs = [(at * 1000 + chance.randrange(500), chance.randrange(900)) for at in range(20_000)]
-    found = documents(model(track(pairs)), 20_000)
+    found = documents(model(traces.track(pairs)), 20_000)
     everything = found["trace/all", None, None]
     n_marks = sum(n for _, _, n in everything["rows"])
     assert everything["k"] >= 0

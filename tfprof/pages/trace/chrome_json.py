@@ -11,6 +11,7 @@ import math
 from bisect import bisect_right
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -310,7 +311,7 @@ def arrow_pairs(read: Read) -> Iterator[tuple[RawArrow, RawArrow]]:
     for begins, ends in read.arrows.values():
         chain = sorted([*begins, *ends], key=lambda end: end.time_us)
         if len(begins) == 1:
-            yield from zip(chain, chain[1:], strict=False)
+            yield from pairwise(chain)
         else:  # one end each, or ids that are used again
             starts = sorted(begins, key=lambda end: end.time_us)
             for end in ends:

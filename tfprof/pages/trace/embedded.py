@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,9 @@ MOST_BYTES: Final = 1_500_000
 """A trace takes at most so much of a report."""
 
 _SHARE_OF_MARKS = 0.7
+_LEAST_BYTES = 2.5
+"""A mark takes more in a report: what cannot fit by this need not be packed."""
+
 _IN_TEXT = 4 / 3
 """Bytes of a report for each packed byte: base64."""
 
@@ -84,23 +88,27 @@ def _marks(model: TraceModel, most_bytes: float) -> tuple[int, bytes]:
     """The finest marks that fit, and their level."""
     n_slices = sum(len(track) for track in model.tracks)
     first, last = model.range_ps
-    for k in range(_EVERY, LEVELS):
 
-        def marks_of(track: TraceTrack, pyramid: Pyramid, k: int = k) -> Marks:
+    def marks_at(k: int) -> Callable[[TraceTrack, Pyramid], Marks]:
+        def marks_of(track: TraceTrack, pyramid: Pyramid) -> Marks:
             if k == _EVERY:
                 return pyramid.slices()
             return pyramid.marks(k, first - track.shift_ps, last + 1 - track.shift_ps)
 
-        least = 2.5 * (n_slices if k == _EVERY else _count(model, marks_of))
-        if least > most_bytes:
-            continue
-        made = packed_marks(model, first, range(len(model.tracks)), marks_of)
+        return marks_of
+
+    def may_fit(k: int) -> bool:
+        n_marks = n_slices if k == _EVERY else _count(model, marks_at(k))
+        return _LEAST_BYTES * n_marks <= most_bytes
+
+    for k in range(bisect_left(range(_EVERY, LEVELS), True, key=may_fit) + _EVERY, LEVELS):
+        made = packed_marks(model, first, range(len(model.tracks)), marks_at(k))
         n_marks = sum(n for _, _, n in made["rows"])
         content = to_json({"k": k, **made, "remark": _remark(n_slices, n_marks)})
         if _size(content) <= most_bytes:
             return k, content
-    return LEVELS, to_json({"k": LEVELS, **packed_marks(model, first, (), lambda t, p: p.slices()),
-                            "remark": _remark(n_slices, 0)})  # fmt: skip
+    made = packed_marks(model, first, (), marks_at(_EVERY))
+    return LEVELS, to_json({"k": LEVELS, **made, "remark": _remark(n_slices, 0)})
 
 
 def _count(model: TraceModel, marks_of: Any) -> int:

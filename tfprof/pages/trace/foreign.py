@@ -142,18 +142,18 @@ class _Foreign:
         def texts(places: Int64Array) -> list[str]:
             return [json.dumps(chosen[row].args, default=str) for row in places.tolist()]
 
-        name = self._read.names.get(place, "")
         thread = place[1] if isinstance(place[1], int) else 0
+        unnamed = f"thread {thread}" if thread == place[1] else str(place[1])
         return TraceTrack(
-            process, name or (f"thread {place[1]}" if thread == place[1] else str(place[1])), thread,
+            process, self._read.names.get(place) or unnamed, thread,
             starts[order], durations[order], at.astype(np.int32), distinct, texts,
         )  # fmt: skip
 
     def _counters(self, order: Sequence[Any]) -> tuple[list[Counter], int]:
         made: dict[tuple[Any, str], list[Series]] = {}
         n_values = 0
-        for (pid, name, series), values in self._read.counters.items():
-            values = sorted(each for each in values if abs(each[0] - self._base) < _MOST_US)
+        for (pid, name, series), given in self._read.counters.items():
+            values = sorted(each for each in given if abs(each[0] - self._base) < _MOST_US)
             n_values += len(values)
             times = self._ps([time for time, _ in values])
             numbers = np.array([value for _, value in values], np.float64)

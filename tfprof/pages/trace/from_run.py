@@ -162,7 +162,8 @@ class _Builder:
             starts, durations, kinds = starts[order], durations[order], kinds[order]
         self._tracks.append(
             TraceTrack(
-                self._processes[track.pid], _name_of(track), track.thread_id, starts, durations, kinds,
+                self._processes[track.pid], _name_of(track), track.thread_id,
+                starts, durations, kinds,
                 self._names.numbers(names),
                 lambda places: trace.arguments(track, order[places]),
                 trace.since_ps, is_derived=True,
@@ -198,8 +199,8 @@ def _flows_of(
     for events, of_line in zip((links.sources, links.targets), lines, strict=True):
         kept &= (track_of[of_line] >= 0) & ~trace.tracks.is_hidden[events]
     columns = []
-    for events, of_line in zip((links.sources, links.targets), lines, strict=True):
-        events, of_line = events[kept], of_line[kept]
+    for all_events, all_lines in zip((links.sources, links.targets), lines, strict=True):
+        events, of_line = all_events[kept], all_lines[kept]
         at = events - timeline.first[of_line]
         for line, own in chosen.items():
             is_of_line = of_line == line

@@ -75,7 +75,7 @@ class Lanes:
         if is_late.any():
             n_tangled = _untangle(lanes, order[is_late], starts_ps, ends_ps, nesting)
         highest = int(lanes.max())
-        narrow = lanes.astype(np.uint8 if highest < 1 << 8 else np.uint32)
+        narrow: _LaneArray = lanes.astype(np.uint8 if highest < 1 << 8 else np.uint32)
         order = np.argsort(narrow, kind="stable").astype(nesting.parents.dtype)
         first = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=highest + 1))])
         return cls(narrow, order, first, depth, n_tangled)

@@ -1,8 +1,8 @@
 """What is merged at which zoom on one lane: slices that are too small to be seen, side by side.
 
-At level ``k`` a pixel is ``2**k`` ps. A slice that takes less is small; small ones that begin in the
-same pixel, with no large one between them, are one mark that says how many they are. A mark is a
-run of slices in the order of the lane, so a level is the list of places where its marks begin.
+At level ``k`` a pixel is ``2**k`` ps. A slice that takes less is small; small ones that begin in
+the same pixel, with no large one between them, are one mark that says how many they are. A mark is
+a run of slices in the order of the lane, so a level is the list of places where its marks begin.
 Marks of a level are runs of marks of any finer one: few levels are kept, and the others are made of
 these when they are asked for.
 """
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, narrowest
 
 LEVELS = 63
 """Levels there are: pixels of 1 ps to 106 days."""
@@ -125,7 +125,7 @@ class Pyramid:
                 break
             marks = self._merged(marks, begins)
             firsts = np.append(firsts[:-1][begins], len(self))
-            place = np.int32 if len(self) < 1 << 31 else np.int64
+            place = narrowest(len(self) + 1)
             levels.append(
                 _Level(k, firsts.astype(place), marks.longest.astype(place),
                        marks.busy.astype(np.float32))
@@ -137,7 +137,7 @@ class Pyramid:
         starts, durations = self._starts, self._durations
         if self._places is not None:
             starts, durations = starts[self._places], durations[self._places]
-        at = np.arange(len(starts), dtype=np.int32 if len(starts) < 1 << 31 else np.int64)
+        at: IntArray = np.arange(len(starts)).astype(narrowest(len(starts)))
         return Marks(starts, durations, np.ones(len(starts), np.int64), at, at, durations)
 
     def _begins(self, marks: Marks, k: int) -> Int64Array:

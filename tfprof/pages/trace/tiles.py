@@ -1,4 +1,4 @@
-"""Tiles: what is seen of some tracks in a time, at a zoom; a few thousand marks however many slices.
+"""Tiles: what is seen of some tracks in a time, at a zoom; few marks, however many slices.
 
 A tile of level ``k`` holds ``TILE_PIXELS`` pixels of ``2**k`` ps. Slices that are smaller than a
 pixel are merged into marks that say how many they are; each slice is in exactly one mark.

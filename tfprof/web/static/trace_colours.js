@@ -12,6 +12,9 @@ const TRACE_MEANINGS = [
   [/^outfeed/i, "output"],
 ];
 
+// Colours without such a meaning, for all other names, in three shades.
+const TRACE_PLAIN = [0, 2, 6, 4];
+
 function nameHash(name) {
   let hash = 0;
   // Numbers at the end count what is the same: MatMul_1 and MatMul_2.
@@ -46,8 +49,10 @@ export class TracePalette {
   of(name) {
     if (!this.#colours.has(name)) {
       const known = TRACE_MEANINGS.find(([pattern]) => pattern.test(name));
-      const variable = colourOf(known ? known[1] : name, nameHash(name));
-      const fill = this.value(variable.slice(4, -1)) || "#888888";
+      const hash = nameHash(name);
+      const plain = this.value(`--c-${TRACE_PLAIN[hash % TRACE_PLAIN.length]}`);
+      const shade = Math.floor(hash / TRACE_PLAIN.length) % 3;
+      const fill = known ? this.value(colourOf(known[1], 0).slice(4, -1)) : mixed(plain, shade === 2 ? this.ink : this.paper, [0, 0.3, 0.25][shade]);
       this.#colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
     }
     return this.#colours.get(name);

@@ -44,8 +44,8 @@ class TraceServed {
     return this.ask("events", { t0, t1, tracks });
   }
 
-  flows(t0, t1, tracks) {
-    return this.ask("flows", { t0, t1, tracks });
+  flows(t0, t1) {
+    return this.ask("flows", { t0, t1 });
   }
 
   counters(t0, t1, pixels) {

@@ -8,6 +8,7 @@ import { TRACE_TILE_PIXELS, traceLevel } from "./trace_tiles.js";
 const TRACE_FONT = "11px system-ui, sans-serif";
 const TRACE_LEAST_LABEL_PX = 24;
 const TRACE_COARSER = 8;
+const TRACE_LEAST_STEP_PX = 12;
 
 // Parts of the visible time of a track with the lanes to draw there: those of the wanted level, or
 // what is at hand of others while these are on their way.
@@ -170,15 +171,14 @@ export class TracePainter {
     return letters >= 2 ? `${text.slice(0, letters)}…` : "";
   }
 
-  // Where steps begin and end.
+  // Where steps begin and end, unless that would be all there is to be seen.
   steps(steps, state, palette) {
     const { context } = this;
+    const seen = steps.bounds.filter((time) => time >= state.t0 && time <= state.t1);
+    if (seen.length * TRACE_LEAST_STEP_PX > this.width) return;
     context.fillStyle = palette.focus;
     context.globalAlpha = 0.35;
-    for (const time of steps.bounds) {
-      const x = state.xOf(time);
-      if (x >= 0 && x <= this.width) context.fillRect(Math.round(x), 0, 1, this.height);
-    }
+    for (const time of seen) context.fillRect(Math.round(state.xOf(time)), 0, 1, this.height);
     context.globalAlpha = 1;
   }
 

@@ -29,7 +29,7 @@ export function drawTraceRuler(painter, state, palette, steps) {
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   context.textAlign = "left";
-  const ticks = roundTicks(state.t0, state.t1, Math.max(2, Math.floor(state.width / 150)));
+  const ticks = roundTicks(state.t0, state.t1, Math.max(2, Math.floor(state.width / 110)));
   for (const tick of ticks) {
     const x = state.xOf(tick);
     context.fillStyle = palette.line;

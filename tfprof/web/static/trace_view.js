@@ -52,6 +52,7 @@ class TraceView {
     this.askFlows = later(() => this.#flows(), 120);
     this.panel.showRange();
     if (context.params.sel) this.select(context.params.sel, !context.params.t0);
+    else if (context.params.find) this.search.next(false);
     if (context.params.r0) this.selectRange([Number(context.params.r0), Number(context.params.r1)]);
   }
 
@@ -127,6 +128,7 @@ class TraceView {
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = this.scene.n_drawn;
+    this.section.dataset.view = `${Math.round(this.state.t0)} ${Math.round(this.state.t1)}`;
     this.section.dataset.waiting = tiles.isWaiting;
     this.section.dataset.frames = Number(this.section.dataset.frames ?? 0) + 1;
   }
@@ -134,11 +136,11 @@ class TraceView {
   // Labels are made anew when rows have moved; the one that has the focus gets it back.
   #drawLabels() {
     const { visible } = this.scene;
-    const key = JSON.stringify([visible, [...this.state.pinned], [...this.state.folded], this.state.track]);
+    const key = JSON.stringify([visible, [...this.state.pinned], [...this.state.folded], this.state.track, this.labels.offsetWidth]);
     if (key === this.labelKey) return;
     this.labelKey = key;
     const focus = document.activeElement?.closest?.(".trace-labels") ? document.activeElement.dataset.key : null;
-    this.labels.replaceChildren(...traceLabels(visible, this.state, (track) => this.selectTrack(track)));
+    this.labels.replaceChildren(...traceLabels(visible, this.state, this.labels.offsetWidth, (track) => this.selectTrack(track)));
     if (focus) [...this.labels.querySelectorAll("button")].find((each) => each.dataset.key === focus)?.focus();
   }
 
@@ -158,8 +160,14 @@ class TraceView {
       this.arrowCount.textContent = "";
       return;
     }
-    const found = await this.data.flows(Math.round(state.t0), Math.round(state.t1)).catch(() => null);
-    if (!found || !state.hasFlows) return;
+    let found;
+    try {
+      found = await this.data.flows(Math.round(state.t0), Math.round(state.t1));
+    } catch (error) {
+      this.arrowCount.textContent = error.message;
+      return;
+    }
+    if (!state.hasFlows) return;
     scene.arrows = Object.fromEntries(Object.entries(found).map(([name, value]) => [name, typeof value === "number" ? value : unpacked(value)]));
     this.arrowCount.textContent = found.n_shown < found.n_flows ? `${found.n_shown.toLocaleString("en-US")} of ${found.n_flows.toLocaleString("en-US")} arrows` : `${found.n_flows.toLocaleString("en-US")} arrows`;
     this.redraw();
