@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class NoSuchPageError(UsageError):
     """A page that a run does not have."""
 
+
 Document = tuple[str, Mapping[str, str], bytes]
 """What a page asks for: path, parameters, and what it is answered."""
 
