@@ -115,11 +115,11 @@ def test_what_stands_above_the_rows(small):
     assert cards["most time in one op"]["detail"].endswith(": a/b")
     about = " ".join(block(page, "words")["items"])
     assert about == "From <run>.pb. Average of 2 steps: 3, 5."
-    page = view_page(small.view("scope", {**BUILT, "step": 5}))
-    assert block(page, "words")["items"] == ["Recorded 2026-01-31 12:00 UTC. Step 5."]
     options = {"min_micros": "1", "trim_name_regexes": "a,b"}
     assert dict(block(page, "facts")["items"]) == options
     assert any("clock skew" in each["text"] for each in block(page, "remarks")["items"])
+    page = view_page(small.view("scope", {**BUILT, "step": 5}))
+    assert block(page, "words")["items"] == ["Recorded 2026-01-31 12:00 UTC. Step 5."]
 
 
 def test_every_option_of_a_view_is_a_control(small):
