@@ -27,9 +27,8 @@ class TreeMeasure:
         own: Of each row itself; NaN where it has none. None if rows have no own numbers.
         own_folded: The same if the rows that can be hidden are: with theirs added to the row
             above them. None if there are none.
-        whole: What shares are shares of.
+        whole: What shares are shares of; 0 if there are none.
         absent: What stands where it is not known.
-        is_cost: Rows can be compared by it as parts of the whole.
     """
 
     id: str
@@ -40,7 +39,6 @@ class TreeMeasure:
     own_folded: Numbers | None = None
     whole: float = 0
     absent: str = "n/a"
-    is_cost: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,7 @@ def _measure(measure: TreeMeasure) -> dict[str, Any]:
         "id": measure.id, "label": measure.label, "unit": measure.unit,
         "totals": packed(measure.totals), "own": packed(measure.own),
         "own_folded": packed(measure.own_folded), "whole": measure.whole,
-        "absent": measure.absent, "is_cost": measure.is_cost,
+        "absent": measure.absent,
     }  # fmt: skip
 
 

@@ -216,9 +216,8 @@ def _measure(
     metric = numbers.metric
     if metric is None:  # how many ops are defined
         counts = np.array(numbers.values, np.float64)
-        return TreeMeasure("defined", numbers.title, "count", counts, is_cost=False)
+        return TreeMeasure("defined", numbers.title, "count", counts)
     found = rows.amounts.of(metric)
-    is_cost = metric.select not in ("params", "occurrence")
     own = _with_gaps(found.own, found.own_unknown)
     has_own = bool(np.any(found.own[~found.own_unknown]))
     folded = with_hidden(parent, hidden.rows, own) if has_own and hidden is not None else None
@@ -232,7 +231,6 @@ def _measure(
         folded,
         float(found.whole),
         "n/a" if missing else UNICODE.missing,
-        is_cost,
     )
 
 

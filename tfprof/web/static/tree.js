@@ -122,7 +122,7 @@ export function treeView(block, context) {
 
   function drawBar() {
     const forms = el("div", { class: "switch", role: "group", "aria-label": "Form" }, TREE_FORMS.map(([form, label]) => el("button", { type: "button", "aria-pressed": String(form === state.form), "data-form": form, onclick: () => change("form", form, form === "table" ? "" : form) }, label)));
-    const measure = choiceOf("By", "Measure", model.measures.filter((each) => each.is_cost || each.id === "params").map((each) => [each.id, each.label]), state.measure?.id, (id) => { state.measure = model.measure(id); keep("measure", id); draw(); });
+    const measure = choiceOf("By", "Measure", shownMeasures(model).map((each) => [each.id, each.label]), state.measure?.id, (id) => { state.measure = model.measure(id); keep("measure", id); draw(); });
     const depth = choiceOf("Open", "Open to depth", [["", "…"], ...DEPTHS.map((each) => [String(each), `${each} level${each > 1 ? "s" : ""}`]), ["1000", "all"]], "", (value) => value && openTo(Number(value)));
     const hidden = block.hidden ? tickOf(`Show ${block.hidden.label}`, model.showsHidden, (on) => { model.showHidden(on); keep("hidden", on ? "1" : ""); if (!model.isShown(state.root)) state.root = 0; draw(); }) : null;
     const chains = tickOf("Fold chains", state.folds, (on) => change("folds", on, on ? "" : "0", "chains"));
@@ -167,6 +167,12 @@ export function treeView(block, context) {
 
   draw();
   return el("section", { class: "block tree", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, search, status), bar, crumbs, body, legend, details);
+}
+
+// What pictures can show: measures of which something is known.
+function shownMeasures(model) {
+  const known = model.measures.filter((each) => each.whole > 0);
+  return known.length ? known : model.measures;
 }
 
 function rootOf(text, model) {
