@@ -29,6 +29,7 @@ class TreeMeasure:
             above them. None if there are none.
         whole: What shares are shares of; 0 if there are none.
         absent: What stands where it is not known.
+        is_cost: The totals are parts of the whole, so that they have shares and can be drawn.
     """
 
     id: str
@@ -39,6 +40,7 @@ class TreeMeasure:
     own_folded: Numbers | None = None
     whole: float = 0
     absent: str = "n/a"
+    is_cost: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def _measure(measure: TreeMeasure) -> dict[str, Any]:
         "id": measure.id, "label": measure.label, "unit": measure.unit,
         "totals": packed(measure.totals), "own": packed(measure.own),
         "own_folded": packed(measure.own_folded), "whole": measure.whole,
-        "absent": measure.absent,
+        "absent": measure.absent, "is_cost": measure.is_cost,
     }  # fmt: skip
 
 

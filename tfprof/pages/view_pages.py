@@ -216,7 +216,7 @@ def _measure(
     metric = numbers.metric
     if metric is None:  # how many ops are defined
         counts = np.array(numbers.values, np.float64)
-        return TreeMeasure("defined", numbers.title, "count", counts)
+        return TreeMeasure("defined", numbers.title, "count", counts, is_cost=False)
     found = rows.amounts.of(metric)
     own = _with_gaps(found.own, found.own_unknown)
     has_own = bool(np.any(found.own[~found.own_unknown]))

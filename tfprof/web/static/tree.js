@@ -171,8 +171,9 @@ export function treeView(block, context) {
 
 // What pictures can show: measures of which something is known.
 function shownMeasures(model) {
-  const known = model.measures.filter((each) => each.whole > 0);
-  return known.length ? known : model.measures;
+  const costs = model.measures.filter((each) => each.is_cost);
+  const known = costs.filter((each) => each.whole > 0);
+  return known.length ? known : costs;
 }
 
 function rootOf(text, model) {

@@ -9,7 +9,7 @@ export function treeColumns(model, measure, chosen) {
   for (const each of model.measures) {
     columns.push({ id: each.id, label: each.label, measure: each, isOwn: false, isDefault: true });
     if (each.own) columns.push({ id: `own.${each.id}`, label: `own ${each.label}`, measure: each, isOwn: true, isDefault: each === measure });
-    if (each === measure && each.whole > 0) {
+    if (each === measure && each.is_cost && each.whole > 0) {
       columns.push({ id: "share", label: "share", measure: each, isShare: true, isDefault: true });
       columns.push({ id: "bar", label: "", about: "bar", measure: each, isBar: true, isDefault: true });
     }

@@ -23,7 +23,7 @@ function numbersOf(model, measure, row) {
   const total = measure.totals[row];
   if (total === null || Number.isNaN(total)) return null;
   const own = model.own(measure, row);
-  const share = measure.whole > 0 && total > 0 ? `, ${shareText(total / measure.whole)}` : "";
+  const share = measure.is_cost && measure.whole > 0 && total > 0 ? `, ${shareText(total / measure.whole)}` : "";
   const alone = own > 0 ? `; by itself ${numberText(own, measure.unit)}` : "";
   return pair(measure.label, `${numberText(total, measure.unit)}${share}${alone}`);
 }
