@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
 from tfprof.options.spec import UNASKED
 from tfprof.pages.document import Block, Control, Page, empty, remarks, words
@@ -141,6 +142,7 @@ class _Drawn:
         self._weights = tree.total[METRIC_ROW["exec_micros"]]
         if not self._weights.any():
             self._weights = tree.definitions
+        self._n_ops = Tree.from_parents(tree.parent).subtree_counts(tree.op_rows != NO_OP)
         self.shown: list[int] = []
         self._rests: list[_Rest] = []
         hidden: set[int] = set()
@@ -200,7 +202,7 @@ class _Drawn:
         weights = {each.select: float(self._total(each, [row])) for each in metrics}
         micros = int(tree.total[METRIC_ROW["exec_micros"], row])
         op_row = int(tree.op_rows[row])
-        parts = [f"{int(tree.definitions[row]):,} ops"] if can_open else []
+        parts = [f"{int(self._n_ops[row]):,} ops"] if can_open else []
         if op_row != NO_OP:
             parts.insert(0, _type_of(tree, op_row))
         if micros:

@@ -27,9 +27,9 @@ class TreeMeasure:
         own: Of each row itself; NaN where it has none. None if rows have no own numbers.
         own_folded: The same if the rows that can be hidden are: with theirs added to the row
             above them. None if there are none.
-        whole: What shares are shares of.
+        whole: What shares are shares of; 0 if there are none.
         absent: What stands where it is not known.
-        is_cost: Rows can be compared by it as parts of the whole.
+        is_cost: The totals are parts of the whole, so that they have shares and can be drawn.
     """
 
     id: str

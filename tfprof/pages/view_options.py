@@ -10,6 +10,7 @@ from tfprof.errors import UsageError
 from tfprof.options.lists import joined_list, split_list
 from tfprof.options.spec import OPTIONS, UNASKED, Option
 from tfprof.pages.document import Control
+from tfprof.text.metrics import METRIC_FORMS
 
 _NOT_ON_PAGES: Final = ("output",)
 _MOST_LISTED: Final = 60
@@ -24,6 +25,7 @@ _GROUPS: Final = {
     "step": "", "order_by": "", "select": "Columns", "static_float_ops": "Columns",
     "account_type_regexes": "Account", "account_displayed_op_only": "Account",
 }  # fmt: skip
+_TITLES: Final = {metric.select: metric.title for metric in METRIC_FORMS}
 _ORDER: Final = ("", "Filter", "Account", "Columns")
 _STEPS: Final = re.compile(r"[\d,\- ]+")
 
@@ -110,14 +112,14 @@ def _control(
         whole = joined_list(default)
         chosen = text or whole
         if option.choices:
-            names = [(name, name) for name in option.choices if name != "auto"]
+            names = [(name, _title(name)) for name in option.choices if name != "auto"]
             return Control(
                 option.name, label, "list", chosen.split(","), whole.split(","), names, about,
                 group=group,
             )  # fmt: skip
         return Control(option.name, label, "text", chosen, whole, (), about, group=group)
     if option.choices:
-        names = [(name, name) for name in option.choices]
+        names = [(name, _title(name)) for name in option.choices]
         return Control(
             option.name, label, "choice", text or default, default, names, about, group=group
         )
@@ -129,4 +131,9 @@ def _control(
 
 
 def _minimum_label(name: str) -> str:
-    return f"At least {name.removeprefix('min_').replace('_', ' ')}"
+    return f"At least {_title(name.removeprefix('min_'))}"
+
+
+def _title(attribute: str) -> str:
+    """What people call an attribute, as columns do."""
+    return _TITLES.get(attribute, attribute.replace("_", " "))

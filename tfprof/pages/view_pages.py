@@ -225,7 +225,6 @@ def _measure(
         counts = np.array(numbers.values, np.float64)
         return TreeMeasure("defined", numbers.title, "count", counts, is_cost=False)
     found = rows.amounts.of(metric)
-    is_cost = metric.select not in ("params", "occurrence")
     own = _with_gaps(found.own, found.own_unknown)
     has_own = bool(np.any(found.own[~found.own_unknown]))
     folded = with_hidden(parent, hidden.rows, own) if has_own and hidden is not None else None
@@ -239,7 +238,6 @@ def _measure(
         folded,
         float(found.whole),
         "n/a" if missing else UNICODE.missing,
-        is_cost,
     )
 
 

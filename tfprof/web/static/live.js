@@ -87,9 +87,9 @@ export function liveView(block, context) {
     ].filter(([, , type, , values]) => type === "number" || values.some(Boolean));
     const table = {
       id: "alive", title: "What is alive", n_rows: alive.length, columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
-      cells: columns.map(([, , , , values]) => values),
+      cells: columns.map(([, , , , values]) => values), links: context.source.isLive ? { op: ["model-graph", "at"] } : {},
     };
-    list.replaceChildren(tableView(table, { ...context, linkOf: (column, value) => (column.id === "op" && context.source.isLive ? context.address("model-graph", { at: value }) : null) }));
+    list.replaceChildren(tableView(table, context));
   }
 
   place();

@@ -30,6 +30,7 @@ export function treeView(block, context) {
   const status = el("span", { class: "quiet", role: "status" });
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Path" });
   const details = el("div");
+  const legend = el("p", { class: "quiet tree-legend" });
   const body = el("div", { class: "tree-body" });
   const bar = el("div", { class: "tree-bar" });
   const table = new TreeTable(model, state, { changed: draw, sorted: (order) => { model.sortBy(order); draw(); }, chosen: showDetails, entered: (row) => focusOn(row), openBelow });
@@ -82,12 +83,21 @@ export function treeView(block, context) {
     const lines = visibleRows(model, state.root, state.open, found);
     state.lines = lines;
     table.show(lines, treeColumns(model, state.measure, state.columns), largestOf(model, state));
+    drawLegend();
     const all = (model.n - 1).toLocaleString("en-US");
     status.textContent = found ? `${found.count.toLocaleString("en-US")} of ${all} rows found` : `${(lines.rows.length - 1).toLocaleString("en-US")} of ${all} rows open`;
   }
 
+  function drawLegend() {
+    const { measure } = state;
+    const sample = (kind) => el("i", { class: `sample ${kind}` });
+    const bars = measure && block.is_list ? `Bars: ${measure.label}; the longest is the largest of all.` : measure && [`Bars: ${measure.label} `, sample("all"), " with everything below", measure.own ? [" ", sample("own"), " by itself"] : [], "."].flat();
+    legend.replaceChildren(...[bars || []].flat(), " Hold the pointer over a number to see all its digits. Keys: arrows open, close and go; * opens all below; Enter looks at a row alone.");
+  }
+
   function drawPicture() {
     if (state.form === "table") return;
+    legend.replaceChildren();
     if (body.firstChild !== picture.view) body.replaceChildren(picture.view);
     if (!state.measure) return;
     const nodes = forest();
@@ -112,7 +122,7 @@ export function treeView(block, context) {
 
   function drawBar() {
     const forms = el("div", { class: "switch", role: "group", "aria-label": "Form" }, TREE_FORMS.map(([form, label]) => el("button", { type: "button", "aria-pressed": String(form === state.form), "data-form": form, onclick: () => change("form", form, form === "table" ? "" : form) }, label)));
-    const measure = choiceOf("By", "Measure", model.measures.filter((each) => each.is_cost || each.id === "params").map((each) => [each.id, each.label]), state.measure?.id, (id) => { state.measure = model.measure(id); keep("measure", id); draw(); });
+    const measure = choiceOf("By", "Measure", shownMeasures(model).map((each) => [each.id, each.label]), state.measure?.id, (id) => { state.measure = model.measure(id); keep("measure", id); draw(); });
     const depth = choiceOf("Open", "Open to depth", [["", "…"], ...DEPTHS.map((each) => [String(each), `${each} level${each > 1 ? "s" : ""}`]), ["1000", "all"]], "", (value) => value && openTo(Number(value)));
     const hidden = block.hidden ? tickOf(`Show ${block.hidden.label}`, model.showsHidden, (on) => { model.showHidden(on); keep("hidden", on ? "1" : ""); if (!model.isShown(state.root)) state.root = 0; draw(); }) : null;
     const chains = tickOf("Fold chains", state.folds, (on) => change("folds", on, on ? "" : "0", "chains"));
@@ -156,7 +166,14 @@ export function treeView(block, context) {
   }
 
   draw();
-  return el("section", { class: "block tree", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, search, status), bar, crumbs, body, details);
+  return el("section", { class: "block tree", "data-block": block.id }, el("div", { class: "tools" }, block.title ? el("h2", {}, block.title) : null, search, status), bar, crumbs, body, legend, details);
+}
+
+// What pictures can show: measures of which something is known.
+function shownMeasures(model) {
+  const costs = model.measures.filter((each) => each.is_cost);
+  const known = costs.filter((each) => each.whole > 0);
+  return known.length ? known : costs;
 }
 
 function rootOf(text, model) {

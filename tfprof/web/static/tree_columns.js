@@ -9,11 +9,12 @@ export function treeColumns(model, measure, chosen) {
   for (const each of model.measures) {
     columns.push({ id: each.id, label: each.label, measure: each, isOwn: false, isDefault: true });
     if (each.own) columns.push({ id: `own.${each.id}`, label: `own ${each.label}`, measure: each, isOwn: true, isDefault: each === measure });
-    if (each === measure && each.whole > 0 && each.is_cost) {
+    if (each === measure && each.is_cost && each.whole > 0) {
       columns.push({ id: "share", label: "share", measure: each, isShare: true, isDefault: true });
       columns.push({ id: "bar", label: "", about: "bar", measure: each, isBar: true, isDefault: true });
     }
   }
+  if (model.hasSource) columns.push({ id: "source", label: "source", text: { values: [] }, isSource: true, isDefault: true });
   for (const text of model.texts) columns.push({ id: text.id, label: text.label, text, isDefault: true });
   const wanted = chosen ? new Set(chosen.split(",")) : null;
   return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column.id) : column.isDefault }));
@@ -21,6 +22,7 @@ export function treeColumns(model, measure, chosen) {
 
 // What a cell says; empty where there is nothing to say.
 export function treeCellText(model, column, row) {
+  if (column.isSource) return model.sourceLine(row).trim();
   if (column.text) return column.text.values[row] ?? "";
   const { measure } = column;
   if (column.isBar) return "";
@@ -35,7 +37,7 @@ export function treeCellText(model, column, row) {
 
 // The number in a cell for those who want all digits, or the text.
 export function treeCellExact(model, column, row) {
-  if (column.text) return column.text.values[row] ?? "";
+  if (column.text) return treeCellText(model, column, row);
   const value = column.isOwn ? model.own(column.measure, row) : column.measure.totals[row];
   if (!isKnown(value)) return "";
   return column.isShare ? value / column.measure.whole : value;
@@ -48,7 +50,7 @@ export function treeCell(model, column, row, largest) {
   const exact = treeCellExact(model, column, row);
   const unit = { us: "µs", bytes: "bytes" }[column.measure?.unit] ?? "";
   const title = typeof exact === "number" && !column.isShare ? `${column.label}: ${exact.toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`.trim() : text;
-  return el("td", { class: column.text ? "text" : column.isOwn || text === "0" ? "number faint" : "number", role: "gridcell", title: title || null }, text);
+  return el("td", { class: column.isSource ? "text source" : column.text ? "text" : column.isOwn || text === "0" ? "number faint" : "number", role: "gridcell", title: title || null }, text);
 }
 
 // A bar for all below a row, and in it one for the row itself.

@@ -18,6 +18,7 @@ export class TreeModel {
     }));
     this.files = block.places ? unpacked(block.places.file) : null;
     this.numbersOfLines = block.places ? unpacked(block.places.line) : null;
+    this.hasSource = Object.keys(block.places?.texts ?? {}).length > 0;
     this.texts = block.texts.map((text) => ({ ...text, values: unpacked(text.values) }));
     this.showsHidden = false;
     this.order = { id: "", isOwn: false, ascending: false };
@@ -92,6 +93,11 @@ export class TreeModel {
     return texts && texts[this.lineOf(row)] !== undefined ? texts : null;
   }
 
+  // The text of a row's own line; empty where the document does not have it.
+  sourceLine(row) {
+    return this.sourceOf(row)?.[this.lineOf(row)] ?? "";
+  }
+
   path(row) {
     const rows = [];
     for (let at = row; at >= 0; at = this.above(at)) rows.unshift(at);
@@ -132,6 +138,7 @@ export class TreeModel {
     const { id, isOwn } = this.order;
     if (!id) return null;
     if (id === "name") return this.names;
+    if (id === "source") return Array.from(this.names, (_, row) => this.sourceLine(row).trim() || null);
     const text = this.texts.find((each) => each.id === id);
     if (text) return text.values;
     const measure = this.measure(id);
