@@ -192,7 +192,7 @@ def test_a_damaged_host_among_many_is_a_remark(tmp_path):
     (tmp_path / "r" / "b.xplane.pb").write_bytes(b"\xff" * 40)
     client = client_of(Site(open_paths([str(tmp_path / "r")])))
     page = client.get("/api/page/overview").json()
-    assert "not read, and in no number" in str(page["blocks"])
+    assert "not read, so no result includes it" in str(page["blocks"])
 
 
 def test_only_the_runs_that_were_looked_at_last_stay_in_memory(tmp_path):
@@ -201,7 +201,7 @@ def test_only_the_runs_that_were_looked_at_last_stay_in_memory(tmp_path):
     site = Site(open_paths([str(tmp_path)]))
     shelf = Shelf(site)
     for name in ("a", "b", "c"):
-        shelf.page("overview", {"run": name})
+        shelf.document("page/overview", {"run": name})
     assert [one.name for one in site.opened if one.run._made is not None] == ["c", "b"]
 
 
