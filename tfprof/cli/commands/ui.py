@@ -11,7 +11,7 @@ from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
-from tfprof.cli.sites import SiteInputs, open_runs, site_of, site_options
+from tfprof.cli.sites import SiteInputs, look_again, open_runs, site_of, site_options
 from tfprof.errors import InputError
 
 
@@ -36,7 +36,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
         threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
     from tfprof.web.server import serve
 
-    serve(site_of(runs, inputs.classic), listener, door)
+    serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
     note("tfprof ui has ended")
 
 
