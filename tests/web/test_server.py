@@ -231,6 +231,7 @@ def test_where_a_server_may_listen():
     with pytest.raises(UsageError, match="--port 70000"):
         listening("127.0.0.1", 70_000)
     with listening("localhost", 0) as first:
+        assert first.proto == socket.IPPROTO_TCP  # or answers wait 40 ms for an acknowledgement
         port = first.getsockname()[1]
         with pytest.raises(UsageError, match=r"cannot be used: .*--port 0"):
             listening("127.0.0.1", port)
