@@ -228,7 +228,7 @@ def serve(
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
+        app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11",
         server_header=False, limit_concurrency=_MOST_CONNECTIONS,
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
     )  # fmt: skip
