@@ -125,28 +125,41 @@ class Shelf:
         self._looked = time.monotonic()
         self._lock = threading.Lock()
 
-    def state(self, params: Mapping[str, str]) -> tuple[str, object, int]:
-        """Which run is asked for, how often it has changed, and how many others there are: the
-        part of a document's key that its address does not tell.
+    def state(self, params: Mapping[str, str]) -> tuple[object, ...]:
+        """Which runs are asked for, how often they have changed, and how many others there are:
+        the part of a document's key that its address does not tell.
 
         A run that has vanished is in a state of its own: what is kept of it is not shown.
         """
         self._look()
-        n_runs = len(self._site.opened)
-        try:
-            run = self._site.run(params.get("run", ""))
-        except UsageError:
-            return "", "", n_runs
-        try:
-            return run.name, run.refresh(), n_runs
-        except InputError as error:
-            return run.name, str(error), n_runs
+        states = [_state_of(run) for run in self._named(params)]
+        return (*states, len(self._site.opened))
 
     def site_of(self, params: Mapping[str, str]) -> dict[str, object]:
         """The list of runs and pages."""
         run = params.get("run", "")
         self._take(self._site.run(run).name)
         return self._site.to_dict(run)
+
+    def page(self, name: str, params: Mapping[str, str]) -> bytes:
+        """A page as JSON."""
+        for run in reversed(self._named(params)):
+            self._take(run.name)
+        return self._site.page(name, dict(params)).to_json()
+
+    def _named(self, params: Mapping[str, str]) -> list[Opened]:
+        """The run that an address names, and the one to compare it with; those that there are."""
+        found = []
+        for name in (params.get("run", ""), params.get("against")):
+            with contextlib.suppress(UsageError):
+                found += [] if name is None else [self._site.run(name)]
+        return found
+
+    def _take(self, name: str) -> None:
+        last = [name, *(each for each in self._last if each != name)]
+        self._last = last[:_KEPT_RUNS]
+        for each in last[_KEPT_RUNS:]:
+            self._site.run(each).forget()
 
     def _look(self) -> None:
         """Take in runs that have been added; those that are known stay as they are."""
@@ -160,16 +173,12 @@ class Shelf:
                 merged = [known.pop((one.name, one.source), one) for one in found]
                 self._site = replace(self._site, opened=[*merged, *known.values()])
 
-    def page(self, name: str, params: Mapping[str, str]) -> bytes:
-        """A page as JSON."""
-        self._take(self._site.run(params.get("run", "")).name)
-        return self._site.page(name, dict(params)).to_json()
 
-    def _take(self, name: str) -> None:
-        last = [name, *(each for each in self._last if each != name)]
-        self._last = last[:_KEPT_RUNS]
-        for each in last[_KEPT_RUNS:]:
-            self._site.run(each).forget()
+def _state_of(run: Opened) -> tuple[str, object]:
+    try:
+        return run.name, run.refresh()
+    except InputError as error:
+        return run.name, str(error)
 
 
 def _read_ahead(site: Site) -> None:
