@@ -132,8 +132,10 @@ class Shelf:
         A run that has vanished is in a state of its own: what is kept of it is not shown.
         """
         self._look()
-        states = [_state_of(run) for run in self._named(params)]
-        return (*states, len(self._site.opened))
+        named = self._named(params)
+        for run in reversed(named):
+            self._take(run.name)
+        return (*map(_state_of, named), len(self._site.opened))
 
     def site_of(self, params: Mapping[str, str]) -> dict[str, object]:
         """The list of runs and pages."""
@@ -143,8 +145,7 @@ class Shelf:
 
     def page(self, name: str, params: Mapping[str, str]) -> bytes:
         """A page as JSON."""
-        for run in reversed(self._named(params)):
-            self._take(run.name)
+        self._take(self._site.run(params.get("run", "")).name)
         return self._site.page(name, dict(params)).to_json()
 
     def _named(self, params: Mapping[str, str]) -> list[Opened]:
