@@ -1,6 +1,6 @@
 """Make the synthetic GPU capture of ``tfprof/demo``: a data-parallel step on two GPUs.
 
-    python benchmarks/make_gpu_capture.py tfprof/demo/gpu.xplane.pb.gz
+    python benchmarks/make_gpu_capture.py tfprof/demo/gpu.xplane.pb.xz
 
 Nothing was measured. Names of kernels, streams and statistics are as TensorFlow 2 records them on
 NVIDIA GPUs; the times are made up, and the capture says so itself. The same bytes come out each
@@ -8,7 +8,7 @@ time.
 """
 
 import argparse
-import gzip
+import lzma
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -220,4 +220,4 @@ def capture():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
-    parser.parse_args().file.write_bytes(gzip.compress(capture(), 9, mtime=0))
+    parser.parse_args().file.write_bytes(lzma.compress(capture(), preset=9 | lzma.PRESET_EXTREME))

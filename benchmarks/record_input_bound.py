@@ -1,6 +1,6 @@
 """Record the input-bound capture of ``tfprof/demo``: a small model that waits for slow images.
 
-    python benchmarks/record_input_bound.py tfprof/demo/input_bound.xplane.pb.gz
+    python benchmarks/record_input_bound.py tfprof/demo/input_bound.xplane.pb.xz
 
 Needs TensorFlow 2.21. Each image takes two milliseconds to "decode", one at a time and without
 ``prefetch``, so that most of each step is spent on waiting. The step is compiled by XLA, and the
@@ -8,7 +8,7 @@ CPU allocator records what it hands out. Times differ from run to run, and with 
 """
 
 import argparse
-import gzip
+import lzma
 import os
 import tempfile
 from pathlib import Path
@@ -114,4 +114,4 @@ if __name__ == "__main__":
     parser.add_argument("file", type=Path)
     with tempfile.TemporaryDirectory() as here:
         content = neutral(record(here), here)
-    parser.parse_args().file.write_bytes(gzip.compress(content, 9, mtime=0))
+    parser.parse_args().file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))

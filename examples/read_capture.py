@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import tfprof
+from tfprof.demo import tutorial_files
 
-RECORDED = Path(__file__).parents[1] / "tests" / "data" / "tutorials" / "input-bound"
+RECORDED = tutorial_files() / "input-bound"
 
 
 def main(folder: Path) -> None:

@@ -28,3 +28,14 @@ def test_the_commands_above_the_tables_show_the_same_rows(call, title):
     shown = [row for row in first_words(lines[place:]) if row[0] != "others"]
     assert len(shown) > 10
     assert [row for row in shown[:11] if row not in told] == []
+
+
+def test_what_comes_with_tfprof_can_be_copied(call, tmp_path):
+    done = call("demo", "--copy", tmp_path / "c")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "checkpoint, input-bound, two-gpus, two-workers, xla" in done.stderr
+    assert call("overview", tmp_path / "c" / "two-gpus").exit_code == 0
+    assert call("demo", "--copy", tmp_path / "c").exit_code == 0  # all of it is there
+    (tmp_path / "c" / "xla" / "worker0.xplane.pb.xz").write_text("mine")
+    assert call("demo", "--copy", tmp_path / "c").exit_code == 2
+    assert call("demo", "--copy", tmp_path / "c" / "xla" / "worker0.xplane.pb.xz").exit_code == 3

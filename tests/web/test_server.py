@@ -187,6 +187,25 @@ def test_a_run_that_vanishes_leaves_the_others(tmp_path):
     assert client.get("/api/page/overview?run=b").status_code == 200
 
 
+def test_runs_that_are_added_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("tfprof.web.server._LOOK_SECONDS", 0)
+    log = tmp_path / "plugins" / "profile"
+    capture(log / "a")
+    find = lambda: open_paths([str(tmp_path)])  # noqa: E731
+    client = starlette.TestClient(application(Site(find()), look_again=find))
+    first = client.get("/api/site").json()
+    capture(log / "b")
+    second = client.get("/api/site").json()
+    assert [[run["name"] for run in site["runs"]] for site in (first, second)] == [
+        ["a"], ["b", "a"],
+    ]  # fmt: skip
+    assert client.get("/api/page/overview?run=b").status_code == 200
+    shutil.rmtree(log / "b")
+    shutil.rmtree(log / "a")
+    assert "is no longer there" in client.get("/api/page/overview?run=b").json()["error"]
+    assert [run["name"] for run in client.get("/api/site?run=a").json()["runs"]] == ["b", "a"]
+
+
 def test_a_damaged_host_among_many_is_a_remark(tmp_path):
     capture(tmp_path / "r", "a")
     (tmp_path / "r" / "b.xplane.pb").write_bytes(b"\xff" * 40)
@@ -212,6 +231,7 @@ def test_where_a_server_may_listen():
     with pytest.raises(UsageError, match="--port 70000"):
         listening("127.0.0.1", 70_000)
     with listening("localhost", 0) as first:
+        assert first.proto == socket.IPPROTO_TCP  # or answers wait 40 ms for an acknowledgement
         port = first.getsockname()[1]
         with pytest.raises(UsageError, match=r"cannot be used: .*--port 0"):
             listening("127.0.0.1", port)

@@ -189,7 +189,7 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     from tfprof.pages.site import Site
 
     question = _with_paths(tool, question)
-    source = "the demo capture of tfprof" if question.demo else some(list(question.paths), 3)
+    source = source_of(question)
     found = _opened(tool, question)
     if isinstance(found, ToolResult):
         return result_page(tool, found), source
@@ -207,7 +207,7 @@ def report_of(page: str, question: Question) -> bytes:
     from tfprof.web.report import report
 
     question = _with_paths(page, question)
-    source = "the demo capture of tfprof" if question.demo else some(list(question.paths), 3)
+    source = source_of(question)
     found = _opened(page, question)
     if isinstance(found, ToolResult):
         raise UsageError(
@@ -217,6 +217,13 @@ def report_of(page: str, question: Question) -> bytes:
     with progress() as watch:
         watch.stage(f"computing {page}")
         return report(Site([opened_run(found, source)]), [page], _params(question))
+
+
+def source_of(question: Question) -> str:
+    """What a page is about: names of files and folders, without the way to them."""
+    if question.demo:
+        return "the demo capture of tfprof"
+    return some([Path(path).name or path for path in question.paths], 3)
 
 
 def _params(question: Question) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -92,6 +92,15 @@ def open_runs(inputs: SiteInputs) -> Sequence[Opened]:
             raise UsageError(f"--run {inputs.run}: there is no such run; there are: {names}")
         found = [*first, *(one for one in found if one.name != inputs.run)]
     return found
+
+
+def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
+    """Finds the runs of paths anew; None if there cannot be others."""
+    if not inputs.paths:
+        return None
+    from tfprof.pages.open_paths import open_paths
+
+    return lambda: open_paths(inputs.paths, classic=inputs.classic)
 
 
 def _opened(inputs: SiteInputs) -> Sequence[Opened]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["DEMO_CAPTURES", "DemoFiles", "demo_capture", "demo_files"]
+__all__ = ["DEMO_CAPTURES", "DemoFiles", "demo_capture", "demo_files", "tutorial_files"]
 
 DEMO_CAPTURES: Final[Mapping[str, str]] = MappingProxyType(
-    {"input-bound": "input_bound.xplane.pb.gz", "gpu": "gpu.xplane.pb.gz"}
+    {"input-bound": "input_bound.xplane.pb.xz", "gpu": "gpu.xplane.pb.xz"}
 )
 """Files of the captures, by name: one that waits for its input, recorded on a CPU; and one of two
 GPUs, which is made up."""
@@ -58,3 +58,8 @@ def demo_capture(name: str = "", tool: str = "") -> Path:
     """
     chosen = name or ("gpu" if tool in _OF_GPUS else "input-bound")
     return Path(str(importlib.resources.files(__name__))) / DEMO_CAPTURES[chosen]
+
+
+def tutorial_files() -> Path:
+    """Folder of the captures, and of the checkpoint, that the tutorials are about."""
+    return Path(str(importlib.resources.files(__name__))) / "tutorials"

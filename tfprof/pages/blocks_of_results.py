@@ -126,7 +126,8 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
     items = []
     for name, value in evidence.items():
         ending = next((end for end in _UNITS if name.endswith(end)), "")
-        label = name.removesuffix(ending).replace("_", " ")
+        label = name.removesuffix(ending)
+        label = label if ":" in label else label.replace("_", " ")  # names of ops stay as they are
         shown = escaped(value) if isinstance(value, str) else value
         items.append({"name": label, "value": shown, "unit": _UNITS.get(ending, "")})
     return items

@@ -21,6 +21,22 @@ if TYPE_CHECKING:
 
 _ABOUT = "What was recorded, and what was not."
 
+_OF_DEVICES = {
+    "device": "device", "ops": "ops", "executions": "executions", "micros": "time",
+    "counts_as": "counts as", "requested_bytes": "memory", "peak_bytes": "peak mem",
+}  # fmt: skip
+_OF_STEPS = {
+    "step": "step", "ops": "ops", "executions": "executions", "wall_micros": "wall",
+    "op_micros": "op time", "accelerator_micros": "accelerator", "cpu_micros": "cpu",
+    "requested_bytes": "memory", "peak_bytes": "peak mem",
+}  # fmt: skip
+_OF_VARIABLES = {
+    "name": "variable", "full_name": "in the program", "dtype": "type", "shape": "shape",
+    "n_values": "values", "n_bytes": "size", "minimum": "min", "maximum": "max", "mean": "mean",
+    "standard_deviation": "std dev", "n_zeros": "zeros", "n_nan": "NaN", "n_infinite": "Inf",
+}  # fmt: skip
+"""Columns as commands name them."""
+
 
 def contents_of_profile(profiler: Profiler) -> Page:
     """What a profile holds."""
@@ -32,11 +48,14 @@ def contents_of_profile(profiler: Profiler) -> Page:
 
 def info_page(info: ProfileInfo) -> Page:
     """What a profile holds: its ops, devices and steps."""
-    blocks: list[Block] = [*notices_block(info.notices), facts(figure_lines(info))]
+    figures = [f"{name[0].upper()}{name[1:]}: {text}" for name, text in figure_lines(info)]
+    blocks: list[Block] = [*notices_block(info.notices), words(figures)]
     if info.devices:
-        blocks.append(rows_table("devices", "Devices", [asdict(each) for each in info.devices]))
+        rows = [asdict(each) for each in info.devices]
+        blocks.append(rows_table("devices", "Devices", rows, labels=_OF_DEVICES))
     if info.steps:
-        blocks.append(rows_table("steps", "Steps", step_rows(info.steps)))
+        rows = step_rows(info.steps)
+        blocks.append(rows_table("steps", "Steps", rows, labels=_OF_STEPS))
     else:
         blocks.append(empty("No step was recorded: give the run metadata of one."))
     blocks.append(words(missing_lines(info)))
@@ -80,7 +99,9 @@ def checkpoint_page(title: str, lines: Sequence[str], rows: Sequence[Mapping[str
         lines: Sentences on all of them.
         rows: One a variable, or one a value.
     """
-    table = rows_table("variables", title, rows) if rows else empty("There is no variable.")
+    labels = {key: _OF_VARIABLES.get(key, "") for key in rows[0]} if rows else {}
+    known = rows_table("variables", title, rows, labels=labels)
+    table = known if rows else empty("There is no variable.")
     return Page("checkpoint", "Checkpoint", "Variables and their values.", [words(lines), table])
 
 

@@ -47,7 +47,9 @@ def rows_table(
     for key in keys:
         values = [_plain(row[key]) for row in shown]
         unit = (units or {}).get(key, _UNITS.get(key.rpartition("_")[2], ""))
-        is_number = any(type(value) in (int, float) for value in values)
+        is_number = any(type(value) in (int, float) for value in values) or (
+            bool(unit) and all(value is None for value in values)
+        )
         label = (labels or {}).get(key) or key.replace("_", " ")
         columns.append({
             "id": key, "label": label, "about": "", "type": "number" if is_number else "string",

@@ -50,7 +50,8 @@ def listening(host: str, port: int) -> socket.socket:
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"--port {port}: ports go from 0 (any free one) to {_LAST_PORT}")
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is told.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it lets two programs share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

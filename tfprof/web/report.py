@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from tfprof.errors import EmptyProfileError, InputError, TfprofError
+from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.pages.document import FORMAT, Page, to_json
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.text.tables import escaped
@@ -49,6 +49,7 @@ def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | No
         InputError: The run cannot be read.
     """
     params = dict(params or {})
+    is_chosen = bool(params.keys() - {"run"})
     index = site.to_dict(params.get("run", ""))
     if index["trouble"]:
         raise InputError(index["trouble"])
@@ -62,7 +63,9 @@ def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | No
             try:
                 made.append(site.page(entry["id"], params))
             except TfprofError as error:
-                if pages:
+                # A page that was not asked for by name may have nothing to show; but a step or
+                # a host that does not exist is a mistake.
+                if pages or (is_chosen and isinstance(error, UsageError)):
                     raise
                 entry["missing"] = escaped(str(error))
     if not made:

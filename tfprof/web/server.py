@@ -8,11 +8,14 @@ import gzip
 import logging
 import socket
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.document import to_json
+from tfprof.pages.opened import Opened
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.listening import require_web
@@ -24,15 +27,25 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_LOOK_SECONDS: Final = 2.0
+"""Time between two looks for new runs."""
+
 _KEPT_RUNS: Final = 2
 """Runs that stay in memory: two can be compared without reading them again and again."""
 
 _MOST_CONNECTIONS: Final = 64
 
+LookAgain = Callable[[], Sequence[Opened]]
+
 logger = logging.getLogger("tfprof.web")
 
 
-def application(site: Site, door: Door | None = None, work: Work | None = None) -> App:
+def application(
+    site: Site,
+    door: Door | None = None,
+    work: Work | None = None,
+    look_again: LookAgain | None = None,
+) -> App:
     """The server of a site.
 
     Args:
@@ -40,6 +53,7 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
         door: Who may come in; without one everybody may, which is for servers that check
             themselves, and for tests.
         work: Makes the documents.
+        look_again: Finds the runs anew, as there may be others by now.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
@@ -49,7 +63,7 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
     from starlette.responses import Response
     from starlette.routing import Route
 
-    shelf = Shelf(site)
+    shelf = Shelf(site, look_again)
     work = work or Work()
 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
@@ -97,26 +111,27 @@ class Shelf:
 
     Args:
         site: What was opened.
+        look_again: Finds the runs anew.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, look_again: LookAgain | None = None) -> None:
         self._site = site
         self._last: list[str] = []
+        self._look_again = look_again
+        self._looked = time.monotonic()
+        self._lock = threading.Lock()
 
-    def state(self, params: Mapping[str, str]) -> tuple[str, object]:
-        """Which run is asked for, and how often it has changed: the part of a document's key that
-        its address does not tell.
+    def state(self, params: Mapping[str, str]) -> tuple[object, ...]:
+        """Which runs are asked for, how often they have changed, and how many others there are:
+        the part of a document's key that its address does not tell.
 
         A run that has vanished is in a state of its own: what is kept of it is not shown.
         """
-        try:
-            run = self._site.run(params.get("run", ""))
-        except UsageError:
-            return "", ""
-        try:
-            return run.name, run.refresh()
-        except InputError as error:
-            return run.name, str(error)
+        self._look()
+        named = self._named(params)
+        for run in reversed(named):
+            self._take(run.name)
+        return (*map(_state_of, named), len(self._site.opened))
 
     def site_of(self, params: Mapping[str, str]) -> dict[str, object]:
         """The list of runs and pages."""
@@ -138,11 +153,38 @@ class Shelf:
             return self._site.page(name, params).to_json()
         return self._site.data(path, params)
 
+    def _named(self, params: Mapping[str, str]) -> list[Opened]:
+        """The run that an address names, and the one to compare it with; those that there are."""
+        found = []
+        for name in (params.get("run", ""), params.get("against")):
+            with contextlib.suppress(UsageError):
+                found += [] if name is None else [self._site.run(name)]
+        return found
+
     def _take(self, name: str) -> None:
         last = [name, *(each for each in self._last if each != name)]
         self._last = last[:_KEPT_RUNS]
         for each in last[_KEPT_RUNS:]:
             self._site.run(each).forget()
+
+    def _look(self) -> None:
+        """Take in runs that have been added; those that are known stay as they are."""
+        with self._lock:
+            if self._look_again is None or time.monotonic() < self._looked + _LOOK_SECONDS:
+                return
+            self._looked = time.monotonic()
+            with contextlib.suppress(TfprofError):  # what has vanished says so where it is shown
+                found = self._look_again()
+                known = {(one.name, one.source): one for one in self._site.opened}
+                merged = [known.pop((one.name, one.source), one) for one in found]
+                self._site = replace(self._site, opened=[*merged, *known.values()])
+
+
+def _state_of(run: Opened) -> tuple[str, object]:
+    try:
+        return run.name, run.refresh()
+    except InputError as error:
+        return run.name, str(error)
 
 
 def _read_ahead(site: Site) -> None:
@@ -181,24 +223,27 @@ def _packed_response(packed: bytes, request: Request) -> Response:
     return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
 
 
-def serve(site: Site, listener: socket.socket, door: Door) -> None:
+def serve(
+    site: Site, listener: socket.socket, door: Door, look_again: LookAgain | None = None
+) -> None:
     """Serve a site until Ctrl-C.
 
     Args:
         site: What was opened.
         listener: What ``listening`` gave.
         door: Who may come in.
+        look_again: Finds the runs anew, as there may be others by now.
 
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
     # What the first page needs is read while the browser starts.
     threading.Thread(target=_read_ahead, args=(site,), daemon=True).start()
-    app = application(site, door)
+    app = application(site, door, look_again=look_again)
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
+        app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11",
         server_header=False, limit_concurrency=_MOST_CONNECTIONS,
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
     )  # fmt: skip

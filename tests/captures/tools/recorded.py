@@ -1,11 +1,11 @@
 """The small captures that the tutorials use."""
 
 from functools import cache
-from pathlib import Path
 
 from tfprof.captures.run.run import open_run
+from tfprof.demo import tutorial_files
 
-TUTORIALS = Path(__file__).parents[2] / "data" / "tutorials"
+TUTORIALS = tutorial_files()
 
 
 @cache

@@ -129,7 +129,7 @@ def _page(
     from tfprof.pages.contents_page import checkpoint_page
     from tfprof.web.report import one_page
 
-    return one_page(checkpoint_page(title, lines, rows), str(checkpoint.path)).decode()
+    return one_page(checkpoint_page(title, lines, rows), checkpoint.path.name).decode()
 
 
 def _head(checkpoint: Checkpoint) -> dict[str, Any]:

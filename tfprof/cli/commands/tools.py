@@ -15,6 +15,7 @@ from tfprof.cli.captures import (
     open_captures,
     path_argument,
     run_option,
+    source_of,
 )
 from tfprof.cli.commands.tool import print_notes
 from tfprof.cli.inputs import RunInputs
@@ -24,7 +25,6 @@ from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_op
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
 from tfprof.files.disk import is_folder
-from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -36,12 +36,15 @@ def show(run: str | None, demo: bool, **params: Any) -> None:
     target = result.target()
     if demo:
         question = Question(params["paths"], run, demo=True)
-        show_contents(demo_paths(question), None, result.format, target)
+        source = source_of(question)
+        show_contents(demo_paths(question), None, result.format, target, source)
         return
     show_contents(capture_paths(from_params(RunInputs, params)), run, result.format, target)
 
 
-def show_contents(paths: Sequence[str], name: str | None, form: str | None, target: Target) -> None:
+def show_contents(
+    paths: Sequence[str], name: str | None, form: str | None, target: Target, source: str = ""
+) -> None:
     """Write what captures hold.
 
     Args:
@@ -49,6 +52,7 @@ def show_contents(paths: Sequence[str], name: str | None, form: str | None, targ
         name: Run of a log folder; None is the latest.
         form: ``text``, ``json`` or ``csv``.
         target: Where the result goes.
+        source: What a page is about; by default the names of the paths.
     """
     with warnings_as_notes():
         captured = open_captures(paths, name)
@@ -56,7 +60,7 @@ def show_contents(paths: Sequence[str], name: str | None, form: str | None, targ
         from tfprof.pages.contents_page import contents_of_run
 
         page = contents_of_run(captured, _runs_in(paths))
-        write_page(page, some(list(paths), 3), target)
+        write_page(page, source or source_of(Question(tuple(paths))), target)
     else:
         target.write(_written(captured, paths, form, target))
     print_notes(captured.notes)

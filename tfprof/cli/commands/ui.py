@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
+import warnings
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
-from tfprof.cli.sites import SiteInputs, open_runs, site_of, site_options
-from tfprof.errors import InputError
+from tfprof.cli.sites import SiteInputs, look_again, open_runs, site_of, site_options
+from tfprof.errors import InputError, TfprofWarning
 
 
 def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
@@ -36,8 +39,26 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
         threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
     from tfprof.web.server import serve
 
-    serve(site_of(runs, inputs.classic), listener, door)
+    with _only_faults():
+        serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
     note("tfprof ui has ended")
+
+
+@contextmanager
+def _only_faults() -> Iterator[None]:
+    """Print faults of the server on the terminal; remarks of the library are on the pages."""
+    library, server = logging.getLogger("tfprof"), logging.getLogger("tfprof.web")
+    quiet, handler = logging.NullHandler(), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("tfprof: error: %(message)s"))
+    library.addHandler(quiet)
+    server.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TfprofWarning)
+            yield
+    finally:
+        library.removeHandler(quiet)
+        server.removeHandler(handler)
 
 
 def has_display(environ: Mapping[str, str]) -> bool:
