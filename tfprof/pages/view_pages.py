@@ -17,7 +17,6 @@ from tfprof.pages.view_code import code_places, library_rows, with_hidden
 from tfprof.pages.view_options import option_controls, options_of
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
-from tfprof.text.html_page import origin_text
 from tfprof.text.metrics import NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE
 from tfprof.text.units import human_share
@@ -102,7 +101,7 @@ def view_page(
     """
     rows = ViewRows(tree, max_rows)
     title = TITLES[tree.kind]
-    origin = origin_text(source, _recorded(tree))
+    origin = _origin(source, _recorded(tree))
     about = words([" ".join(filter(None, [origin, _steps(tree)]))])
     blocks: list[Block] = [figures(_figures(rows)), about]
     if items := [*_remarks(rows)]:
@@ -114,6 +113,14 @@ def view_page(
 
 
 # What stands above the rows
+
+
+def _origin(source: str, recorded: datetime | None) -> str:
+    """``From graph.pb, run_meta.pb, recorded 2026-01-31 12:00 UTC.``"""
+    parts = [f"from {source}"] if source else []
+    parts += [f"recorded {recorded:%Y-%m-%d %H:%M} UTC"] if recorded else []
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
