@@ -17,8 +17,7 @@ from tfprof.pages.view_code import code_places, library_rows, with_hidden
 from tfprof.pages.view_options import option_controls, options_of
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
-from tfprof.text.metrics import NOT_AVAILABLE, Metric
-from tfprof.text.tables import UNICODE
+from tfprof.text.metrics import Metric
 from tfprof.text.units import human_share
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewKind, ViewTree
@@ -128,9 +127,8 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
     for metric in rows.metrics:
         found = rows.amounts.of(metric)
         known = not bool(found.unknown[0])
-        absent = NOT_AVAILABLE if rows.amounts.is_unknown(metric) else UNICODE.missing
         yield {
-            "label": metric.title, "value": int(found.values[0]) if known else absent,
+            "label": metric.title, "value": int(found.values[0]) if known else rows.absent(metric),
             "unit": _unit(metric) if known else "text", "detail": "",
         }  # fmt: skip
     if rows.primary is None:
@@ -235,7 +233,7 @@ def _measures(
             own if has_own else None,
             folded,
             float(found.whole),
-            NOT_AVAILABLE if rows.amounts.is_unknown(metric) else UNICODE.missing,
+            rows.absent(metric),
         )
         if metric.select == "occurrence" and rows.tree.kind != "code":
             counts = np.array(rows.definition_counts(), np.float64)

@@ -299,9 +299,11 @@ class ViewRows:
         )
 
     def _text(self, metric: Metric, value: int | None) -> str:
-        if value is None:
-            return NOT_AVAILABLE if self.amounts.is_unknown(metric) else self.glyphs.missing
-        return self.glyphs.text(metric.form(value))
+        return self.absent(metric) if value is None else self.glyphs.text(metric.form(value))
+
+    def absent(self, metric: Metric) -> str:
+        """The text where a number of a metric is not known."""
+        return NOT_AVAILABLE if self.amounts.is_unknown(metric) else self.glyphs.missing
 
     def definition_counts(self) -> list[int]:
         """How many ops each line defines."""
