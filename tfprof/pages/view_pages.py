@@ -18,11 +18,10 @@ from tfprof.pages.view_options import option_controls, options_of
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
 from tfprof.text.metrics import Metric
-from tfprof.text.tables import UNICODE
 from tfprof.text.units import human_share
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewKind, ViewTree
-from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows, options_that_are_set
+from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows, options_that_are_set
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import Plane
@@ -125,12 +124,13 @@ def _origin(source: str, recorded: datetime | None) -> str:
 
 def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
     tree = rows.tree
-    for numbers in rows.numbers():
-        metric = numbers.metric
-        if metric is not None:
-            text = {"unit": "text"} if numbers.values[0] is None else {"unit": _unit(metric)}
-            value = numbers.texts[0] if numbers.values[0] is None else numbers.values[0]
-            yield {"label": numbers.title, "value": value, "detail": "", **text}
+    for metric in rows.metrics:
+        found = rows.amounts.of(metric)
+        known = not bool(found.unknown[0])
+        yield {
+            "label": metric.title, "value": int(found.values[0]) if known else rows.absent(metric),
+            "unit": _unit(metric) if known else "text", "detail": "",
+        }  # fmt: skip
     if rows.primary is None:
         return
     most = heaviest(tree, rows.primary.metric)
@@ -201,7 +201,7 @@ def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
     return tree_block(
         [line.name for line in lines],
         parent,
-        [_measure(rows, numbers, parent, hidden) for numbers in rows.numbers()],
+        [*_measures(rows, parent, hidden)],
         id=tree.kind,
         title=TITLES[tree.kind],
         header=NAME_HEADERS[tree.kind],
@@ -217,28 +217,27 @@ def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
     )
 
 
-def _measure(
-    rows: ViewRows, numbers: Numbers, parent: Int64Array, hidden: HiddenRows | None
-) -> TreeMeasure:
-    metric = numbers.metric
-    if metric is None:  # how many ops are defined
-        counts = np.array(numbers.values, np.float64)
-        return TreeMeasure("defined", numbers.title, "count", counts, is_cost=False)
-    found = rows.amounts.of(metric)
-    own = _with_gaps(found.own, found.own_unknown)
-    has_own = bool(np.any(found.own[~found.own_unknown]))
-    folded = with_hidden(parent, hidden.rows, own) if has_own and hidden is not None else None
-    missing = rows.amounts.is_unknown(metric)
-    return TreeMeasure(
-        metric.select,
-        numbers.title,
-        _unit(metric),
-        _with_gaps(found.values, found.unknown),
-        own if has_own else None,
-        folded,
-        float(found.whole),
-        "n/a" if missing else UNICODE.missing,
-    )
+def _measures(
+    rows: ViewRows, parent: Int64Array, hidden: HiddenRows | None
+) -> Iterator[TreeMeasure]:
+    for metric in rows.metrics:
+        found = rows.amounts.of(metric)
+        own = _with_gaps(found.own, found.own_unknown)
+        has_own = bool(np.any(found.own[~found.own_unknown]))
+        folded = with_hidden(parent, hidden.rows, own) if has_own and hidden else None
+        yield TreeMeasure(
+            metric.select,
+            metric.title,
+            _unit(metric),
+            _with_gaps(found.values, found.unknown),
+            own if has_own else None,
+            folded,
+            float(found.whole),
+            rows.absent(metric),
+        )
+        if metric.select == "occurrence" and rows.tree.kind != "code":
+            counts = np.array(rows.definition_counts(), np.float64)
+            yield TreeMeasure("defined", "defined", "count", counts, is_cost=False)
 
 
 def _with_gaps(values: Int64Array, unknown: BoolArray) -> Float64Array:

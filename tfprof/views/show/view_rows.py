@@ -298,21 +298,28 @@ class ViewRows:
         )
 
     def _text(self, metric: Metric, value: int | None) -> str:
-        if value is None:
-            return NOT_AVAILABLE if self.amounts.is_unknown(metric) else self.glyphs.missing
-        return self.glyphs.text(metric.form(value))
+        return self.absent(metric) if value is None else self.glyphs.text(metric.form(value))
 
-    def _definitions(self) -> Numbers:
+    def absent(self, metric: Metric) -> str:
+        """The text where a number of a metric is not known."""
+        return NOT_AVAILABLE if self.amounts.is_unknown(metric) else self.glyphs.missing
+
+    def definition_counts(self) -> list[int]:
+        """How many ops each line defines."""
         tree = self.tree
         if not self.is_list:
-            counts = tree.definitions[self._rows_of_lines].tolist()
-        else:
-            options = tree.options
-            counts_all = options.account_everything and not options.account_displayed_op_only
-            whole = len(tree.ops) if counts_all else len(tree.members)
-            counts = [whole, *(len(tree.members_of(line.row)) for line in self.lines[1:])]
-            if self.lines[-1].row == OTHERS:
-                counts[-1] = whole - sum(counts[1:-1])
+            of_lines: list[int] = tree.definitions[self._rows_of_lines].tolist()
+            return of_lines
+        options = tree.options
+        counts_all = options.account_everything and not options.account_displayed_op_only
+        whole = len(tree.ops) if counts_all else len(tree.members)
+        counts = [whole, *(len(tree.members_of(line.row)) for line in self.lines[1:])]
+        if self.lines[-1].row == OTHERS:
+            counts[-1] = whole - sum(counts[1:-1])
+        return counts
+
+    def _definitions(self) -> Numbers:
+        counts = self.definition_counts()
         texts = [human_count(count) for count in counts]
         nothing = [None] * len(counts)
         return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)

@@ -198,7 +198,7 @@ export function visibleRows(model, root, open, found) {
 // Rows to open at first: the heaviest, as long as there is room for what is in them.
 export function openedAtFirst(model, root, measure, room = 60) {
   const open = new Set([root]);
-  let left = room - model.childCount(root);
+  let left = Math.max(room - model.childCount(root), 20);
   const waiting = [...model.children(root)];
   const weight = (row) => (measure && !Number.isNaN(measure.totals[row]) ? measure.totals[row] ?? 0 : 0);
   while (waiting.length && left > 0 && waiting.length < 2000) {
