@@ -132,16 +132,16 @@ def test_a_click_shows_all_that_is_known(page):
     page.tab.mouse.click(x, top["y"] + 1 + 2.5 * 17)
     details = page.tab.locator(".trace-details")
     details.wait_for()
-    assert details.locator("h3").inner_text() == HOSTILE
+    assert details.locator("h2").inner_text() == HOSTILE
     assert "0<b>" in details.locator(".arguments").inner_text()
     assert "100 ns" in details.locator(".facts").inner_text()
     assert details.locator(".path .event").all_inner_texts() == ["train 0", OP]
     page.tab.wait_for_function("() => location.hash.includes('sel=')")
     details.locator(".path .event").nth(1).click()
-    said(page, ".trace-details h3", "^dense/MatMul:MatMul$")
+    said(page, ".trace-details h2", "^dense/MatMul:MatMul$")
     assert "Leads to (1)" in details.inner_text()
     details.locator(".partners .event").click()
-    said(page, ".trace-details h3", "^sgemm$")
+    said(page, ".trace-details h2", "^sgemm$")
     key(page, ".")
     page.tab.wait_for_function("() => location.hash.includes('.1')")
     key(page, "Escape")
@@ -158,7 +158,7 @@ def test_search_goes_from_one_to_the_next(page):
         said(page, COUNT, f"^{rank} of 4$")
     key(page, "N")
     said(page, COUNT, "^2 of 4$")
-    assert page.tab.locator(".trace-details h3").inner_text() == OP
+    assert page.tab.locator(".trace-details h2").inner_text() == OP
     page.tab.locator(".trace-search input[type=search]").fill("(")
     page.tab.locator(".trace-search input[type=checkbox]").check()
     said(page, COUNT, "egular expression")
@@ -195,7 +195,7 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     events.wait_for()
     events.locator("tbody tr", has_text="tiny").first.click()
     page.tab.locator(".trace-details").wait_for()
-    assert page.tab.locator(".trace-details h3").inner_text() == "tiny"
+    assert page.tab.locator(".trace-details h2").inner_text() == "tiny"
     page.tab.locator(".trace-label.track .name", has_text="pool").click()
     said(page, ".trace-heading", "pool$")
     page.check()

@@ -104,17 +104,17 @@ def _table_of_names(
     rows: list[tuple[Cell, ...]] = []
     if len(heads):
         counts = np.diff(np.append(heads, len(names)))
-        totals, selfs = np.add.reduceat(times, heads), np.add.reduceat(own, heads)
+        totals, owned = np.add.reduceat(times, heads), np.add.reduceat(own, heads)
         longest = np.maximum.reduceat(times, heads)
-        by_self = np.lexsort((names[heads], -totals, -selfs))
+        by_self = np.lexsort((names[heads], -totals, -owned))
         shown, rest = by_self[:MOST_NAMES], by_self[MOST_NAMES:]
         texts = [model.names[number] for number in names[heads[shown]].tolist()]
-        columns = [column[shown].tolist() for column in (counts, selfs, totals, longest)]
+        columns = [column[shown].tolist() for column in (counts, owned, totals, longest)]
         rows = [_name_row(*row) for row in zip(texts, *columns, strict=True)]
         if len(rest):
             rows.append(
                 _name_row(f"{len(rest):,} other names", int(counts[rest].sum()),
-                          int(selfs[rest].sum()), int(totals[rest].sum()),
+                          int(owned[rest].sum()), int(totals[rest].sum()),
                           int(longest[rest].max()))
             )  # fmt: skip
     return Table("names", _NAME_COLUMNS, rows, title="Time by name")

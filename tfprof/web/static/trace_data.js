@@ -90,7 +90,7 @@ class TraceEmbedded {
 
   #brief(track, place) {
     for (const lane of this.lanes.get(track) ?? []) {
-      const at = lane.places.indexOf(place);
+      const at = tracePlace(lane, place);
       if (at >= 0) return { ...this.#mark(track, lane, at), id: `${track}.${place}` };
     }
     return null;
@@ -184,6 +184,18 @@ class TraceEmbedded {
   counters() {
     return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: TRACE_REPORT_PIXELS });
   }
+}
+
+// Where a slice is on a lane, on which places ascend; -1 if it is not there alone.
+function tracePlace(lane, place) {
+  let low = 0;
+  let high = lane.n;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lane.places[middle] < place) low = middle + 1;
+    else high = middle;
+  }
+  return lane.places[low] === place ? low : -1;
 }
 
 function traceCompared(a, b) {

@@ -16,7 +16,7 @@ export function traceDetails(event, { go, find }) {
   ].filter(([, value]) => value !== null);
   return el(
     "section", { class: "trace-details", "aria-label": "Selected event" },
-    el("h3", { title: event.name }, event.name),
+    el("h2", { title: event.name }, event.name),
     event.around.length ? el("p", { class: "quiet path" }, "In ", event.around.map((each) => eventButton(each, go, each.name))) : null,
     el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { title: value }, value)))),
     argumentsView(event),
@@ -44,5 +44,5 @@ function partners(title, found, count, event, go) {
     return el("li", {}, eventButton(each, go, each.name), el("span", { class: "quiet" }, ` on ${each.track_name}, ${numberText(Math.abs(apart), "ps")} ${apart < 0 ? "before" : "after"}`));
   });
   const more = count > found.length ? el("li", { class: "quiet" }, `and ${(count - found.length).toLocaleString("en-US")} more`) : null;
-  return el("div", {}, el("h4", {}, `${title} (${count.toLocaleString("en-US")})`), el("ul", { class: "partners" }, items, more));
+  return el("div", {}, el("h3", {}, `${title} (${count.toLocaleString("en-US")})`), el("ul", { class: "partners" }, items, more));
 }

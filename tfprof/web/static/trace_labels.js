@@ -2,12 +2,12 @@
 
 import { el } from "./dom.js";
 
-const TRACE_LETTER_PX = 7.8;
+const TRACE_LETTER_PX = 7.2;
 const TRACE_TAIL = 5;
 
 // A name that fits: cut in the middle, as its end is what tells threads apart.
 function cutName(name, width) {
-  const most = Math.max(Math.floor((width - 34) / TRACE_LETTER_PX), 8);
+  const most = Math.max(Math.floor((width - 50) / TRACE_LETTER_PX), 8);
   return name.length <= most ? name : `${name.slice(0, most - TRACE_TAIL - 1)}…${name.slice(-TRACE_TAIL)}`;
 }
 

@@ -59,7 +59,7 @@ export class TracePanel {
     const { state } = this;
     const when = state.range ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}` : "The whole time";
     const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
-    return el("h3", { class: "trace-heading" }, `${when}, ${where}`);
+    return el("h2", { class: "trace-heading" }, `${when}, ${where}`);
   }
 
   #names(found) {

@@ -21,7 +21,7 @@ export class TraceSearch {
       "div", { class: "trace-search", role: "search" }, this.field,
       el("button", { type: "button", "aria-label": "Previous", title: "Previous (N)", onclick: () => this.next(true) }, "↑"),
       el("button", { type: "button", "aria-label": "Next", title: "Next (n or Enter)", onclick: () => this.next(false) }, "↓"),
-      el("label", { class: "quiet", title: "The text is a regular expression" }, this.regex, " regex"), this.count,
+      this.count, el("label", { class: "quiet", title: "The text is a regular expression" }, this.regex, " regex"),
     );
     if (this.field.value) this.#look();
   }

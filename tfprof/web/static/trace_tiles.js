@@ -5,6 +5,7 @@ import { traceLanes, traceMerged } from "./trace_marks.js";
 export const TRACE_TILE_PIXELS = 512;
 const TRACE_MOST_TILES = 400;
 const TRACE_MOST_ASKED = 6;
+const TRACE_PAUSE_MS = 2000;
 
 // The level whose pixel is one to two pixels of the screen.
 export function traceLevel(psPerPixel) {
@@ -27,6 +28,7 @@ export class TraceServedTiles {
   #kept = new Map();
   #asked = new Map();
   #wanted = new Map();
+  #until = 0; // nothing is asked before: the server did not answer
 
   constructor(ask, onChange) {
     this.ask = ask;
@@ -57,6 +59,7 @@ export class TraceServedTiles {
   flush() {
     const wanted = [...this.#wanted.values()];
     this.#wanted.clear();
+    if (performance.now() < this.#until) return;
     for (const { k, number, tracks } of wanted) {
       if (this.#asked.size >= TRACE_MOST_ASKED) break;
       const missing = [...tracks].filter((track) => !this.#isAsked(k, number, track));
@@ -82,6 +85,8 @@ export class TraceServedTiles {
       this.error = "";
     } catch (error) {
       this.error = error.message;
+      this.#until = performance.now() + TRACE_PAUSE_MS;
+      setTimeout(this.onChange, TRACE_PAUSE_MS);
     }
     this.#asked.delete(turn);
     this.onChange();

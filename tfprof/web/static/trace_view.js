@@ -66,7 +66,7 @@ class TraceView {
     this.scroller = el("div", { class: "trace-scroller", onscroll: () => this.redraw() }, this.sheet, this.spacer);
     this.tip = el("div", { class: "trace-tip", hidden: true });
     this.status = el("p", { class: "quiet trace-status", role: "status" });
-    this.keys = el("div", { class: "trace-keys", hidden: true }, el("h3", {}, "Keys and mouse"), el("dl", {}, TRACE_KEYS.map(([keys, what]) => el("div", {}, el("dt", {}, keys), el("dd", {}, what)))));
+    this.keys = el("div", { class: "trace-keys", hidden: true }, el("h2", {}, "Keys and mouse"), el("dl", {}, TRACE_KEYS.map(([keys, what]) => el("div", {}, el("dt", {}, keys), el("dd", {}, what)))));
     this.frame = el(
       "div", { class: "trace-frame", tabindex: "0", role: "application", "aria-label": "Timeline: w, a, s and d zoom and move, “?” shows all keys" },
       el("div", { class: "trace-top" }, el("div", { class: "trace-corner quiet" }, `${this.block.tracks.length} tracks`), this.ruler), this.scroller,
