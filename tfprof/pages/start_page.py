@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tfprof.advisor.captures import capture_findings
 from tfprof.captures.events.timeline.names import TASK_PLANE
@@ -21,12 +24,14 @@ from tfprof.pages.document import Block, Page, facts, figures, remarks, words
 from tfprof.pages.opened import Opened
 from tfprof.pages.step_choice import step_chart, step_control
 from tfprof.pages.tool_pages import Params, tool_result
+from tfprof.pages.view_code import library_rows, with_hidden
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.profiler import Profiler
+    from tfprof.views.result import ViewTree
 
 START = "start"
 
@@ -179,7 +184,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
         [
             ("Read from", source or "a profiler of this program"),
             ("Steps", some([str(each.step) for each in info.steps], 8) or "none was recorded"),
-            ("Devices", some([each.device for each in info.devices], 4) or "nothing ran"),
+            ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
         ]
@@ -189,40 +194,60 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     if said:
         yield remarks(said)
     yield from _profile_findings(profiler)
-    for kind, title in (("op", "Op types"), ("scope", "Name scopes"), ("code", "Python lines")):
-        yield from _heaviest_rows(profiler, kind, title)
+    for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
+        yield from _heaviest_rows(profiler, kind, what)
+
+
+def _short(device: str) -> str:
+    """``/job:localhost/replica:0/task:0/device:CPU:0`` → ``CPU:0``."""
+    return device.rpartition("device:")[2] or device
 
 
 def _profile_findings(profiler: Profiler) -> list[Block]:
     return [] if profiler.classic else findings_block(profiler.findings())
 
 
-def _heaviest_rows(profiler: Profiler, kind: str, title: str) -> Iterator[Block]:
-    """The rows of a view with the most time of their own; without times, float operations."""
+def _heaviest_rows(profiler: Profiler, kind: str, what: str) -> Iterator[Block]:
+    """The rows of a view with the most time; without times, float operations."""
     try:
         tree = profiler.view(kind, _options())
     except TfprofError:
         return  # no call stacks; the page of the view says so
     for metric, label, unit in (("exec_micros", "time", "us"), ("float_ops", "float ops", "count")):
-        own = tree.own[METRIC_ROW[metric]]
-        if kind == "scope":
-            own = tree.total[METRIC_ROW[metric]].copy()
-            own[tree.depth != 1] = 0
-        own = own.copy()
-        own[0] = 0
-        order = [row for row in own.argsort(kind="stable")[::-1][:_FEW].tolist() if own[row]]
-        if order:
+        costs = _costs(tree, METRIC_ROW[metric])
+        heaviest = sorted(costs, key=lambda name: -costs[name])[:_FEW]
+        if heaviest:
             whole = int(tree.total[METRIC_ROW[metric], 0]) or 1
-            rows = [(tree.names[row], int(own[row]), int(own[row]) / whole) for row in order]
+            rows = [(name, costs[name], costs[name] / whole) for name in heaviest]
             columns = (
-                Column("name", title, "string"),
+                Column("name", what, "string"),
                 Column("cost", label, unit=unit),
                 Column("share", "share", unit="fraction"),
             )
             yield table_block(
-                Table(kind, columns, rows, title=f"{title} that cost most"), page=kind
+                Table(kind, columns, rows, title=f"{what}s that cost most".capitalize()), page=kind
             )
             return
+
+
+def _costs(tree: ViewTree, metric: int) -> dict[str, float]:
+    """What each op type, topmost scope or line of the user's own code costs, if anything.
+
+    A line stands once, however it was called, with what libraries did for it.
+    """
+    costs = tree.own[metric].astype(np.float64)
+    rows = np.arange(1, len(tree))
+    if tree.kind == "scope":
+        costs = tree.total[metric].astype(np.float64)
+        rows = np.flatnonzero(tree.depth == 1)
+    elif tree.kind == "code":
+        hidden = library_rows(tree, np.arange(len(tree)))
+        if hidden is not None:
+            costs = np.nan_to_num(with_hidden(tree.parent, hidden.rows, costs))
+    sums: defaultdict[str, float] = defaultdict(float)
+    for row in rows[costs[rows] > 0].tolist():
+        sums[tree.names[row]] += float(costs[row])
+    return sums
 
 
 def _options() -> dict[str, Any]:
