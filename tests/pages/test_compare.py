@@ -1,11 +1,14 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.pages.compare import compared, table_of_both, unpacked
+from tfprof.pages.compare import compared, table_of_both
+from tfprof.pages.compare_trees import tree_of_both
 from tfprof.pages.document import Page, column, words
+from tfprof.pages.packed_columns import unpacked
 
 
 def table(rows, name="ops"):
@@ -74,3 +77,62 @@ def test_blocks_that_cannot_be_joined_stand_below_each_other_with_the_name_of_th
     assert [(b["kind"], b.get("of_run")) for b in page.blocks] == [
         ("words", None), ("words", "old"), ("words", "new"), ("table", None), ("table", "new"),
     ]  # fmt: skip
+
+
+def tree(rows):
+    """A tree block of rows: name, parent, and what each costs with all below it."""
+    from tfprof.pages.tree_block import TreeMeasure, tree_block
+
+    totals = np.array([float(cost) for _, _, cost in rows])
+    measure = TreeMeasure("micros", "time", "us", totals, whole=totals[0])
+    parents = np.array([parent for _, parent, _ in rows], np.int64)
+    return tree_block([name for name, _, _ in rows], parents, [measure], id="scope")
+
+
+def rows_of_tree(block):
+    names, parents = unpacked(block["names"]), unpacked(block["parent"])
+
+    def way(row):
+        return "" if row <= 0 else f"{way(parents[row])}/{names[row]}"
+
+    numbers = [unpacked(each["totals"]) for each in block["measures"]]
+    return {way(row): tuple(column[row] for column in numbers) for row in range(block["n_rows"])}
+
+
+def test_trees_are_matched_from_the_root_down():
+    both = compared(
+        Page("scope", "S", "", [tree([("all", -1, 9), ("a", 0, 5), ("x", 1, 5), ("b", 0, 4)])]),
+        Page("scope", "S", "", [tree([("all", -1, 8), ("b", 0, 2), ("c", 0, 6), ("x", 2, 6)])]),
+        ("old", "new"),
+    ).blocks[-1]
+    assert [each["label"] for each in both["measures"]] == [
+        "time: old",
+        "time: new",
+        "time: difference",
+    ]
+    assert rows_of_tree(both) == {
+        "": (9, 8, -1), "/a": (5, None, None), "/a/x": (5, None, None), "/b": (4, 2, -2),
+        "/c": (None, 6, None), "/c/x": (None, 6, None),
+    }  # fmt: skip
+
+
+@pytest.mark.one_engine
+@given(st.data())
+def test_no_row_of_two_trees_is_lost(data):
+    def drawn():
+        rows = [("all", -1, 1)]
+        for at in range(data.draw(st.integers(0, 12))):
+            name = data.draw(st.sampled_from("ab"))
+            rows.append((name, data.draw(st.integers(0, at)), data.draw(st.integers(0, 9))))
+        return rows
+
+    first, second = drawn(), drawn()
+    both = compared(
+        Page("p", "", "", [tree(first)]), Page("p", "", "", [tree(second)]), ("a", "b")
+    ).blocks[-1]
+    parents = unpacked(both["parent"])
+    assert all(parent < row for row, parent in enumerate(parents))
+    mine, theirs = (unpacked(each["totals"]) for each in both["measures"][:2])
+    for values, rows in ((mine, first), (theirs, second)):
+        known = [int(value) for value in values if value is not None and not math.isnan(value)]
+        assert sorted(known) == sorted(cost for _, _, cost in rows)

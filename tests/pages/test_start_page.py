@@ -3,8 +3,8 @@
 import pytest
 
 import tfprof
-from tfprof.pages.compare import unpacked
 from tfprof.pages.opened import opened_profiler
+from tfprof.pages.packed_columns import unpacked
 from tfprof.pages.site import Site
 
 

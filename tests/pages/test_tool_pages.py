@@ -6,8 +6,8 @@ import pytest
 
 from tfprof import tools
 from tfprof.errors import UsageError
-from tfprof.pages.compare import unpacked
 from tfprof.pages.opened import opened_run
+from tfprof.pages.packed_columns import unpacked
 from tfprof.pages.site import Site
 from tfprof.pages.step_choice import chosen_steps
 from tfprof.pages.tool_pages import TOOL_PAGES, tool_page

@@ -7,7 +7,6 @@ their order. What only one run has stays, with an unknown number for the other.
 
 from __future__ import annotations
 
-import base64
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from tfprof.pages.compare_trees import tree_of_both
 from tfprof.pages.document import Block, Page, column, words
+from tfprof.pages.packed_columns import unpacked
 
 _DIFFERENCE = "difference"
 
@@ -56,6 +57,8 @@ def _key(block: Block) -> tuple[str, str]:
 def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
     if first["kind"] == "table":
         return [table_of_both(first, second, names)]
+    if first["kind"] == "tree":
+        return [tree_of_both(first, second, names)]
     if first["kind"] == "tabs":
         return [_tabs(first, second, names)]
     if first["kind"] == "figures":
@@ -159,15 +162,3 @@ def _numbers(values: Sequence[Any], rows: Sequence[int | None]) -> np.ndarray[An
         [math.nan if row is None or values[row] is None else float(values[row]) for row in rows],
         np.float64,
     )
-
-
-def unpacked(packed: Any) -> Sequence[Any]:
-    """A column of a document as a list; the inverse of ``document.column``."""
-    if isinstance(packed, list):
-        return packed
-    if "texts" in packed:
-        texts = packed["texts"]
-        return [None if at < 0 else texts[at] for at in unpacked(packed["at"])]
-    kind = {"i32": "<i4", "f64": "<f8"}[packed["type"]]
-    values: list[Any] = np.frombuffer(base64.b64decode(packed["data"]), kind).tolist()
-    return values
