@@ -211,7 +211,7 @@ def test_a_damaged_host_among_many_is_a_remark(tmp_path):
     (tmp_path / "r" / "b.xplane.pb").write_bytes(b"\xff" * 40)
     client = client_of(Site(open_paths([str(tmp_path / "r")])))
     page = client.get("/api/page/overview").json()
-    assert "not read, and in no number" in str(page["blocks"])
+    assert "not read, " in str(page["blocks"])
 
 
 def test_only_the_runs_that_were_looked_at_last_stay_in_memory(tmp_path):
