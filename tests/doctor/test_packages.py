@@ -116,6 +116,14 @@ def test_the_two_packages_of_windows_are_no_rivals(machine, facts):
     assert [check.status for check in packages.check_tensorflow(facts())] == ["ok"]
 
 
+def test_the_server_of_pages(machine, facts):
+    (check,) = packages.check_web(facts())
+    assert (check.status, check.command) == ("note", "pip install 'tfprof[web]'")
+    machine.package("starlette", "1.10.0")
+    machine.package("uvicorn", "0.54.0")
+    assert [check.status for check in packages.check_web(facts())] == ["ok", "ok"]
+
+
 def test_tensorflow_without_its_module(machine, facts):
     machine.package("tensorflow", "2.21.0")
     (check,) = packages.check_tensorflow(facts())

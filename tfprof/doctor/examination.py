@@ -24,6 +24,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             packages.check_reader,
             packages.check_tensorflow,
             packages.check_drawing,
+            packages.check_web,
             packages.check_cupti_python,
         ),
     ),

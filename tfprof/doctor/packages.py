@@ -31,6 +31,10 @@ class _Optional:
 
 
 _GRAPHVIZ = _Optional("graphviz", "graphviz", "draws views as pictures")
+_WEB = (
+    _Optional("starlette", "web", "serves the pages of tfprof ui"),
+    _Optional("uvicorn", "web", "serves the pages of tfprof ui"),
+)
 _CUPTI = _Optional("cupti-python", "gpu", "records what NVIDIA GPUs do")
 _TENSORFLOW = _Optional(
     "tensorflow", "tf", "runs the programs to record; saved files do not need it"
@@ -186,6 +190,16 @@ def check_drawing(facts: Facts) -> Iterator[Check]:
             "Install Graphviz from the system's packages, or with conda install graphviz.",
             "sudo apt-get install graphviz" if facts.environment.system == "Linux" else "",
         )
+
+
+def check_web(facts: Facts) -> Iterator[Check]:
+    """The packages of the local server."""
+    for package in _WEB:
+        version = facts.packages.get(package.name)
+        if version is None:
+            yield _missing(package)
+            return
+        yield _optional(facts, package, version)
 
 
 def check_cupti_python(facts: Facts) -> Iterator[Check]:
