@@ -235,7 +235,7 @@ def test_a_report_says_what_it_merges(site, watched, report_file, monkeypatch):
     monkeypatch.setattr("tfprof.pages.site.trace_documents", lambda made: documents(made, 3000))
     page = watched().open(report_file(report(site, ["trace"])), "trace")
     drawn(page)
-    assert "509 marks" in page.tab.locator(".trace-remark").inner_text()
+    assert "shows 2,020 events as" in page.tab.locator(".trace-remark").inner_text()
     page.check()
 
 

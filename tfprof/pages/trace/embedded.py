@@ -24,9 +24,12 @@ from tfprof.text.tables import escaped
 MOST_BYTES: Final = 1_500_000
 """A trace takes at most so much of a report."""
 
-_SHARE_OF_MARKS = 0.7
+_SHARE_OF_MARKS = 0.85
 _LEAST_BYTES = 2.5
 """A mark takes more in a report: what cannot fit by this need not be packed."""
+
+_NEARLY = 0.95
+"""Of the size of marks at one level, what those of the next take at least."""
 
 _IN_TEXT = 4 / 3
 """Bytes of a report for each packed byte: base64."""
@@ -97,16 +100,24 @@ def _marks(model: TraceModel, most_bytes: float) -> tuple[int, bytes]:
 
         return marks_of
 
-    def may_fit(k: int) -> bool:
-        n_marks = n_slices if k == _EVERY else _count(model, marks_at(k))
-        return _LEAST_BYTES * n_marks <= most_bytes
+    def level_of(k: int, bytes_each: float) -> int:
+        """The first level from ``k`` at which so large marks fit."""
 
-    for k in range(bisect_left(range(_EVERY, LEVELS), True, key=may_fit) + _EVERY, LEVELS):
+        def may_fit(k: int) -> bool:
+            n_marks = n_slices if k == _EVERY else _count(model, marks_at(k))
+            return bytes_each * n_marks <= most_bytes
+
+        return k + bisect_left(range(k, LEVELS), True, key=may_fit)
+
+    k = level_of(_EVERY, _LEAST_BYTES)
+    while k < LEVELS:
         made = packed_marks(model, first, range(len(model.tracks)), marks_at(k))
         n_marks = sum(n for _, _, n in made["rows"])
         content = to_json({"k": k, **made, "remark": _remark(n_slices, n_marks)})
-        if _size(content) <= most_bytes:
+        size = _size(content)
+        if size <= most_bytes:
             return k, content
+        k = level_of(k + 1, _NEARLY * size / max(n_marks, 1))
     made = packed_marks(model, first, (), marks_at(_EVERY))
     return LEVELS, to_json({"k": LEVELS, **made, "remark": _remark(n_slices, 0)})
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.columns.columns import Int64Array, IntArray, no_rows
 from tfprof.pages.blocks_of_results import table_block
 from tfprof.pages.document import Block
 from tfprof.pages.trace.model import TraceModel, TraceTrack, id_of
@@ -21,6 +21,9 @@ MOST_NAMES = 20_000
 
 MOST_EVENTS = 1000
 """So many slices are listed at most: the longest."""
+
+_PART_BITS = 24
+"""Half a thousand million numbers of so many bits are summed without a loss."""
 
 _NAME_COLUMNS = (
     Column("name", "Name", "string"),
@@ -58,15 +61,22 @@ def own_times(
     times = (np.minimum(ends, last) - np.maximum(starts, first)).clip(min=0)
     parents = nesting.parents
     inner = np.flatnonzero(parents >= 0)
-    # Sums of whole numbers, which doubles would round.
-    order = inner[np.argsort(parents[inner], kind="stable")]
-    above = parents[order]
-    inside = np.zeros(len(places), np.int64)
-    if len(order):
-        heads = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]]))
-        inside[above[heads]] = np.add.reduceat(times[order], heads)
+    inside = exact_sums(parents[inner], times[inner], len(places))
     # What overlaps only in part may be longer together than what is around it.
     return times, (times - inside).clip(min=0)
+
+
+def exact_sums(at: IntArray, values: Int64Array, size: int) -> Int64Array:
+    """Sums of values from 0, each added at its place, shape (size,).
+
+    Doubles, in which NumPy sums fast, are exact for parts of the numbers.
+    """
+    sums = np.zeros(size, np.int64)
+    highest = int(values.max(initial=0))
+    for shift in range(0, highest.bit_length(), _PART_BITS):
+        part = (values >> shift) & ((1 << _PART_BITS) - 1)
+        sums += np.bincount(at, part, size).astype(np.int64) << shift
+    return sums
 
 
 def names_in_range(
@@ -98,25 +108,27 @@ def names_in_range(
 def _table_of_names(
     model: TraceModel, names: Int64Array, times: Int64Array, own: Int64Array
 ) -> Table:
-    order = np.argsort(names, kind="stable")
-    names, times, own = names[order], times[order], own[order]
-    heads = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])[: len(names)])
-    rows: list[tuple[Cell, ...]] = []
-    if len(heads):
-        counts = np.diff(np.append(heads, len(names)))
-        totals, owned = np.add.reduceat(times, heads), np.add.reduceat(own, heads)
-        longest = np.maximum.reduceat(times, heads)
-        by_self = np.lexsort((names[heads], -totals, -owned))
-        shown, rest = by_self[:MOST_NAMES], by_self[MOST_NAMES:]
-        texts = [model.names[number] for number in names[heads[shown]].tolist()]
-        columns = [column[shown].tolist() for column in (counts, owned, totals, longest)]
-        rows = [_name_row(*row) for row in zip(texts, *columns, strict=True)]
-        if len(rest):
-            rows.append(
-                _name_row(f"{len(rest):,} other names", int(counts[rest].sum()),
-                          int(owned[rest].sum()), int(totals[rest].sum()),
-                          int(longest[rest].max()))
-            )  # fmt: skip
+    size = len(model.names)
+    counts = np.bincount(names, minlength=size)
+    totals, owned = exact_sums(names, times, size), exact_sums(names, own, size)
+    longest = np.zeros(size, np.int64)
+    np.maximum.at(longest, names, times)
+    found = np.flatnonzero(counts)
+    by_self = found[np.lexsort((found, -totals[found], -owned[found]))]
+    shown, rest = by_self[:MOST_NAMES], by_self[MOST_NAMES:]
+    columns = [column[shown].tolist() for column in (counts, owned, totals, longest)]
+    texts = [model.names[number] for number in shown.tolist()]
+    rows = [_name_row(*row) for row in zip(texts, *columns, strict=True)]
+    if len(rest):
+        rows.append(
+            _name_row(
+                f"{len(rest):,} other names",
+                int(counts[rest].sum()),
+                int(owned[rest].sum()),
+                int(totals[rest].sum()),
+                int(longest[rest].max()),
+            )
+        )
     return Table("names", _NAME_COLUMNS, rows, title="Time by name")
 
 
@@ -147,7 +159,7 @@ def events_in_range(
         durations.append(track.durations[places])
     columns = [np.concatenate(each) for each in (which, where, starts, durations)]
     n_events = len(columns[0])
-    longest = np.lexsort((columns[2], -columns[3]))[:MOST_EVENTS]
+    longest = _longest(columns[3])
     chosen = longest[np.lexsort((columns[0][longest], columns[2][longest]))]
     rows: list[tuple[Cell, ...]] = []
     for number, place, start, duration in zip(*(c[chosen].tolist() for c in columns), strict=True):
@@ -156,6 +168,15 @@ def events_in_range(
         times = (start / _PS_PER_US, duration / _PS_PER_US)
         rows.append((name, *times, track.name, id_of(number, place)))
     return {"n_events": n_events, "n_listed": len(rows), "table": _events_block(n_events, rows)}
+
+
+def _longest(durations: Int64Array) -> Int64Array:
+    """Places of the longest events, of equal ones the first."""
+    if len(durations) <= MOST_EVENTS:
+        return np.arange(len(durations))
+    least = np.partition(durations, -MOST_EVENTS)[-MOST_EVENTS]
+    longer = np.flatnonzero(durations > least)
+    return np.append(longer, np.flatnonzero(durations == least)[: MOST_EVENTS - len(longer)])
 
 
 def _events_block(n_events: int, rows: Sequence[tuple[Cell, ...]]) -> Block:
