@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.pages.compare import compared, table_of_both
-from tfprof.pages.compare_trees import tree_of_both
 from tfprof.pages.document import Page, column, words
 from tfprof.pages.packed_columns import unpacked
 

@@ -1,5 +1,7 @@
 """Which runs there are in the paths that people name."""
 
+import gzip
+import json
 import shutil
 
 import pytest
@@ -151,3 +153,16 @@ def test_the_captures_to_try_have_data_for_every_tool_between_them(name):
 def test_what_is_shipped_to_be_tried_is_small():
     folder = demo_capture().parent
     assert sum(path.stat().st_size for path in folder.glob("*.gz")) <= 1_000_000
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+def test_a_trace_of_another_program_is_opened_as_it_is(tmp_path, name):
+    content = json.dumps(
+        [{"ph": "X", "name": "step", "pid": 1, "tid": 1, "ts": 5, "dur": 7}]
+    ).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    (opened,) = open_paths([str(path)])
+    pages = Site([opened]).to_dict()["pages"]
+    assert [page["id"] for page in pages] == ["trace"]
+    assert "1 event" in str(Site([opened]).page("trace", {}).blocks[0])

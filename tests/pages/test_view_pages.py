@@ -239,8 +239,9 @@ def test_lines_of_libraries_are_marked_and_cost_their_callers(traced_run):
     assert unpacked(micros["own_folded"]) == [None, 1000, None, None]
 
 
-def test_lines_of_source_files_come_along(traced_run):
+def test_lines_of_source_files_come_along(traced_run, monkeypatch):
     profiler, file = traced_run
+    monkeypatch.chdir(file.parent)
     places = block(site_of(profiler).page("code", {}), "tree")["places"]
     assert str(file) in places["files"]
     assert unpacked(places["line"]) == [0, 4, 7, 9]
@@ -249,6 +250,15 @@ def test_lines_of_source_files_come_along(traced_run):
     assert texts["4"].startswith("    loss = model()")
     assert "\u202e" not in texts["4"]
     assert len(places["texts"]) == 1  # the library is not there
+
+
+def test_files_elsewhere_are_not_read_for_whoever_names_them(
+    traced_run, monkeypatch, tmp_path_factory
+):
+    profiler, file = traced_run
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    places = block(site_of(profiler).page("code", {}), "tree")["places"]
+    assert str(places["files"].index(str(file))) not in places["texts"]
 
 
 @pytest.mark.parametrize("trick", ["link", "no source", "large", "folder", "fifo", "relative"])

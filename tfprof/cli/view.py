@@ -202,8 +202,8 @@ def _write_page(
 ) -> None:
     from tfprof.pages.view_pages import view_page
 
-    params = as_params({**options, "max_rows": max_rows or None})
-    write_page(view_page(tree, source, params), source, target)
+    page = view_page(tree, source, as_params(options), max_rows=max_rows)
+    write_page(page, source, target)
 
 
 def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:

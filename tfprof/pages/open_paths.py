@@ -132,8 +132,12 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
         InputError: It cannot be read, or is a folder without anything of a run.
     """
     from tfprof.captures.legacy.results import legacy_name
+    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.pages.trace.foreign import opened_trace
 
     if not is_run_folder(path):
+        if ".json" in Path(path).name and is_ordinary_file(path) and looks_like_chrome_json(path):
+            return [replace(opened_trace(path), files=Watched(partial(_state_of, [path])))]
         if legacy_name(path) and is_ordinary_file(path):
             return [_precomputed(path, [Path(path)])]
         is_whole = look_at(path).found.format in _WHOLE_RUNS
@@ -193,17 +197,22 @@ def _results_in(folder: Path) -> list[Path]:
 def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
+    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.pages.trace.foreign import opened_trace
 
+    trace = None
     by_tool: dict[str, dict[str, Once[ToolResult]]] = {}
     for path in paths:
         name = legacy_name(path)
         assert name is not None
+        if name.tool == "trace" and looks_like_chrome_json(path):
+            trace = trace or opened_trace(path).trace
         hosts = by_tool.setdefault(name.tool, {})
         host = name.host if name.host not in hosts else f"{path.parent.name}/{name.host}"
         hosts.setdefault(host, Once(partial(open_legacy, path)))
     return Opened(
         _folder_name(source), source, precomputed=by_tool,
-        files=Watched(partial(_state_of, [source])),
+        files=Watched(partial(_state_of, [source])), trace=trace,
     )  # fmt: skip
 
 

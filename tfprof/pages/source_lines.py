@@ -1,7 +1,10 @@
 """Lines of source files that a profile names: a few around each, and only of Python files.
 
 A profile comes from a stranger, and names any file. So only what is called ``.py``, is an ordinary
-file (no link) and stands at an absolute path is read, a few lines of it, and never much.
+file (no link) and stands at an absolute path is read, a few lines of it, and never much. A line is
+shown only where the profile recorded its text and the file still has it there; where no text was
+recorded, only of files below the folder that tfprof runs in. So nobody can have lines of other
+files put into a report that is mailed back.
 """
 
 from __future__ import annotations
@@ -44,11 +47,13 @@ def source_texts(frames: Iterable[Frame], files: Sequence[str]) -> dict[int, dic
     room = MAX_LETTERS
     for place, lines in list(wanted.items())[:MAX_FILES]:
         content = read_lines(files[place])
+        is_near = Path(files[place]).is_relative_to(Path.cwd())
         texts: dict[int, str] = {}
         for frame in lines:
             here = frame.line_number
             recorded = _shown(frame.line_text)
-            if content is not None and _is_same(content, here, recorded):
+            may_show = bool(recorded) or is_near
+            if content is not None and may_show and _is_same(content, here, recorded):
                 first = max(here - AROUND, 1)
                 for number in range(first, min(here + AROUND, len(content)) + 1):
                     texts[number] = _shown(content[number - 1])
