@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfprof.captures.run.result import Chart, Note
@@ -14,16 +14,19 @@ from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
 
-def table_block(table: Table, **more: Any) -> Block:
+def table_block(table: Table, first: Sequence[str] = (), **more: Any) -> Block:
     """A table with its rows, up to ``MOST_ROWS``.
 
     Args:
         table: The table.
+        first: Columns to put in front, in this order.
         more: Keys that only some tables have: ``links``, by column: the page that tells more
             of a cell, and its parameter; ``page``: the page that has the whole table.
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
+    rank = {name: at for at, name in enumerate(first)}
+    shown.sort(key=lambda at: rank.get(table.columns[at].id, len(rank)))
     rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",
@@ -127,6 +130,9 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, value in evidence.items():
         ending = next((end for end in _UNITS if name.endswith(end)), "")
         label = name.removesuffix(ending).replace("_", " ")
+        if ending == "_count":
+            label += "s"
+        unit = "fraction" if "share" in name.split("_") else _UNITS.get(ending, "")
         shown = escaped(value) if isinstance(value, str) else value
-        items.append({"name": label, "value": shown, "unit": _UNITS.get(ending, "")})
+        items.append({"name": label, "value": shown, "unit": unit})
     return items

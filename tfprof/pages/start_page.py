@@ -21,12 +21,14 @@ from tfprof.pages.document import Block, Page, facts, figures, remarks, words
 from tfprof.pages.opened import Opened
 from tfprof.pages.step_choice import step_chart, step_control
 from tfprof.pages.tool_pages import Params, tool_result
+from tfprof.pages.view_code import own_lines
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.profiler import Profiler
+    from tfprof.profiles.accounting.profile_info import ProfileInfo
 
 START = "start"
 
@@ -178,7 +180,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
-            ("Steps", some([str(each.step) for each in info.steps], 8) or "none was recorded"),
+            ("Steps", _steps_of(info)),
             ("Devices", some([each.device for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -191,6 +193,14 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield from _profile_findings(profiler)
     for kind, title in (("op", "Op types"), ("scope", "Name scopes"), ("code", "Python lines")):
         yield from _heaviest_rows(profiler, kind, title)
+
+
+def _steps_of(info: ProfileInfo) -> str:
+    """``1: step 0``; ``3: steps 0, 1, 2``."""
+    if not info.steps:
+        return "none was recorded"
+    plural = "s" if len(info.steps) > 1 else ""
+    return f"{len(info.steps):,}: step{plural} {some([str(each.step) for each in info.steps], 8)}"
 
 
 def _profile_findings(profiler: Profiler) -> list[Block]:
@@ -208,12 +218,16 @@ def _heaviest_rows(profiler: Profiler, kind: str, title: str) -> Iterator[Block]
         if kind == "scope":
             own = tree.total[METRIC_ROW[metric]].copy()
             own[tree.depth != 1] = 0
-        own = own.copy()
-        own[0] = 0
-        order = [row for row in own.argsort(kind="stable")[::-1][:_FEW].tolist() if own[row]]
-        if order:
+        if kind == "code":
+            costs = own_lines(tree, metric)[:_FEW]
+        else:
+            own = own.copy()
+            own[0] = 0
+            order = own.argsort(kind="stable")[::-1][:_FEW].tolist()
+            costs = [(tree.names[row], int(own[row])) for row in order if own[row]]
+        if costs:
             whole = int(tree.total[METRIC_ROW[metric], 0]) or 1
-            rows = [(tree.names[row], int(own[row]), int(own[row]) / whole) for row in order]
+            rows = [(name, cost, cost / whole) for name, cost in costs]
             columns = (
                 Column("name", title, "string"),
                 Column("cost", label, unit=unit),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof.captures.facts.run_steps import run_steps
@@ -37,6 +37,19 @@ LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "overview": {"operation": ("op-stats", "find"), "function": ("trace", "find")},
 }  # fmt: skip
 """By tool and column: the page on which more stands about a cell, and its parameter."""
+
+
+FIRST: Mapping[str, Sequence[str]] = {
+    "op-stats": (
+        "rank", "host_or_device", "type", "operation", "occurrences", "total_time",
+        "total_self_time",
+    ),
+    "kernel-stats": ("rank", "kernel_name", "total_duration_us", "occurrences", "op_name"),
+    "hlo-stats": (
+        "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
+    ),
+}  # fmt: skip
+"""By tool: the columns that people look for, in front of the others."""
 
 
 def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -74,12 +87,17 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
         )
         hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
         hidden = ["free"] if hides and used else []
-        blocks.append(chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden))
+        blocks.append(
+            chart_block(
+                chart, form="area", x_label="time", y_label="memory", x_unit="ms", unit="bytes",
+                hidden=hidden,
+            )
+        )  # fmt: skip
     return blocks
 
 
 def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    return [chart_block(chart, unit="bytes") for chart in result.charts]
+    return [chart_block(chart, y_label="memory", unit="bytes") for chart in result.charts]
 
 
 # Pod viewer
@@ -155,7 +173,7 @@ def _mean_of_workers(workers: Table) -> Block:
     n_steps = len({row[places["step"]] for row in workers.rows})
     title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
     chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
-    return chart_block(chart, unit="us")
+    return chart_block(chart, y_label="time", unit="us")
 
 
 # Roofline
@@ -177,8 +195,9 @@ def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> lis
     return [
         {
             "kind": "chart", "id": "roofline", "form": "scatter", "log": True,
-            "title": f"Ops below the roofs of {result.data.get('device', 'the device')}",
-            "x_label": "FLOP a byte", "y_label": "rate", "unit": "gflops_per_s",
+            "title": _roofline_title(result),
+            "x_label": "float operations for each byte", "y_label": "float operations a second",
+            "unit": "gflops_per_s",
             "x": [x for x, _, _ in points],
             "series": [
                 {
@@ -202,6 +221,12 @@ def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> lis
             "roofs": _roofs(result, [x for x, _, _ in points]),
         }
     ]  # fmt: skip
+
+
+def _roofline_title(result: ToolResult) -> str:
+    if not result.data.get("roofs", {}).get("Compute"):
+        return "Ops by rate and intensity; the roofs are not known"
+    return f"Ops below the roofs of {escaped(str(result.data.get('device') or 'the device'))}"
 
 
 def _positive(value: Any) -> float:
