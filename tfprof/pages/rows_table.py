@@ -48,7 +48,7 @@ def rows_table(
         values = [_plain(row[key]) for row in shown]
         unit = (units or {}).get(key, _UNITS.get(key.rpartition("_")[2], ""))
         is_number = any(type(value) in (int, float) for value in values)
-        label = (labels or {}).get(key) or _label(key)
+        label = (labels or {}).get(key) or key.replace("_", " ")
         columns.append({
             "id": key, "label": label, "about": "", "type": "number" if is_number else "string",
             "unit": unit if is_number else "",
@@ -58,12 +58,6 @@ def rows_table(
         "kind": "table", "id": name, "title": shown_title(title, len(rows)), "columns": columns,
         "n_rows": len(shown), "cells": cells, **more,
     }  # fmt: skip
-
-
-def _label(key: str) -> str:
-    """What people read: cells show their units themselves."""
-    words = key.split("_")
-    return " ".join("time" if word == "micros" else word for word in words)
 
 
 def shown_title(title: str, n_rows: int) -> str:

@@ -21,7 +21,6 @@ from tfprof.pages.document import Block, Page, facts, figures, remarks, words
 from tfprof.pages.opened import Opened
 from tfprof.pages.step_choice import step_chart, step_control
 from tfprof.pages.tool_pages import Params, tool_result
-from tfprof.pages.view_code import own_lines
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.text.units import some
 
@@ -218,16 +217,12 @@ def _heaviest_rows(profiler: Profiler, kind: str, title: str) -> Iterator[Block]
         if kind == "scope":
             own = tree.total[METRIC_ROW[metric]].copy()
             own[tree.depth != 1] = 0
-        if kind == "code":
-            costs = own_lines(tree, metric)[:_FEW]
-        else:
-            own = own.copy()
-            own[0] = 0
-            order = own.argsort(kind="stable")[::-1][:_FEW].tolist()
-            costs = [(tree.names[row], int(own[row])) for row in order if own[row]]
-        if costs:
+        own = own.copy()
+        own[0] = 0
+        order = [row for row in own.argsort(kind="stable")[::-1][:_FEW].tolist() if own[row]]
+        if order:
             whole = int(tree.total[METRIC_ROW[metric], 0]) or 1
-            rows = [(name, cost, cost / whole) for name, cost in costs]
+            rows = [(tree.names[row], int(own[row]), int(own[row]) / whole) for row in order]
             columns = (
                 Column("name", title, "string"),
                 Column("cost", label, unit=unit),
