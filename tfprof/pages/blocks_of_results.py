@@ -14,19 +14,36 @@ from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
 
-def table_block(table: Table, first: Sequence[str] = (), **more: Any) -> Block:
+_OP_COLUMNS = (
+    "step", "rank", "host_or_device", "category", "type", "operation", "occurrences", "total_time",
+    "total_self_time",
+)  # fmt: skip
+FIRST: Mapping[str, Sequence[str]] = {
+    "ops": _OP_COLUMNS,
+    "ops_with_idle": _OP_COLUMNS,
+    "kernels": ("rank", "kernel_name", "total_duration_us", "occurrences", "op_name"),
+    "instructions": (
+        "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
+    ),
+}  # fmt: skip
+"""By table: the columns that people look for, which stand in front of the others."""
+
+_AXES = {"µs": "time", "ms": "time", "bytes": "memory"}
+"""Names of axes whose numbers show their units themselves."""
+
+
+def table_block(table: Table, **more: Any) -> Block:
     """A table with its rows, up to ``MOST_ROWS``.
 
     Args:
         table: The table.
-        first: Columns to put in front, in this order.
         more: Keys that only some tables have: ``links``, by column: the page that tells more
             of a cell, and its parameter; ``page``: the page that has the whole table.
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
-    rank = {name: at for at, name in enumerate(first)}
-    shown.sort(key=lambda at: rank.get(table.columns[at].id, len(rank)))
+    first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
+    shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
     rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",
@@ -54,8 +71,8 @@ def chart_block(chart: Chart, **more: Any) -> Block:
         "id": chart.name,
         "form": chart.kind,
         "title": escaped(chart.title),
-        "x_label": escaped(chart.x_label),
-        "y_label": escaped(chart.y_label),
+        "x_label": escaped(_AXES.get(chart.x_label, chart.x_label).removesuffix(", ms")),
+        "y_label": escaped(_AXES.get(chart.y_label, chart.y_label)),
         "x": column(chart.x),
         "series": [
             {"name": escaped(name), "values": column(values)}
@@ -130,9 +147,6 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, value in evidence.items():
         ending = next((end for end in _UNITS if name.endswith(end)), "")
         label = name.removesuffix(ending).replace("_", " ")
-        if ending == "_count":
-            label += "s"
-        unit = "fraction" if "share" in name.split("_") else _UNITS.get(ending, "")
         shown = escaped(value) if isinstance(value, str) else value
-        items.append({"name": label, "value": shown, "unit": unit})
+        items.append({"name": label, "value": shown, "unit": _UNITS.get(ending, "")})
     return items

@@ -27,7 +27,6 @@ from tfprof.text.units import some
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.profiler import Profiler
-    from tfprof.profiles.accounting.profile_info import ProfileInfo
 
 START = "start"
 
@@ -179,7 +178,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
-            ("Steps", _steps_of(info)),
+            ("Recorded", some([f"step {each.step}" for each in info.steps], 8) or "no step"),
             ("Devices", some([each.device for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -192,14 +191,6 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield from _profile_findings(profiler)
     for kind, title in (("op", "Op types"), ("scope", "Name scopes"), ("code", "Python lines")):
         yield from _heaviest_rows(profiler, kind, title)
-
-
-def _steps_of(info: ProfileInfo) -> str:
-    """``1: step 0``; ``3: steps 0, 1, 2``."""
-    if not info.steps:
-        return "none was recorded"
-    plural = "s" if len(info.steps) > 1 else ""
-    return f"{len(info.steps):,}: step{plural} {some([str(each.step) for each in info.steps], 8)}"
 
 
 def _profile_findings(profiler: Profiler) -> list[Block]:

@@ -15,7 +15,7 @@ from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.step_choice import chosen_steps, step_control
-from tfprof.pages.tool_pictures import FIRST, LINKS, POD_MEASURES, pictures
+from tfprof.pages.tool_pictures import LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -128,9 +128,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     blocks += pictures(tool, result, run, params)
     links = LINKS.get(tool, {})
     made = {
-        name: table_block(table, FIRST.get(tool, ()), links=links)
-        for name, table in result.tables.items()
-        if len(table)
+        name: table_block(table, links=links) for name, table in result.tables.items() if len(table)
     }
     if tool == "op-stats" and len(made) == len(IDLE_TABS):
         blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))

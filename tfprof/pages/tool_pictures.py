@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.captures.facts.run_steps import run_steps
@@ -37,19 +37,6 @@ LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "overview": {"operation": ("op-stats", "find"), "function": ("trace", "find")},
 }  # fmt: skip
 """By tool and column: the page on which more stands about a cell, and its parameter."""
-
-
-FIRST: Mapping[str, Sequence[str]] = {
-    "op-stats": (
-        "rank", "host_or_device", "type", "operation", "occurrences", "total_time",
-        "total_self_time",
-    ),
-    "kernel-stats": ("rank", "kernel_name", "total_duration_us", "occurrences", "op_name"),
-    "hlo-stats": (
-        "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
-    ),
-}  # fmt: skip
-"""By tool: the columns that people look for, in front of the others."""
 
 
 def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -87,17 +74,12 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
         )
         hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
         hidden = ["free"] if hides and used else []
-        blocks.append(
-            chart_block(
-                chart, form="area", x_label="time", y_label="memory", x_unit="ms", unit="bytes",
-                hidden=hidden,
-            )
-        )  # fmt: skip
+        blocks.append(chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden))
     return blocks
 
 
 def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    return [chart_block(chart, y_label="memory", unit="bytes") for chart in result.charts]
+    return [chart_block(chart, unit="bytes") for chart in result.charts]
 
 
 # Pod viewer
@@ -192,7 +174,7 @@ def _mean_of_workers(workers: Table) -> Block:
     n_steps = len(_steps_of_workers(workers, places)[0])
     title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
     chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
-    return chart_block(chart, y_label="time", unit="us")
+    return chart_block(chart, unit="us")
 
 
 # Roofline
