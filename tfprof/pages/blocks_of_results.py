@@ -13,7 +13,6 @@ from tfprof.pages.document import Block, column, remarks
 from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
-
 _OP_COLUMNS = (
     "step", "rank", "host_or_device", "category", "type", "operation", "occurrences", "total_time",
     "total_self_time",
@@ -26,7 +25,7 @@ FIRST: Mapping[str, Sequence[str]] = {
         "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
     ),
 }  # fmt: skip
-"""By table: the columns that people look for, which stand in front of the others."""
+"""By table of ranked rows: the columns that people look for, which stand in front."""
 
 _AXES = {"µs": "time", "ms": "time", "bytes": "memory"}
 """Names of axes whose numbers show their units themselves."""
@@ -42,8 +41,9 @@ def table_block(table: Table, **more: Any) -> Block:
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
-    first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
-    shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
+    if any(each.id == "rank" for each in table.columns):
+        first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
+        shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
     rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",

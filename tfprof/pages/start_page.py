@@ -178,7 +178,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
-            ("Recorded", some([f"step {each.step}" for each in info.steps], 8) or "no step"),
+            ("Steps", some([str(each.step) for each in info.steps], 8) or "none was recorded"),
             ("Devices", some([each.device for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
