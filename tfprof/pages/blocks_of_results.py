@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfprof.captures.run.result import Chart, Note
@@ -12,6 +12,23 @@ from tfprof.columns.findings import Finding
 from tfprof.pages.document import Block, column, remarks
 from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
+
+_OP_COLUMNS = (
+    "step", "rank", "host_or_device", "category", "type", "operation", "occurrences", "total_time",
+    "total_self_time",
+)  # fmt: skip
+FIRST: Mapping[str, Sequence[str]] = {
+    "ops": _OP_COLUMNS,
+    "ops_with_idle": _OP_COLUMNS,
+    "kernels": ("rank", "kernel_name", "total_duration_us", "occurrences", "op_name"),
+    "instructions": (
+        "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
+    ),
+}  # fmt: skip
+"""By table of ranked rows: the columns that people look for, which stand in front."""
+
+_AXES = {"µs": "time", "ms": "time", "bytes": "memory"}
+"""Names of axes whose numbers show their units themselves."""
 
 
 def table_block(table: Table, **more: Any) -> Block:
@@ -24,6 +41,9 @@ def table_block(table: Table, **more: Any) -> Block:
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
+    if any(each.id == "rank" for each in table.columns):
+        first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
+        shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
     rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",
@@ -51,8 +71,8 @@ def chart_block(chart: Chart, **more: Any) -> Block:
         "id": chart.name,
         "form": chart.kind,
         "title": escaped(chart.title),
-        "x_label": escaped(chart.x_label),
-        "y_label": escaped(chart.y_label),
+        "x_label": escaped(_AXES.get(chart.x_label, chart.x_label).removesuffix(", ms")),
+        "y_label": escaped(_AXES.get(chart.y_label, chart.y_label)),
         "x": column(chart.x),
         "series": [
             {"name": escaped(name), "values": column(values)}

@@ -215,7 +215,7 @@ def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
     )
     for page, title, make in (
         ("flops", "Float operations", cost_pages.flops_of_profile),
-        ("summary", "Layers", cost_pages.summary_of_profile),
+        ("summary", "Model summary", cost_pages.summary_of_profile),
     ):
         yield PageEntry(page, title, "Model", partial(make, profiler))
 

@@ -107,16 +107,15 @@ POD_MEASURES = (
 def _heat_map(workers: Table, measure: str, run: Run) -> Block:
     label = dict(POD_MEASURES).get(measure, measure)
     places = {each.id: at for at, each in enumerate(workers.columns)}
-    steps: dict[Any, int] = {}
+    names, step_of_row = _steps_of_workers(workers, places)
     rows: dict[str, dict[int, tuple[float, str]]] = {}
-    for row in workers.rows:
-        at = steps.setdefault(row[places["step"]], len(steps))
-        bottleneck = str(row[places["bottleneck"]])
+    for row, at in zip(workers.rows, step_of_row, strict=True):
+        own = str(row[places["step"]])
+        said = f"most of it: {row[places['bottleneck']]}"
         rows.setdefault(_worker(row, places), {})[at] = (
             float(row[places[measure]] or 0),
-            bottleneck,
+            said if own == names[at] else f"{own} there; {said}",
         )
-    names = [str(step) for step in steps]
     all_steps = range(len(names))
     return {
         "kind": "chart", "id": "heat", "form": "heatmap",
@@ -130,11 +129,31 @@ def _heat_map(workers: Table, measure: str, run: Run) -> Block:
             for name, cells in rows.items()
         ],
         "details": [
-            [f"most of it: {cells[at][1]}" if at in cells else "" for at in all_steps]
+            [escaped(cells[at][1]) if at in cells else "" for at in all_steps]
             for cells in rows.values()
         ],
         "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
     }  # fmt: skip
+
+
+def _steps_of_workers(workers: Table, places: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """Names of the steps, and the step of each row.
+
+    Workers may number their steps differently: where all have as many, the first of one is the
+    first of all. The names are then those of the first worker.
+    """
+    n_seen: dict[str, int] = {}
+    ordinals = []
+    for row in workers.rows:
+        worker = _worker(row, places)
+        ordinals.append(n_seen.get(worker, 0))
+        n_seen[worker] = ordinals[-1] + 1
+    names = [str(row[places["step"]]) for row in workers.rows]
+    if len(set(n_seen.values())) == 1:
+        first = dict(zip(reversed(ordinals), reversed(names), strict=True))
+        return [first[at] for at in sorted(first)], ordinals
+    known = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return [*known], [known[name] for name in names]
 
 
 def _worker(row: Any, places: Mapping[str, int]) -> str:
@@ -155,7 +174,7 @@ def _mean_of_workers(workers: Table) -> Block:
         ]
         if any(means):
             series[category.name] = tuple(means)
-    n_steps = len({row[places["step"]] for row in workers.rows})
+    n_steps = len(_steps_of_workers(workers, places)[0])
     title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
     chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
     return chart_block(chart, unit="us")
@@ -180,8 +199,9 @@ def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> lis
     return [
         {
             "kind": "chart", "id": "roofline", "form": "scatter", "log": True,
-            "title": f"Ops below the roofs of {result.data.get('device', 'the device')}",
-            "x_label": "FLOP a byte", "y_label": "rate", "unit": "gflops_per_s",
+            "title": _roofline_title(result),
+            "x_label": "float operations for each byte", "y_label": "float operations a second",
+            "unit": "gflops_per_s",
             "x": [x for x, _, _ in points],
             "series": [
                 {
@@ -205,6 +225,12 @@ def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> lis
             "roofs": _roofs(result, [x for x, _, _ in points]),
         }
     ]  # fmt: skip
+
+
+def _roofline_title(result: ToolResult) -> str:
+    if not result.data.get("roofs", {}).get("Compute"):
+        return "Ops by rate and intensity; the roofs are not known"
+    return f"Ops below the roofs of {escaped(str(result.data.get('device') or 'the device'))}"
 
 
 def _positive(value: Any) -> float:

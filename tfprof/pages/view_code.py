@@ -9,7 +9,7 @@ from tfprof.columns.frames import Frame
 from tfprof.columns.tree import Tree
 from tfprof.pages.source_lines import source_texts
 from tfprof.pages.tree_block import HiddenRows, Places
-from tfprof.profiles.accounting.accounting import Float64Array
+from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
 from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.views.result import ViewTree
 
@@ -47,6 +47,27 @@ def with_hidden(parent: Int64Array, hidden: BoolArray, own: Float64Array) -> Flo
     np.add.at(sums, owner[has_own], own[has_own])
     counts = np.bincount(owner[has_own], minlength=len(own))
     return np.where((counts > 0) & ~hidden, sums, np.nan)
+
+
+def own_lines(tree: ViewTree, metric: str) -> list[tuple[str, int]]:
+    """What each line costs by itself, wherever it is called; the costliest first.
+
+    Lines of libraries count for the line of the user's that leads to them.
+
+    Args:
+        tree: A code view.
+        metric: One of the metrics, such as ``exec_micros``.
+    """
+    own = tree.own[METRIC_ROW[metric]].astype(np.float64)
+    rows = np.arange(len(own), dtype=np.int64)
+    hidden = library_rows(tree, rows)
+    if hidden is not None:
+        own = np.nan_to_num(with_hidden(tree.parent, hidden.rows, own))
+    sums: dict[str, int] = {}
+    for row in np.flatnonzero(own[1:]).tolist():
+        name = tree.names[row + 1]
+        sums[name] = sums.get(name, 0) + int(own[row + 1])
+    return sorted(sums.items(), key=lambda each: (-each[1], each[0]))
 
 
 def code_places(tree: ViewTree, rows: Int64Array, weights: Int64Array) -> Places:

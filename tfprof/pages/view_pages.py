@@ -13,7 +13,7 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
-from tfprof.pages.view_code import code_places, library_rows, with_hidden
+from tfprof.pages.view_code import code_places, library_rows, own_lines, with_hidden
 from tfprof.pages.view_options import option_controls, options_of
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
@@ -133,7 +133,7 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
         }  # fmt: skip
     if rows.primary is None:
         return
-    most = heaviest(tree, rows.primary.metric)
+    most = _heaviest(tree, rows.primary.metric)
     if most is not None:
         name, value = most
         share = human_share(value, int(tree.total[METRIC_ROW[rows.primary.metric], 0]))
@@ -141,6 +141,13 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
             "label": f"most {rows.primary.title} in one {_ONE[tree.kind]}", "value": value,
             "unit": _unit(rows.primary), "detail": f"{share}: {name}",
         }  # fmt: skip
+
+
+def _heaviest(tree: ViewTree, metric: str) -> tuple[str, int] | None:
+    """What costs most by itself; of Python lines, the user's own."""
+    if tree.kind == "code" and not tree.options.classic and (lines := own_lines(tree, metric)):
+        return lines[0]
+    return heaviest(tree, metric)
 
 
 def _steps(tree: ViewTree) -> str:

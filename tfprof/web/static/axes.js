@@ -3,11 +3,16 @@
 import { svg } from "./dom.js";
 import { numberText, roundTicks } from "./format.js";
 
-export const PLOT = { width: 960, height: 280, left: 92, right: 12, top: 12, bottom: 44 };
+export const PLOT = { width: 960, height: 280, left: 92, right: 12, top: 22, bottom: 44 };
 
 // An empty picture.
 export function plotPicture(title) {
   return svg("svg", { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, role: "group", "aria-label": title, class: "plot" });
+}
+
+// Width of a letter of a label: in narrow windows pictures shrink, and their letters do not.
+function letterPx() {
+  return window.innerWidth <= 800 ? 8 : 6;
 }
 
 // From values to positions on one axis: linear, or by powers of ten.
@@ -35,7 +40,7 @@ export function drawRules(picture, scale, unit, label) {
       svg("text", { x: PLOT.left - 8, y: y + 4, "text-anchor": "end" }, numberText(tick, unit)),
     );
   }
-  if (label) picture.append(svg("text", { x: 4, y: 10, class: "axis" }, label));
+  if (label) picture.append(svg("text", { x: 4, y: 11, class: "axis" }, label));
 }
 
 // Labels of the horizontal axis, where there is room for them, and its name.
@@ -43,7 +48,7 @@ export function drawLabels(picture, labels, name) {
   let free = 0;
   const y = PLOT.height - PLOT.bottom + 16;
   for (const [x, text] of labels) {
-    const half = (text.length * 6) / 2;
+    const half = (text.length * letterPx()) / 2;
     if (x - half < free) continue;
     picture.append(svg("text", { x, y, "text-anchor": "middle" }, text));
     free = x + half + 8;

@@ -45,7 +45,7 @@ function figuresView(block) {
   const cards = block.items.map((item) => el(
     "div", { class: "figure" }, el("span", { class: "label" }, item.label),
     el("span", { class: "value" }, item.unit === "text" ? item.value : numberText(item.value, item.unit)),
-    item.detail ? el("span", { class: "quiet" }, item.detail) : null,
+    item.detail ? el("span", { class: "quiet", title: item.detail }, item.detail) : null,
   ));
   return el("section", { class: "block figures" }, cards);
 }

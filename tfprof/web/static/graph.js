@@ -119,7 +119,7 @@ export function graphView(block, context) {
       const rect = box.querySelector("rect");
       rect.style.fill = share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 44 * share)}%, var(--paper))` : "";
     });
-    legend.textContent = measure ? most > 0 ? `The darkest box has ${numberText(most, measure.unit)}, ${measure.label}.` : `No box has a known ${measure.label}.` : "";
+    legend.textContent = measure ? most > 0 ? `The strongest colour: ${numberText(most, measure.unit)}, ${measure.label}.` : `No box has a known ${measure.label}.` : "";
   }
 
   function mark(wanted) {
@@ -154,7 +154,14 @@ function firstView(block, whole, height, width = 1000) {
   const [w, h] = [width / LEAST_SCALE, height / LEAST_SCALE];
   const { x, y } = middleOf(node);
   const fits = h >= whole.h;
-  return { x: x - w / 2, y: fits ? whole.y - (h - whole.h) / 2 : Math.max(whole.y, y - h / 3), w, h };
+  return {
+    x: w >= whole.w ? whole.x - (w - whole.w) / 2 : between(whole.x, x - w / 2, whole.x + whole.w - w),
+    y: fits ? whole.y - (h - whole.h) / 2 : between(whole.y, y - h / 3, whole.y + whole.h - h), w, h,
+  };
+}
+
+function between(low, value, high) {
+  return Math.min(Math.max(value, low), high);
 }
 
 function sharedParams({ run, host, step }) {

@@ -35,6 +35,6 @@ export function heatMap(block, { x, series, unit }, context) {
   withoutCommon(x).names.forEach((name, at) => {
     if (at % every === 0) picture.append(svg("text", { x: NAMES + (at + 0.5) * width, y: series.length * CELL + 15, "text-anchor": "middle" }, name));
   });
-  const scale = el("p", { class: "quiet" }, `light: ${numberText(low, unit)}, dark: ${numberText(high, unit)}`);
+  const scale = el("p", { class: "quiet" }, `faint: ${numberText(low, unit)}, strong: ${numberText(high, unit)}`);
   return el("div", {}, picture, scale);
 }

@@ -4,11 +4,13 @@
 import { unpacked } from "./columns.js";
 import { el, later } from "./dom.js";
 import { cellText } from "./format.js";
+import { middleCut } from "./names.js";
 
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
+const MOST_LETTERS = 56;
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
 export function tableView(block, context = {}, { onRow = null } = {}) {
@@ -87,7 +89,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
       const link = linkOf(block, column, value, context);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
-        link ? el("a", { href: link }, text) : text,
+        link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
       );
     });
     const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
@@ -114,6 +116,11 @@ function startOf(block, context) {
 function linkOf(block, column, value, context) {
   const link = block.links?.[column.id];
   return link && value && context.address ? context.address(link[0], { [link[1]]: value }) : null;
+}
+
+// Names differ at their ends, sentences are read from their beginning.
+function shownText(value, text) {
+  return typeof value !== "string" || text.endsWith(".") ? text : middleCut(text, MOST_LETTERS);
 }
 
 function hoverText(value, text, column) {
