@@ -17,12 +17,14 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+    from tfprof.pages.opened import Opened
     from tfprof.pages.site import Site
 
 DOCS = Path(__file__).resolve().parent
@@ -37,14 +39,15 @@ QUIET = (
 )  # fmt: skip
 
 IN_DOCS = {
-    "start": ("#/start?run=input-bound", 760),
-    "roofline": ("#/roofline-model?run=gpu", 760),
-    "memory": ("#/memory-profile?run=input-bound", 760),
-    "flame": ("#/scope?run=resnet50&_as=flame", 760),
-    "tf-data": ("#/tf-data-bottleneck-analysis?run=input-bound", 760),
+    "start": "#/start?run=input-bound",
+    "trace": "#/trace?run=gpu",
+    "memory": "#/memory-over-time?run=resnet50",
+    "roofline": "#/roofline?run=tpu",
+    "flame": "#/code?run=resnet50&_form=flame",
+    "tf-data": "#/tf-data?run=input-bound",
 }
-"""Pictures of the documentation by name: the address of the page, and pixels of height."""
-DOCS_WIDTH = 1200
+"""Pictures of the documentation by name: the address of the page."""
+DOCS_SIZE = {"width": 1200, "height": 760}
 MOST_BYTES = 120_000
 
 
@@ -73,14 +76,14 @@ def main(arguments: list[str]) -> int:
         return 0
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=list(QUIET))
-        with served(given.paths) as (site, address):
+        with served(given.paths, with_tpu=given.docs) as (site, address):
             if given.docs:
                 return pictures_of_the_docs(browser, address)
             return pictures_of_all(browser, site, address, given.folder)
 
 
 @contextlib.contextmanager
-def served(paths: list[str]) -> Iterator[tuple[Site, str]]:
+def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
     """A site, and the address that it is served under until the end."""
     import uvicorn
 
@@ -90,6 +93,8 @@ def served(paths: list[str]) -> Iterator[tuple[Site, str]]:
     from tfprof.web.server import application
 
     site = open_site(SiteInputs(paths=tuple(paths), demo=not paths))
+    if with_tpu:
+        site = replace(site, opened=[*site.opened, made_up_tpu()])
     listener = listening("127.0.0.1", 0)
     door = Door(listener.getsockname()[1])
     config = uvicorn.Config(application(site, door), log_level="warning", lifespan="off", ws="none")
@@ -101,6 +106,35 @@ def served(paths: list[str]) -> Iterator[tuple[Site, str]]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def made_up_tpu() -> Opened:
+    """A capture with known roofs: none that comes with tfprof has them."""
+    from tfprof.pages.opened import opened_run
+    from tfprof.testing.xspace_builders import event, line, opened, plane, xspace
+
+    peaks = {
+        "device_type_string": "TPU, made up", "peak_teraflops_per_second": 275.0,
+        "peak_hbm_bw_gigabytes_per_second": 1200.0,
+    }  # fmt: skip
+    ops: dict[str, dict[str, object]] = {}
+    events, start = [], 0
+    for at in range(24):
+        category = ("convolution", "convolution fusion", "loop fusion", "data formatting")[at % 4]
+        n_bytes = 2_000_000 * (1 + at * 7 % 11)
+        # Products of matrices have many float operations for each byte, copies have few.
+        flops = int(n_bytes * (420, 90, 1.5, 0.2)[at % 4] * (1 + at % 5 / 3))
+        limit_ns = max(flops / 275e3, n_bytes / 1200)
+        name = f"{category.replace(' ', '_')}.{at}"
+        ops[name] = {
+            "program_id": 1, "symbol_id": at + 1, "hlo_category": category, "flops": flops,
+            "bytes_accessed": n_bytes,
+        }  # fmt: skip
+        lasts = int(limit_ns * (1.1 + at * 5 % 9 / 3))
+        events.append(event(name, start, lasts))
+        start += lasts + 200
+    core = plane("/device:TPU:0", line(*events, id=2, name="XLA Ops"), metadata=ops, stats=peaks)
+    return replace(opened_run(opened(xspace(core)), "a made-up capture of a TPU"), name="tpu")
 
 
 def opened(browser: Browser, address: str, **settings: Any) -> Page:
@@ -163,10 +197,13 @@ def pictures_of_all(browser: Browser, site: Site, address: str, folder: Path) ->
 def pictures_of_the_docs(browser: Browser, address: str) -> int:
     """The pictures of the documentation; the exit code says whether any is too large."""
     code = 0
-    for name, (place, height) in IN_DOCS.items():
-        size = {"width": DOCS_WIDTH, "height": height}
-        tab = opened(browser, address, viewport=size, color_scheme="light", reduced_motion="reduce")
+    for name, place in IN_DOCS.items():
+        tab = opened(browser, address, viewport=DOCS_SIZE, color_scheme="light")
         shown(tab, place)
+        if tab.locator("main [role=alert]").count():
+            say(f"{name}: {tab.locator('main').inner_text()}")
+            code = 1
+            continue
         content = smaller(tab.screenshot())
         (DOCS / "images" / f"{name}.png").write_bytes(content)
         say(f"{name}.png: {len(content)} bytes")

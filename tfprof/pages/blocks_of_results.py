@@ -27,8 +27,8 @@ FIRST: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 """By table of ranked rows: the columns that people look for, which stand in front."""
 
-_AXES = {"µs": "time", "ms": "time", "bytes": "memory"}
-"""Names of axes whose numbers show their units themselves."""
+_AXES = {"µs": ("time", "us"), "ms": ("time", "ms"), "bytes": ("memory", "bytes")}
+"""Name and unit of axes whose label is a unit: their numbers show it themselves."""
 
 
 def table_block(table: Table, **more: Any) -> Block:
@@ -66,18 +66,21 @@ def column_dict(each: Column) -> dict[str, Any]:
 
 def chart_block(chart: Chart, **more: Any) -> Block:
     """A chart; ``more`` are keys that only some charts have, such as ``log``."""
+    y_label, unit = _AXES.get(chart.y_label, (chart.y_label, ""))
+    x_label = chart.x_label.removesuffix(", ms") if "x_unit" in more else chart.x_label
     return {
         "kind": "chart",
         "id": chart.name,
         "form": chart.kind,
         "title": escaped(chart.title),
-        "x_label": escaped(_AXES.get(chart.x_label, chart.x_label).removesuffix(", ms")),
-        "y_label": escaped(_AXES.get(chart.y_label, chart.y_label)),
+        "x_label": escaped(x_label),
+        "y_label": escaped(y_label),
         "x": column(chart.x),
         "series": [
             {"name": escaped(name), "values": column(values)}
             for name, values in chart.series.items()
         ],
+        **({"unit": unit} if unit else {}),
         **more,
     }
 

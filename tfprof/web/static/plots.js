@@ -52,7 +52,9 @@ function plotted(block, data, context, draw) {
   drawLabels(picture, toX.ticks.map((tick) => [toX(tick), numberText(tick, data.xUnit)]), block.x_label);
   for (const roof of roofs) {
     const line = svg("polyline", { points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "), class: "roof" });
-    picture.append(line, svg("text", { x: toX(roof.x[0]) + 6, y: toY(roof.y[0]) - 14, class: "axis" }, roof.name));
+    // On the way up, where roofs are apart from each other.
+    const along = (to, values) => to(values[0]) + 0.4 * (to(values[1]) - to(values[0]));
+    picture.append(line, svg("text", { x: along(toX, roof.x) - 4, y: along(toY, roof.y) - 6, "text-anchor": "end", class: "axis" }, roof.name));
   }
   for (const each of data.series) draw(picture, each, data.x, toX, toY);
   return el("div", {}, picture);
