@@ -67,9 +67,7 @@ def _shifts(plane: Any) -> dict[int, int]:
                         value = getattr(stat, kind)
                         largest[stat.metadata_id] = max(largest.get(stat.metadata_id, 0), value)
     # What is numbered on hosts and devices alike gets the same shift everywhere.
-    return {
-        key: 10_000 if names[key] in _STEPS else 100_000_000 for key in largest
-    }
+    return {key: 10_000 if names[key] in _STEPS else 100_000_000 for key in largest}
 
 
 def _add(stat: Any, amount: int) -> None:

@@ -39,9 +39,7 @@ def main() -> None:
             shutil.copy(file, run / file.name)
         best: dict[str, list[tuple[float, float, int]]] = {"tfprof": [], "xprof": []}
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(
-                executable_path=shutil.which("chromium"), args=QUIET
-            )
+            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
             for _ in range(ROUNDS):
                 for name, taken in best.items():
                     for cache in run.glob("*"):  # what xprof keeps of its last answer
@@ -49,7 +47,9 @@ def main() -> None:
                             cache.unlink()
                     taken.append(measured(name, chosen.xprof, folder, browser))
                     whole, page, size = taken[-1]
-                    print(f"{name:7} {whole:6.2f} s from start, {page:6.2f} s page, {size:>10,} bytes")
+                    print(
+                        f"{name:7} {whole:6.2f} s from start, {page:6.2f} s page, {size:>10,} bytes"
+                    )
     ratios = [
         min(each[at] for each in best["xprof"]) / min(each[at] for each in best["tfprof"])
         for at in range(3)
@@ -82,7 +82,9 @@ def measured(name: str, xprof: str, folder: str, browser: Browser) -> tuple[floa
             context = browser.new_context()
             page = context.new_page()
             sizes: list[int] = []
-            page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+            page.on(
+                "requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"])
+            )
             asked = time.perf_counter()
             page.goto(address)
             page.locator(ready).first.wait_for(state="visible", timeout=60_000)

@@ -30,7 +30,6 @@ MOST_BUFFERS: Final = 100_000
 """Buffers of a page; the smallest of more are left out of the live sets, not of the line."""
 
 
-
 def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
     """The page of memory over time.
 

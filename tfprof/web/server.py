@@ -8,7 +8,8 @@ import gzip
 import logging
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tfprof.errors import InputError, TfprofError, UsageError
@@ -16,7 +17,7 @@ from tfprof.pages.document import to_json
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.listening import require_web
-from tfprof.web.scripts import static_text
+from tfprof.web.scripts import packed_text
 from tfprof.web.work import BusyError, Work
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ _MOST_CONNECTIONS: Final = 64
 logger = logging.getLogger("tfprof.web")
 
 
-def application(site: Site, door: Door | None = None, work: Work | None = None) -> App:
+def application(
+    site: Site, door: Door | None = None, work: Work | None = None, *, ahead: bool = False
+) -> App:
     """The server of a site.
 
     Args:
@@ -40,6 +43,7 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
         door: Who may come in; without one everybody may, which is for servers that check
             themselves, and for tests.
         work: Makes the documents.
+        ahead: Make the first page before somebody asks for it.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
@@ -51,14 +55,15 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
 
     shelf = Shelf(site)
     work = work or Work()
+    if ahead:
+        threading.Thread(target=read_ahead, args=(shelf, work), daemon=True).start()
 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
             try:
-                params = tuple(sorted(request.query_params.items()))
                 # In a thread, as it looks at files, and may wait for work that is going on.
-                state = await asyncio.to_thread(shelf.state, request.query_params)
-                key = (state, request.url.path, params)
+                path, params = request.url.path, request.query_params
+                key = await asyncio.to_thread(_key, shelf, path, params)
                 packed = await work.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
@@ -73,13 +78,14 @@ def application(site: Site, door: Door | None = None, work: Work | None = None) 
 
     async def static(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
+        kind = _TYPES.get(name.rpartition(".")[2])
         try:
-            text = static_text(name) if name.rpartition(".")[2] in _TYPES else ""
+            packed = packed_text(name) if kind else b""
         except (OSError, ValueError):
-            text = ""
-        if not text:
+            packed = b""
+        if not packed:
             return Response("There is no such file.", 404, media_type="text/plain")
-        return Response(text, media_type=_TYPES[name.rpartition(".")[2]])
+        return _packed_response(packed, request, kind)
 
     def site_json(request: Request) -> bytes:
         return to_json(shelf.site_of(request.query_params))
@@ -153,9 +159,20 @@ class Shelf:
             self._site.run(each).forget()
 
 
-def _read_ahead(site: Site) -> None:
-    with contextlib.suppress(Exception):  # whoever asks for the page is told
-        site.to_dict()
+def read_ahead(shelf: Shelf, work: Work) -> None:
+    """Make what a browser asks for first: the list of pages, and the first one with data."""
+    with contextlib.suppress(Exception):  # whoever asks for it is told
+        pages = shelf.site_of({})["pages"]
+        assert isinstance(pages, list)
+        first = next(page["id"] for page in pages if not page["missing"])
+        for path in ("site", f"page/{first}"):
+            make = partial(shelf.document, path, {})
+            work.begin(_key(shelf, f"/api/{path}", {}), make)
+
+
+def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:
+    """What a document depends on."""
+    return shelf.state(params), path, tuple(sorted(params.items()))
 
 
 def status_of(error: Exception) -> int:
@@ -178,15 +195,17 @@ def words_for(error: Exception) -> str:
     return "This page could not be made, by a fault of tfprof; its terminal says more."
 
 
-def _packed_response(packed: bytes, request: Request) -> Response:
+def _packed_response(
+    packed: bytes, request: Request, kind: str | None = "application/json"
+) -> Response:
     from starlette.responses import Response
 
     accepts = request.headers.get("accept-encoding", "")
     if "gzip" in accepts:
         headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
-        return Response(packed, headers=headers, media_type="application/json")
+        return Response(packed, headers=headers, media_type=kind)
     headers = {"vary": "accept-encoding"}
-    return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
+    return Response(gzip.decompress(packed), headers=headers, media_type=kind)
 
 
 def serve(site: Site, listener: socket.socket, door: Door) -> None:
@@ -200,9 +219,7 @@ def serve(site: Site, listener: socket.socket, door: Door) -> None:
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    # What the first page needs is read while the browser starts.
-    threading.Thread(target=_read_ahead, args=(site,), daemon=True).start()
-    app = application(site, door)
+    app = application(site, door, ahead=True)  # while the browser starts
     import uvicorn
 
     config = uvicorn.Config(
