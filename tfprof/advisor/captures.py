@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tfprof.advisor.registry import unknown_checker
 from tfprof.captures.facts.framework import TENSORFLOW, words_for
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.evidence import Evidence
@@ -61,6 +60,8 @@ def capture_findings(
     """
     for rule in wanted or ():
         if rule not in PRACTICES:
+            from tfprof.advisor.registry import unknown_checker
+
             raise UsageError(unknown_checker(rule, PRACTICES))
     step_micros = Evidence(run, run.hosts).step_ms * 1000
     guide = words_for(run.hosts).guide

@@ -7,7 +7,6 @@ the same graph. Only sizes and numbers of boxes are told to ``dot``: no name lea
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -157,6 +156,8 @@ def _by_dot(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], program: str
 ) -> Placed | None:
     """What ``dot`` says; None if it fails."""
+    import subprocess
+
     lines = ['digraph{nodesep=0.25;ranksep=0.4;node[shape=box fixedsize=true label=""];']
     for box, (width, height) in enumerate(sizes):
         lines.append(f"{box}[width={width / INCH:.4f} height={height / INCH:.4f}];")

@@ -11,7 +11,9 @@ from tfprof.advisor.context import CheckContext
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
 from tfprof.pages.document import Block, Control, Page, column, empty, figures, remarks, words
+from tfprof.pages.missing_views import NO_MEMORY
 from tfprof.pages.opened import Opened
+from tfprof.pages.view_titles import MEMORY_OVER_TIME
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.library_frames import NO_FRAME
 from tfprof.profiles.accounting.live_buffers import LiveBuffers, live_buffers
@@ -21,21 +23,11 @@ if TYPE_CHECKING:
     from tfprof.profiles.model.executions import AllocatorLevels
     from tfprof.profiles.model.profile import Profile
 
-ID: Final = "memory-over-time"
-TITLE: Final = "Memory over time"
+ID, TITLE = MEMORY_OVER_TIME
 _ABOUT: Final = "Outputs of ops that are alive on a device at each moment of a step."
 
 MOST_BUFFERS: Final = 100_000
 """Buffers of a page; the smallest of more are left out of the live sets, not of the line."""
-
-_MISSING: Final = "no step was recorded with the memory of its outputs"
-
-
-def missing_memory(opened: Opened) -> str:
-    """Why there is nothing on the page; empty if there is something."""
-    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
-    details = session_of(opened.profiler()).profile.steps.details
-    return "" if any(len(detail.outputs.sizes) for detail in details.values()) else _MISSING
 
 
 def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
@@ -60,7 +52,7 @@ def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
         except UsageError as error:
             return Page(ID, TITLE, _ABOUT, [remarks([("error", str(error), "")])])
         if step is None or device is None:
-            return Page(ID, TITLE, _ABOUT, [empty(f"{_MISSING.capitalize()}.")])
+            return Page(ID, TITLE, _ABOUT, [empty(f"{NO_MEMORY.capitalize()}.")])
         context = CheckContext(profile, session.views)
         blocks = _blocks(profile, context, step, device, found[device])
         controls = _controls(steps, step, [*found], device)

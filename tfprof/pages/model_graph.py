@@ -15,14 +15,14 @@ from tfprof.options.spec import UNASKED
 from tfprof.pages.document import Block, Control, Page, empty, remarks, words
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.pages.opened import Opened
+from tfprof.pages.view_titles import MODEL_GRAPH
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import METRIC_FORMS, Metric
 from tfprof.text.units import human_count, human_time
 from tfprof.views.result import ViewTree
 
-ID: Final = "model-graph"
-TITLE: Final = "Graph drawing"
+ID, TITLE = MODEL_GRAPH
 _ABOUT: Final = "Scopes and ops as boxes, data flow from top to bottom. Scopes open and close."
 
 MOST_INSIDE: Final = 14

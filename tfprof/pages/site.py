@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import InputError, UsageError
 from tfprof.pages.compare import compared
 from tfprof.pages.document import FORMAT, Block, Page, remarks
+from tfprof.pages.loaded import loaded
 from tfprof.pages.opened import Opened
 from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.start_page import START, start_page
@@ -194,7 +195,6 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
 
 def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
     from tfprof.captures.run.contents import tools_with_data
-    from tfprof.pages import advice_page, contents_page
 
     missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
     for tool in TOOL_PAGES:
@@ -202,22 +202,24 @@ def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
         yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
         if tool.id == "overview":
             yield trace_entry(opened)
-    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_run(run))
-    yield PageEntry("contents", "Contents", "Run", lambda _: contents_page.contents_of_run(run))
+    advice, contents = (
+        loaded("advice_page", "advice_of_run"),
+        loaded("contents_page", "contents_of_run"),
+    )
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice(run))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents(run))
 
 
 def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
-    from tfprof.pages import advice_page, contents_page, cost_pages
-
-    yield PageEntry("advice", "Advice", "Run", lambda _: advice_page.advice_of_profile(profiler))
-    yield PageEntry(
-        "contents", "Contents", "Run", lambda _: contents_page.contents_of_profile(profiler)
-    )
-    for page, title, make in (
-        ("flops", "Float operations", cost_pages.flops_of_profile),
-        ("summary", "Model summary", cost_pages.summary_of_profile),
+    advice = loaded("advice_page", "advice_of_profile")
+    contents = loaded("contents_page", "contents_of_profile")
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice(profiler))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents(profiler))
+    for page, title, name in (
+        ("flops", "Float operations", "flops_of_profile"),
+        ("summary", "Model summary", "summary_of_profile"),
     ):
-        yield PageEntry(page, title, "Model", partial(make, profiler))
+        yield PageEntry(page, title, "Model", partial(loaded("cost_pages", name), profiler))
 
 
 def trace_entry(opened: Opened) -> PageEntry:

@@ -18,14 +18,11 @@ from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.run.table import Column, Table
 from tfprof.errors import TfprofError
-from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Page, facts, figures, remarks, words
 from tfprof.pages.opened import Opened
 from tfprof.pages.step_choice import step_chart, step_control
 from tfprof.pages.tool_pages import Params, tool_result
-from tfprof.pages.view_code import library_rows, with_hidden
-from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
@@ -157,6 +154,7 @@ def _versions(run: Run) -> dict[str, str]:
 
 def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     from tfprof.profiler import session_of
+    from tfprof.profiles.accounting.accounting import METRIC_ROW
     from tfprof.profiles.accounting.profile_info import profile_info
 
     info = profile_info(session_of(profiler).complete())
@@ -209,6 +207,8 @@ def _profile_findings(profiler: Profiler) -> list[Block]:
 
 def _heaviest_rows(profiler: Profiler, kind: str, what: str) -> Iterator[Block]:
     """The rows of a view with the most time; without times, float operations."""
+    from tfprof.profiles.accounting.accounting import METRIC_ROW
+
     try:
         tree = profiler.view(kind, _options())
     except TfprofError:
@@ -235,6 +235,8 @@ def _costs(tree: ViewTree, metric: int) -> dict[str, float]:
 
     A line stands once, however it was called, with what libraries did for it.
     """
+    from tfprof.pages.view_code import library_rows, with_hidden
+
     costs = tree.own[metric].astype(np.float64)
     rows = np.arange(1, len(tree))
     if tree.kind == "scope":
@@ -251,5 +253,7 @@ def _costs(tree: ViewTree, metric: int) -> dict[str, float]:
 
 
 def _options() -> dict[str, Any]:
+    from tfprof.options.builder import ProfileOptionBuilder
+
     chosen = ["micros", "bytes", "params", "float_ops", "occurrence"]
     return ProfileOptionBuilder().with_max_depth(10_000).order_by("auto").select(chosen).build()

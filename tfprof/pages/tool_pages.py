@@ -15,6 +15,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
+from tfprof.pages.last_answers import LastAnswers
 from tfprof.pages.step_choice import chosen_steps, step_control
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
 
@@ -95,6 +96,7 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     chosen: dict[str, Any] = {
         key: value for key, value in params.items() if key in known and value != ""
     }
+    key = (name, *sorted(chosen.items()))
     if "step" in chosen:
         chosen["step"] = chosen_steps(chosen["step"])
     if "at_ms" in chosen:
@@ -104,8 +106,8 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     if "classic" in chosen:
         chosen["classic"] = chosen["classic"] == "1"
     run.chosen(chosen.get("host"))
-    result: ToolResult = function(run, **chosen)
-    return result
+    answers = run.memo.once("answers of pages", LastAnswers)
+    return answers.once(key, lambda: function(run, **chosen))
 
 
 def whole_number(name: str, text: str) -> int:

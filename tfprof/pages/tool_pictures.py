@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -309,10 +310,10 @@ def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list
     for row in table.to_rows() if table is not None else ():
         pipelines.setdefault((str(row["host"]), str(row["input_pipeline"])), []).append(row)
     blocks = []
-    for (host, name), rows in pipelines.items():
+    for (host, name), rows in islice(pipelines.items(), _MOST_PIPELINES):
         title = f"Pipeline {name}" + (f" of {host}" if len(run.hosts) > 1 else "")
         blocks.append(_pipeline_graph(title, f"pipeline {host} {name}", rows))
-    return blocks[:_MOST_PIPELINES]
+    return blocks
 
 
 _MOST_PIPELINES = 12

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
 from tfprof.pages.view_code import code_places, library_rows, own_lines, with_hidden
 from tfprof.pages.view_options import option_controls, options_of
-from tfprof.profiler import session_of
+from tfprof.pages.view_titles import TITLES
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
 from tfprof.text.metrics import Metric
 from tfprof.text.units import human_share
@@ -24,15 +23,11 @@ from tfprof.views.result import ViewKind, ViewTree
 from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows, options_that_are_set
 
 if TYPE_CHECKING:
-    from tfprof.captures.model.xspace import Plane
     from tfprof.pages.opened import Opened
 
 PAGE_ROWS: Final = 200_000
 """Rows on one page; the lightest are left out of a larger view."""
 
-TITLES: Final = {
-    "scope": "Name scopes", "graph": "Graph", "op": "Op types", "code": "Python code",
-}  # fmt: skip
 ABOUT: Final = {
     "scope": "Ops by name scope. Numbers of a scope are those of all ops in it.",
     "graph": "Ops by data flow. Numbers of an op are its own and those of all that it needs.",
@@ -42,10 +37,6 @@ ABOUT: Final = {
 _ONE: Final = {"scope": "op", "graph": "op", "op": "op type", "code": "line"}
 _UNITS: Final = {"micros": "us", "bytes": "bytes"}
 
-_NO_PYTHON: Final = "the Python tracer was off; python_tracer_level=1 turns it on"
-_NO_STACKS: Final = (
-    "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
-)
 
 OF_RUNS: Final = ("micros", "bytes", "params", "float_ops", "occurrence")
 OF_GRAPHS: Final = ("params", "float_ops")
@@ -254,21 +245,3 @@ def _with_gaps(values: Int64Array, unknown: BoolArray) -> Float64Array:
 def _unit(metric: Metric) -> str:
     ending = metric.metric.rpartition("_")[2]
     return _UNITS.get(ending, "count")
-
-
-# Which views there are
-
-
-def missing_view(kind: ViewKind, opened: Opened) -> str:
-    """Why a view has nothing to show; empty if it has."""
-    if kind != "code" or opened.profiler is None:
-        return ""
-    if opened.run is not None:
-        spaces = [host.space for host in opened.run().hosts]
-        texts = (text for space in spaces for plane in space.planes for text in _names(plane))
-        return "" if any(map(is_frame, texts)) else _NO_PYTHON
-    return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
-
-
-def _names(plane: Plane) -> Iterator[str]:
-    return iter(plane.event_metadata.names)

@@ -9,8 +9,9 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tfprof.errors import InputError, TfprofError, UsageError
@@ -19,7 +20,7 @@ from tfprof.pages.opened import Opened
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.listening import require_web
-from tfprof.web.scripts import static_text
+from tfprof.web.scripts import packed_text
 from tfprof.web.work import BusyError, Work
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def application(
     door: Door | None = None,
     work: Work | None = None,
     look_again: LookAgain | None = None,
+    *,
+    ahead: bool = False,
 ) -> App:
     """The server of a site.
 
@@ -54,6 +57,7 @@ def application(
             themselves, and for tests.
         work: Makes the documents.
         look_again: Finds the runs anew, as there may be others by now.
+        ahead: Make the first page before somebody asks for it.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
@@ -65,14 +69,15 @@ def application(
 
     shelf = Shelf(site, look_again)
     work = work or Work()
+    if ahead:
+        threading.Thread(target=read_ahead, args=(shelf, work), daemon=True).start()
 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
             try:
-                params = tuple(sorted(request.query_params.items()))
                 # In a thread, as it looks at files, and may wait for work that is going on.
-                state = await asyncio.to_thread(shelf.state, request.query_params)
-                key = (state, request.url.path, params)
+                path, params = request.url.path, request.query_params
+                key = await asyncio.to_thread(_key, shelf, path, params)
                 packed = await work.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
@@ -87,13 +92,14 @@ def application(
 
     async def static(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
+        kind = _TYPES.get(name.rpartition(".")[2])
         try:
-            text = static_text(name) if name.rpartition(".")[2] in _TYPES else ""
+            packed = packed_text(name) if kind else b""
         except (OSError, ValueError):
-            text = ""
-        if not text:
+            packed = b""
+        if not packed:
             return Response("There is no such file.", 404, media_type="text/plain")
-        return Response(text, media_type=_TYPES[name.rpartition(".")[2]])
+        return _packed_response(packed, request, kind)
 
     def document(request: Request) -> bytes:
         return shelf.document(request.path_params["path"], dict(request.query_params))
@@ -187,9 +193,20 @@ def _state_of(run: Opened) -> tuple[str, object]:
         return run.name, str(error)
 
 
-def _read_ahead(site: Site) -> None:
-    with contextlib.suppress(Exception):  # whoever asks for the page is told
-        site.to_dict()
+def read_ahead(shelf: Shelf, work: Work) -> None:
+    """Make what a browser asks for first: the list of pages, and the first one with data."""
+    with contextlib.suppress(Exception):  # whoever asks for it is told
+        pages = shelf.site_of({})["pages"]
+        assert isinstance(pages, list)
+        first = next(page["id"] for page in pages if not page["missing"])
+        for path in ("site", f"page/{first}"):
+            make = partial(shelf.document, path, {})
+            work.begin(_key(shelf, f"/api/{path}", {}), make)
+
+
+def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:
+    """What a document depends on."""
+    return shelf.state(params), path, tuple(sorted(params.items()))
 
 
 def status_of(error: Exception) -> int:
@@ -212,15 +229,17 @@ def words_for(error: Exception) -> str:
     return "This page could not be made, by a fault of tfprof; its terminal says more."
 
 
-def _packed_response(packed: bytes, request: Request) -> Response:
+def _packed_response(
+    packed: bytes, request: Request, kind: str | None = "application/json"
+) -> Response:
     from starlette.responses import Response
 
     accepts = request.headers.get("accept-encoding", "")
     if "gzip" in accepts:
         headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
-        return Response(packed, headers=headers, media_type="application/json")
+        return Response(packed, headers=headers, media_type=kind)
     headers = {"vary": "accept-encoding"}
-    return Response(gzip.decompress(packed), headers=headers, media_type="application/json")
+    return Response(gzip.decompress(packed), headers=headers, media_type=kind)
 
 
 def serve(
@@ -237,9 +256,7 @@ def serve(
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    # What the first page needs is read while the browser starts.
-    threading.Thread(target=_read_ahead, args=(site,), daemon=True).start()
-    app = application(site, door, look_again=look_again)
+    app = application(site, door, look_again=look_again, ahead=True)  # while the browser starts
     import uvicorn
 
     config = uvicorn.Config(

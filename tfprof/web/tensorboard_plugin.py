@@ -19,7 +19,7 @@ from tfprof.pages.document import to_json
 from tfprof.pages.open_paths import open_paths
 from tfprof.pages.opened import Once
 from tfprof.pages.site import Site
-from tfprof.web.scripts import static_text
+from tfprof.web.scripts import served_text
 from tfprof.web.server import Shelf, status_of, words_for
 
 NAME: Final = "tfprof"
@@ -62,7 +62,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         name = _after(environ, "/static/")
         kind = _TYPES.get(name.rpartition(".")[2])
         try:
-            text = static_text(name) if kind and "/" not in name else ""
+            text = served_text(name) if kind and "/" not in name else ""
         except OSError:
             text = ""
         return _answer(start, 200 if text else 404, text.encode(), kind or "text/plain")

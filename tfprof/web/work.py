@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import queue
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from functools import partial
 from typing import Final
 
 from tfprof.errors import TfprofError
@@ -43,8 +44,9 @@ class Work:
         self._most_seconds, self._kept_bytes = most_seconds, kept_bytes
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
-        self._making: dict[Hashable, asyncio.Future[bytes]] = {}
+        self._making: dict[Hashable, Future[bytes]] = {}
 
     async def packed(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
         """A document, packed by gzip.
@@ -57,14 +59,8 @@ class Work:
             BusyError: It takes too long, or too many others do.
             TfprofError: What ``make`` raises.
         """
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        future = self._making.get(key)
-        if future is None:
-            if len(self._making) >= MOST_WAITING:
-                raise BusyError("Too many pages are in the making; ask again in a moment.")
-            future = self._begin(key, make)
+        future = asyncio.wrap_future(self.begin(key, make))
+        future.add_done_callback(_look_at)
         try:
             # Whoever stops waiting, be it a browser that went away, does not stop the work.
             return await asyncio.wait_for(asyncio.shield(future), self._most_seconds)
@@ -74,35 +70,42 @@ class Work:
                 "it: reload in a moment."
             ) from None
 
-    def _begin(self, key: Hashable, make: Callable[[], bytes]) -> asyncio.Future[bytes]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[bytes] = loop.create_future()
-        self._making[key] = future
+    def begin(self, key: Hashable, make: Callable[[], bytes]) -> Future[bytes]:
+        """Begin to make a document, unless it is kept or in the making; from any thread.
 
-        def done(packed: bytes | None, error: Exception | None) -> None:
-            del self._making[key]
-            if packed is not None:
-                self._keep(key, packed)
-                future.set_result(packed)
-            elif error is not None:
-                future.set_exception(error)
-                future.exception()  # nobody may be waiting any longer
-
-        def job() -> None:
-            packed, error = None, None
-            try:
-                packed = gzip.compress(make(), _LEVEL, mtime=0)
-            except Exception as raised:
-                error = raised
-            with contextlib.suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(done, packed, error)
-
-        self._jobs.put(job)
-        if len(self._threads) < _THREADS:
-            thread = threading.Thread(target=self._work, name="tfprof-pages", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        Raises:
+            BusyError: Too many others are in the making.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                future: Future[bytes] = Future()
+                future.set_result(self._kept[key])
+                return future
+            if key in self._making:
+                return self._making[key]
+            if len(self._making) >= MOST_WAITING:
+                raise BusyError("Too many pages are in the making; ask again in a moment.")
+            future = self._making[key] = Future()
+            self._jobs.put(partial(self._make, key, make, future))
+            if len(self._threads) < _THREADS:
+                thread = threading.Thread(target=self._work, name="tfprof-pages", daemon=True)
+                self._threads.append(thread)
+                thread.start()
         return future
+
+    def _make(self, key: Hashable, make: Callable[[], bytes], future: Future[bytes]) -> None:
+        try:
+            packed = gzip.compress(make(), _LEVEL, mtime=0)
+        except Exception as error:
+            with self._lock:
+                del self._making[key]
+            future.set_exception(error)
+            return
+        with self._lock:
+            del self._making[key]
+            self._keep(key, packed)
+        future.set_result(packed)
 
     def _work(self) -> None:
         while True:
@@ -114,3 +117,9 @@ class Work:
         self._kept[key] = packed
         while sum(map(len, self._kept.values())) > self._kept_bytes:
             self._kept.popitem(last=False)
+
+
+def _look_at(future: asyncio.Future[bytes]) -> None:
+    """Nobody may be waiting any longer for what went wrong."""
+    if not future.cancelled():
+        future.exception()

@@ -77,6 +77,11 @@ def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
     Raises:
         UsageError: There is no such host.
     """
-    evidence = Evidence(run, run.chosen(host))
+    hosts = run.chosen(host)
+    key = ("advice", *(each.name for each in hosts))
+    return run.memo.once(key, lambda: _given(Evidence(run, hosts)))
+
+
+def _given(evidence: Evidence) -> tuple[Advice, ...]:
     given = [one for practice in PRACTICES.values() for one in practice(evidence)]
     return tuple(sorted(given, key=lambda one: -(one.gain_fraction or 0.0)))

@@ -5,5 +5,5 @@ export async function render() {
   style.rel = "stylesheet";
   style.href = new URL("style.css", import.meta.url).href;
   document.head.append(style);
-  await import("./app.js");
+  await import("./tfprof.js");
 }

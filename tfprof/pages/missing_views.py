@@ -1,0 +1,51 @@
+"""Why pages of views have nothing to show, told without making them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from tfprof.pages.opened import Opened
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.views.result import ViewKind
+
+_NO_PYTHON: Final = "the Python tracer was off; python_tracer_level=1 turns it on"
+_NO_STACKS: Final = (
+    "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
+)
+NO_MEMORY: Final = "no step was recorded with the memory of its outputs"
+
+
+def missing_view(kind: ViewKind, opened: Opened) -> str:
+    """Why a view has nothing to show; empty if it has."""
+    if kind != "code" or opened.profiler is None:
+        return ""
+    if opened.run is not None:
+        run = opened.run()
+        return run.memo.once("missing code", lambda: "" if _has_frames(run) else _NO_PYTHON)
+    from tfprof.profiler import session_of
+
+    return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
+
+
+def _has_frames(run: Run) -> bool:
+    from tfprof.captures.events.steps.host_code import is_frame
+
+    return any(map(is_frame, _names(run)))
+
+
+def _names(run: Run) -> Iterator[str]:
+    for host in run.hosts:
+        for plane in host.space.planes:
+            yield from plane.event_metadata.names
+
+
+def missing_memory(opened: Opened) -> str:
+    """Why there is nothing on the page of memory over time; empty if there is something."""
+    from tfprof.profiler import session_of
+
+    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
+    details = session_of(opened.profiler()).profile.steps.details
+    return "" if any(len(detail.outputs.sizes) for detail in details.values()) else NO_MEMORY
