@@ -18,8 +18,13 @@ LIBRARY = "/usr/lib/python3.11/site-packages/keras/src/layers.py"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    file = tmp_path_factory.mktemp("source") / "train.py"
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("source")
+
+
+@pytest.fixture(scope="module")
+def site(folder):
+    file = folder / "train.py"
     file.write_text("def main():\n    model(<script>)\n")
     profiler = tfprof.Profiler(
         graph(
@@ -135,7 +140,10 @@ def test_a_flame_graph_looks_at_what_is_chosen_by_mouse_and_by_keyboard(site, wa
     page.check()
 
 
-def test_lines_of_libraries_are_shown_when_asked_and_sources_stand_by(site, watched, report_file):
+def test_lines_of_libraries_are_shown_when_asked_and_sources_stand_by(
+    site, folder, watched, report_file, monkeypatch
+):
+    monkeypatch.chdir(folder)  # lines of files elsewhere are not read
     page = watched().open(report_file(report(site, ["code"])), "code")
     assert names(page) == ["total", "train.py:2:main"]
     own = page.tab.locator("tr[data-row='1'] td").nth(2)
@@ -203,7 +211,7 @@ def test_the_drawn_graph_opens_scopes_by_keyboard_and_by_mouse(address, watched)
     key(page, "ArrowDown")
     assert "Relu" in page.tab.evaluate("document.activeElement.getAttribute('aria-label')")
     page.tab.get_by_label("Colour boxes by").select_option("bytes")
-    page.tab.get_by_text("The darkest box has 9.00 kB, memory.").wait_for()
+    page.tab.get_by_text("The strongest colour: 9.00 kB, memory.").wait_for()
     page.tab.get_by_label("Search boxes").fill("relu")
     assert page.tab.locator(".found").count() == 1
     page.check()

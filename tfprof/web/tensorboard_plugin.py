@@ -27,7 +27,8 @@ NAME: Final = "tfprof"
 _TYPES: Final = {"js": "text/javascript", "css": "text/css"}
 _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
 
-Environ = dict[str, Any]
+Wsgi = dict[str, Any]
+"""What a server tells of a request."""
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 
@@ -54,12 +55,12 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
             es_module_path="/static/tensorboard.js", tab_name=NAME, disable_reload=True
         )
 
-    def get_plugin_apps(self) -> dict[str, Callable[[Environ, StartResponse], Iterable[bytes]]]:
+    def get_plugin_apps(self) -> dict[str, Callable[[Wsgi, StartResponse], Iterable[bytes]]]:
         """Routes below ``/data/plugin/tfprof``."""
         return {"/static/*": self._static, "/api/*": self._api}
 
-    def _static(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
-        name = _after(environ, "/static/")
+    def _static(self, request: Wsgi, start: StartResponse) -> Iterable[bytes]:
+        name = _after(request, "/static/")
         kind = _TYPES.get(name.rpartition(".")[2])
         try:
             text = served_text(name) if kind and "/" not in name else ""
@@ -67,9 +68,9 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
             text = ""
         return _answer(start, 200 if text else 404, text.encode(), kind or "text/plain")
 
-    def _api(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
-        params = dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True))
-        path = _after(environ, "/api/")
+    def _api(self, request: Wsgi, start: StartResponse) -> Iterable[bytes]:
+        params = dict(parse_qsl(request.get("QUERY_STRING", ""), keep_blank_values=True))
+        path = _after(request, "/api/")
         try:
             data, status = self._shelf().document(path, params), 200
         except TfprofError as error:
@@ -77,8 +78,8 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         return _answer(start, status, data, "application/json")
 
 
-def _after(environ: Environ, part: str) -> str:
-    return str(environ.get("PATH_INFO", "")).partition(part)[2]
+def _after(request: Wsgi, part: str) -> str:
+    return str(request.get("PATH_INFO", "")).partition(part)[2]
 
 
 def _answer(start: StartResponse, status: int, data: bytes, kind: str) -> Iterable[bytes]:

@@ -126,7 +126,7 @@ def _untangle(
 
 
 def _lanes_of_stretch(starts: list[int], ends: list[int], parents: list[int]) -> list[int]:
-    """The lowest lane below the parent's that is free, for each slice in turn."""
+    """The lowest free lane below all slices that are around it, for each slice in turn."""
     lanes: list[int] = []
     busy: list[tuple[int, int]] = []  # end and lane
     taken: set[int] = set()
@@ -134,6 +134,7 @@ def _lanes_of_stretch(starts: list[int], ends: list[int], parents: list[int]) ->
         while busy and busy[0][0] <= start:
             taken.discard(heapq.heappop(busy)[1])
         lane = 0 if parent < 0 else lanes[parent] + (ends[parent] > starts[parent])
+        lane = max(lane, 1 + max((own for until, own in busy if until > end), default=-1))
         while lane in taken:
             lane += 1
         lanes.append(lane)
