@@ -28,6 +28,7 @@ TUTORIALS = [
     for name in (
         *("time", "memory", "parameters", "flops", "code_lines", "advice"),
         *("slow_step", "input", "kernels", "device_memory", "workers", "xla"),
+        "pages",
     )
 ]
 EXECUTED = [
@@ -35,6 +36,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "pages.md",
     *TUTORIALS,
     DOCS / "running_programs.md",
 ]
