@@ -62,7 +62,8 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    session.run("pytest", *_workers(session), "-m", "not one_engine", *session.posargs, env=PURE)
+    chosen = "not one_engine and not browser"
+    session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
 
 
 @nox.session
@@ -82,6 +83,13 @@ def docs(session: nox.Session) -> None:
     session.run("python", "docs/generate_reference.py")
     pages = [f"tests/test_{name}.py" for name in ("docs", "examples", "reference_pages")]
     session.run("pytest", *_workers(session), *pages, *session.posargs)
+
+
+@nox.session
+def pages(session: nox.Session) -> None:
+    """Pictures of every page, in two widths, light and dark, in build/pages."""
+    session.install("-e", ".[test]", "pillow", env=UNBUILT)
+    session.run("python", "docs/screenshots.py", *(session.posargs or ["build/pages"]))
 
 
 @nox.session

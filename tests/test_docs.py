@@ -28,6 +28,7 @@ TUTORIALS = [
     for name in (
         *("time", "memory", "parameters", "flops", "code_lines", "advice"),
         *("slow_step", "input", "kernels", "device_memory", "workers", "xla"),
+        "pages",
     )
 ]
 EXECUTED = [
@@ -37,6 +38,7 @@ EXECUTED = [
     DOCS / "captures.md",
     DOCS / "browser.md",
     *TUTORIALS,
+    DOCS / "pages.md",
     DOCS / "running_programs.md",
 ]
 

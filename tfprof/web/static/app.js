@@ -36,10 +36,19 @@ async function show() {
     const page = await source.page(wanted, params);
     if (turn === shown) drawPage(page, params);
   } catch (error) {
-    if (turn === shown) main.replaceChildren(el("section", { class: "block nothing", role: "alert" }, el("p", {}, error.message)));
+    if (turn === shown) main.replaceChildren(errorView(error, id, params));
   } finally {
     if (turn === shown) main.removeAttribute("aria-busy");
   }
+}
+
+// What is wrong, and a way on: parameters that a run cannot have would come along to all pages.
+function errorView(error, id, params) {
+  const chosen = Object.keys(params).some((name) => name !== "run");
+  return el(
+    "section", { class: "block nothing" }, el("h1", {}, "This page cannot be shown"), el("p", { role: "alert" }, error.message),
+    chosen ? el("p", {}, el("a", { href: address(id, { run: params.run }) }, "Show it without settings")) : null,
+  );
 }
 
 // What all pages of a run have in common stays in the address when another page is chosen.

@@ -106,7 +106,7 @@ export function treeView(block, context) {
     const found = model.found(state.wanted);
     picture.show(shape, nodes, state.measure.unit, (node) => nodes.isHit(node, found));
     const value = nodes.value(nodes.root);
-    status.textContent = value > 0 ? `${numberText(value, state.measure.unit)} ${state.measure.label}${found ? `; ${found.count.toLocaleString("en-US")} rows found` : ""}; the darker, the more by itself` : `No ${state.measure.label} is known here: choose another measure.`;
+    status.textContent = value > 0 ? `${numberText(value, state.measure.unit)} ${state.measure.label}${found ? `; ${found.count.toLocaleString("en-US")} rows found` : ""}; the stronger the colour, the more by itself` : `No ${state.measure.label} is known here: choose another measure.`;
   }
 
   function drawCrumbs() {
