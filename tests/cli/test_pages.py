@@ -12,7 +12,7 @@ from tests.files.checkpoint.recorded.make import FOLDER
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS, find_command
 from tfprof.options.spec import ALL_VIEWS
-from tfprof.pages.tool_pages import TOOL_PAGES
+from tfprof.pages.tool_list import TOOL_PAGES
 
 pytestmark = pytest.mark.one_engine
 

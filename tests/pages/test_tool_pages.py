@@ -10,7 +10,8 @@ from tfprof.pages.opened import opened_run
 from tfprof.pages.packed_columns import unpacked
 from tfprof.pages.site import Site
 from tfprof.pages.step_choice import chosen_steps
-from tfprof.pages.tool_pages import TOOL_PAGES, tool_page
+from tfprof.pages.tool_list import TOOL_PAGES
+from tfprof.pages.tool_pages import tool_page
 from tfprof.pages.tool_pictures import DRAWN_TABLES
 from tfprof.testing.xspace_builders import event, host, line, xspace
 

@@ -101,9 +101,12 @@ def _of_capture_files(paths: Sequence[str], classic: bool | None) -> Iterator[Op
 
 
 def _captured(name: str, source: str | list[str], classic: bool | None) -> Opened:
-    from tfprof.captures.run.run import open_run
+    def read() -> Run:
+        from tfprof.captures.run.run import open_run  # not before the address is told
 
-    run: Once[Run] = Once(lambda: open_run(source))
+        return open_run(source)
+
+    run = Once(read)
     listed = [source] if isinstance(source, str) else source
     return Opened(
         name,

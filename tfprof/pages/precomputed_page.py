@@ -9,7 +9,7 @@ from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import chart_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, words
 from tfprof.pages.opened import Once
-from tfprof.pages.tool_pages import TOOL_PAGES, ToolPage
+from tfprof.pages.tool_list import TOOL_PAGES, ToolPage
 
 
 def precomputed_page(

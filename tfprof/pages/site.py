@@ -16,9 +16,8 @@ from tfprof.pages.compare import compared
 from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.loaded import loaded
 from tfprof.pages.opened import Opened
-from tfprof.pages.precomputed_page import precomputed_page
 from tfprof.pages.start_page import START, start_page
-from tfprof.pages.tool_pages import TOOL_PAGES, Params, tool_page
+from tfprof.pages.tool_list import TOOL_PAGES, Params
 from tfprof.pages.trace.data import trace_data
 from tfprof.pages.trace.embedded import trace_documents
 from tfprof.pages.trace.of_opened import has_trace, trace_of, trace_page_of
@@ -188,7 +187,7 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
     for tool in TOOL_PAGES:
         hosts = opened.precomputed.get(tool.id)
         if hosts:
-            make = partial(precomputed_page, tool, hosts)
+            make = partial(loaded("precomputed_page", "precomputed_page"), tool, hosts)
             yield PageEntry(tool.id, tool.title, "Tools", make)
     yield from (PageEntry(*each) for each in view_entries(opened))
 
@@ -198,7 +197,7 @@ def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
 
     missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
     for tool in TOOL_PAGES:
-        make = partial(tool_page, tool, run)
+        make = partial(loaded("tool_pages", "tool_page"), tool, run)
         yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
         if tool.id == "overview":
             yield trace_entry(opened)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
@@ -17,6 +15,7 @@ from tfprof.pages.blocks_of_results import findings_block, notes_block, table_bl
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.last_answers import LastAnswers
 from tfprof.pages.step_choice import chosen_steps, step_control
+from tfprof.pages.tool_list import Params, ToolPage
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
@@ -24,42 +23,6 @@ if TYPE_CHECKING:
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of TensorFlow stats; people look at one of them."""
-
-Params = Mapping[str, str]
-"""Parameters of a page's address."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolPage:
-    """The page of a tool.
-
-    Attributes:
-        id: Name of the tool on the command line.
-        title: What people read.
-        about: One sentence.
-    """
-
-    id: str
-    title: str
-    about: str
-
-
-TOOL_PAGES = (
-    ToolPage("overview", "Overview", "Where the time of steps goes, and what to change first."),
-    ToolPage("input-pipeline", "Input pipeline", "Whether the program waits for its input."),
-    ToolPage("tf-data", "tf.data", "Which stage of a tf.data pipeline is slow."),
-    ToolPage("op-stats", "TensorFlow stats", "Ops of hosts and devices by time."),
-    ToolPage("kernel-stats", "Kernel stats", "GPU kernels by time."),
-    ToolPage("memory", "Memory profile", "Memory over time, and who holds it at the peak."),
-    ToolPage("pod", "Pod viewer", "Steps of every worker and core."),
-    ToolPage("op-profile", "Op profile", "XLA ops as a tree: time and utilization."),
-    ToolPage("hlo-stats", "HLO stats", "XLA ops as a list."),
-    ToolPage("roofline", "Roofline", "How close ops come to the limits of the device."),
-    ToolPage("memory-viewer", "Memory viewer", "Memory that XLA programs plan to use."),
-    ToolPage("graph-viewer", "Graph viewer", "Instructions of an XLA program around one."),
-    ToolPage("monitor", "Monitor", "How busy the devices are, in a few figures."),
-)
-"""In the order in which people look at them."""
 
 
 def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:

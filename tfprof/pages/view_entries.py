@@ -9,7 +9,7 @@ from tfprof.pages.document import Page
 from tfprof.pages.loaded import loaded
 from tfprof.pages.missing_views import missing_memory, missing_view
 from tfprof.pages.opened import Opened
-from tfprof.pages.tool_pages import Params
+from tfprof.pages.tool_list import Params
 from tfprof.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, TITLES
 
 GROUP = "tfprof"

@@ -7,8 +7,13 @@ export function unpacked(column) {
   if (Array.isArray(column)) return column;
   if (column.texts) {
     const texts = column.texts;
-    return Array.from(unpacked(column.at), (place) => (place < 0 ? null : texts[place]));
+    const at = unpacked(column.at);
+    const values = new Array(at.length);
+    for (let row = 0; row < at.length; row += 1) values[row] = at[row] < 0 ? null : texts[at[row]];
+    return values;
   }
-  const bytes = Uint8Array.from(atob(column.data), (char) => char.charCodeAt(0));
+  const text = atob(column.data);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
   return new ARRAYS[column.type](bytes.buffer);
 }

@@ -11,15 +11,16 @@ const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 const MOST_LETTERS = 56;
+const SEARCH_MS = 40;
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
 export function tableView(block, context = {}, { onRow = null } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
-  const state = { sort: null, ascending: false, wanted: startOf(block, context), order: [] };
+  const state = { sort: null, ascending: false, wanted: startOf(block, context), order: [], sorted: null, lowered: null };
   const count = el("span", { class: "quiet", role: "status" });
   const search = el("input", {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
-    oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }),
+    oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }, SEARCH_MS),
   });
   const body = el("tbody");
   const headers = columns.map((column, place) => header(column, place));
@@ -41,6 +42,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const isSame = state.sort === place;
     state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
     state.sort = place;
+    state.sorted = null;
     headers.forEach((each, other) => {
       each.setAttribute("aria-sort", other !== place ? "none" : state.ascending ? "ascending" : "descending");
     });
@@ -48,13 +50,9 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   }
 
   function arrange() {
-    state.order = [];
-    for (let row = 0; row < block.n_rows; row += 1) if (isWanted(row)) state.order.push(row);
-    if (state.sort !== null) {
-      const values = columns[state.sort].values;
-      const sign = state.ascending ? 1 : -1;
-      state.order.sort((a, b) => compared(values[a], values[b], sign) || a - b);
-    }
+    state.sorted ??= sortedRows();
+    const texts = state.wanted ? lowered() : [];
+    state.order = state.wanted ? state.sorted.filter((row) => texts.some((column) => column[row].includes(state.wanted))) : state.sorted;
     const all = block.n_rows.toLocaleString("en-US");
     const some = state.order.length.toLocaleString("en-US");
     count.textContent = state.wanted ? `${some} of ${all} rows` : `${all} row${block.n_rows === 1 ? "" : "s"}`;
@@ -63,9 +61,20 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     draw();
   }
 
-  function isWanted(row) {
-    if (!state.wanted) return true;
-    return columns.some((column) => typeof column.values[row] === "string" && column.values[row].toLowerCase().includes(state.wanted));
+  function sortedRows() {
+    const rows = Array.from({ length: block.n_rows }, (_, row) => row);
+    if (state.sort === null) return rows;
+    const { values } = columns[state.sort];
+    const sign = state.ascending ? 1 : -1;
+    return rows.sort((a, b) => compared(values[a], values[b], sign) || a - b);
+  }
+
+  // Texts to search in, column by column; made when somebody searches.
+  function lowered() {
+    state.lowered ??= columns.filter(({ values }) => Array.isArray(values) && values.some((value) => typeof value === "string")).map(
+      ({ values }) => values.map((value) => (typeof value === "string" ? value.toLowerCase() : "")),
+    );
+    return state.lowered;
   }
 
   function draw() {

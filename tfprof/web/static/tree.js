@@ -38,7 +38,7 @@ export function treeView(block, context) {
     entered: (node) => focusOn(forest().row(node), false), left: () => focusOn(model.above(state.root), false),
   });
   picture.arrange = later(drawPicture, 30);
-  const search = el("input", { type: "search", placeholder: "Search names", "aria-label": `Search ${block.title || block.id}`, oninput: later(() => { state.wanted = search.value.toLowerCase(); draw(); }) });
+  const search = el("input", { type: "search", placeholder: "Search names", "aria-label": `Search ${block.title || block.id}`, oninput: later(() => { state.wanted = search.value.toLowerCase(); draw(); }, 40) });
 
   function keep(name, value) {
     context.look({ [`_${name}`]: value });

@@ -107,6 +107,7 @@ export class TreeModel {
   // Marks rows whose name has a text, and all rows above them; null if none is wanted.
   found(wanted) {
     if (!wanted) return null;
+    this.loweredOwn ??= Array.from(this.names, (name) => name.toLowerCase());
     this.lowered ??= this.#loweredNames();
     const kept = new Uint8Array(this.n);
     let count = 0;
@@ -120,7 +121,7 @@ export class TreeModel {
   }
 
   #isHit(row, wanted) {
-    if (this.names[row].toLowerCase().includes(wanted)) return true;
+    if (this.loweredOwn[row].includes(wanted)) return true;
     return this.lowered[row].includes(wanted) && !this.lowered[this.parents[row]].includes(wanted);
   }
 
@@ -129,7 +130,7 @@ export class TreeModel {
     const { full_names: others, joint } = this.block;
     for (let row = 0; row < this.n; row += 1) {
       const parent = this.parents[row];
-      names[row] = others[row]?.toLowerCase() ?? (joint && parent > 0 ? names[parent] + joint : "") + this.names[row].toLowerCase();
+      names[row] = others[row]?.toLowerCase() ?? (joint && parent > 0 ? names[parent] + joint : "") + this.loweredOwn[row];
     }
     return names;
   }

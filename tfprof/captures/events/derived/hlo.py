@@ -10,6 +10,7 @@ from tfprof.captures.events.derived.lines import HloLookup, Names, table_of
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 
 class Provenance(NamedTuple):
@@ -61,8 +62,8 @@ def provenance_of(
     has_program[program.events[program.is_integer()]] = 1
     columns = [stat.text_ids(n_events)[events].astype(np.int64) for stat in stats]
     columns += [has_program[events], program.dense(n_events)[events]]
-    distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    facts = Provenance(what.reshape(-1), [], [], [], [], [])
+    distinct, _, what, _ = distinct_rows(columns)
+    facts = Provenance(what, [], [], [], [], [])
     for op, module, tf_op, known, number in distinct.tolist():
         texts = [
             stat.texts[text] if text >= 0 else ""

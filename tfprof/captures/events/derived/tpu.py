@@ -24,6 +24,7 @@ from tfprof.captures.events.steps.grouping import NO_GROUP, Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 _OFFLOAD_BASE = DERIVED_BASE + 8
 _MOST_ROWS = 41
@@ -61,7 +62,7 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
     events = np.flatnonzero(~timeline.is_asynchronous[chosen]) + chosen.start
     stats = [timeline.stat(name) for name in ("tf_op", "source")]
     columns = [stat.text_ids(len(timeline))[events].astype(np.int64) for stat in stats]
-    distinct, what = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    distinct, _, what, _ = distinct_rows(columns)
     texts = [
         [stat.texts[text] if text >= 0 else "" for text in distinct[:, column].tolist()]
         for column, stat in enumerate(stats)
@@ -73,7 +74,7 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
         LineKey(number, DERIVED_BASE + 7, SOURCE, 0, place),
     )
     framework = FrameworkLines(texts[0], texts[1])
-    scopes, ops, source = framework.lines(items, what.reshape(-1), keys, bridges_gaps=False)
+    scopes, ops, source = framework.lines(items, what, keys, bridges_gaps=False)
     return [ops, scopes, source]
 
 

@@ -33,6 +33,7 @@ from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_na
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_title
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 _EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
 """Functions are called ``__inference_…`` there."""
@@ -111,18 +112,14 @@ def launching_runs(forest: Forest) -> Int64Array:
     runs = np.where(is_run & timeline.on_threads, np.arange(len(timeline)), _NO_OP)
     around = forest.nesting.nearest(runs)[launches].astype(np.int64)
     launched, text, around = (column[around >= 0] for column in (launched, text, around))
-    pairs, place = np.unique(
-        np.stack([timeline.kinds[around].astype(np.int64), text], axis=1),
-        axis=0,
-        return_inverse=True,
-    )
+    pairs = distinct_rows([timeline.kinds[around], text])
     fits = []
-    for kind, number in pairs.tolist():
+    for kind, number in pairs.values.tolist():
         type_ = eager_types[kind]
         op = tf_op.texts[number]
         same_type = type_ is not None and type_[1] == parse_op_name(op).type
         fits.append(timeline.names[kind] == op or same_type)
-    kept = np.array(fits or [False], np.bool_)[place.reshape(-1)]
+    kept = np.array(fits or [False], np.bool_)[pairs.place]
     run_of[launched[kept]] = around[kept]
     return run_of
 
@@ -140,7 +137,7 @@ def count_runs(of: Int64Array, launched_by: Int64Array, size: int) -> tuple[Int6
         shape (size,).
     """
     is_known = launched_by >= 0
-    pairs = np.unique(np.stack([of[is_known], launched_by[is_known]], axis=1), axis=0)
+    pairs = distinct_rows([of[is_known], launched_by[is_known]]).values
     unknown: Int64Array = np.bincount(of[~is_known], minlength=size)
     return np.bincount(pairs[:, 0], minlength=size), unknown
 

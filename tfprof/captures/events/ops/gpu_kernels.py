@@ -13,6 +13,7 @@ from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 _NS = 1000
 """Picoseconds of a nanosecond."""
@@ -102,13 +103,10 @@ def gpu_kernels(
     equations = equation_stat.text_ids(len(timeline))[events]
     has_op = op_stat.text_ids(len(timeline))[events] >= 0
     vendors, vendor_of = _vendors(timeline, events)
-    columns = np.stack([
-        timeline.kinds[events].astype(np.int64), chosen.values, ops.astype(np.int64),
-        equations.astype(np.int64), has_op.astype(np.int64), vendor_of,
-    ], axis=1)  # fmt: skip
-    distinct, place = np.unique(columns, axis=0, return_inverse=True)
+    columns = [timeline.kinds[events], chosen.values, ops, equations, has_op, vendor_of]
+    distinct, _, place, _ = distinct_rows(columns)
     duration_ns = timeline.durations_ps[events] // _NS
-    sums = _Sums(place.reshape(-1), duration_ns, len(distinct))
+    sums = _Sums(place, duration_ns, len(distinct))
     by_kernel: dict[Kernel, KernelTimes] = {}
     for row, (kind, text, op, equation, known, vendor) in enumerate(distinct.tolist()):
         kernel, occupancy = _kernel(

@@ -23,6 +23,7 @@ from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.distinct import distinct_rows
 
 Describe = Callable[[HloKey], DeviceOp | None]
 """The instruction of an event → what one run of it costs; None if the program is not in the
@@ -115,10 +116,9 @@ def _runs_of_instructions(
     if classic:
         runs = np.bincount(place, minlength=size)
     else:
-        pairs = np.stack([place, timeline.kinds[events[rows]].astype(np.int64)], axis=1)
-        kernels, counts = np.unique(pairs, axis=0, return_counts=True)
+        kernels = distinct_rows([place, timeline.kinds[events[rows]]])
         runs = np.zeros(size, np.int64)
-        np.maximum.at(runs, kernels[:, 0], counts)
+        np.maximum.at(runs, kernels.values[:, 0], kernels.counts)
     times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
     return [
@@ -144,9 +144,7 @@ def _framework_ops(
     rows = np.flatnonzero(is_free)
     if not len(rows):
         return []
-    columns = np.stack([ops[rows], timeline.kinds[events[rows]].astype(np.int64)], axis=1)
-    distinct, first, place = np.unique(columns, axis=0, return_index=True, return_inverse=True)
-    place = place.reshape(-1)
+    distinct, first, place, _ = distinct_rows([ops[rows], timeline.kinds[events[rows]]])
     size = len(distinct)
     by = np.full(len(rows), -1) if launched_by is None else launched_by[rows]
     known, unknown = count_runs(place, by, size)
@@ -213,11 +211,8 @@ def _other_kernels(
     has_key = np.array([key is not None for key in keys] or [False], np.bool_)[place]
     kept = has_key | is_kernel[rows]
     rows, place = rows[kept], place[kept]
-    columns = np.stack([place, timeline.kinds[events[rows]].astype(np.int64)], axis=1)
-    distinct, of_row = np.unique(columns, axis=0, return_inverse=True)
-    of_row = of_row.reshape(-1)
-    size = len(distinct)
-    counts = np.bincount(of_row, minlength=size).tolist()
+    distinct, _, of_row, n_of = distinct_rows([place, timeline.kinds[events[rows]]])
+    size, counts = len(distinct), n_of.tolist()
     times = sums_by(of_row, durations[rows], size).tolist()
     ran_eagerly = np.bincount(of_row, eager[events[rows]], minlength=size) > 0
     by_key: dict[OpKey, DeviceOp] = {}

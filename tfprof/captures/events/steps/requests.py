@@ -25,6 +25,7 @@ from tfprof.captures.events.steps.step_times import extents, spent_by_kind
 from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables
+from tfprof.columns.distinct import distinct_rows
 
 _TYPES = (
     frozenset(("BatchingSessionRun",)),
@@ -173,8 +174,7 @@ def _leading(forest: Forest, groups: Groups) -> Int64Array:
     pairs = np.stack([group[sources], group[targets]], axis=1).astype(np.int64)
     kept = (pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
     kept &= on_threads[sources] & on_threads[targets]
-    leading: Int64Array = np.unique(pairs[kept], axis=0)
-    return leading
+    return distinct_rows([pairs[kept, 0], pairs[kept, 1]]).values
 
 
 def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> Int64Array:

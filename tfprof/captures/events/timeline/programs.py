@@ -23,6 +23,7 @@ from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 MODULES = "XLA Modules"
 """The line of a device that says which program ran when."""
@@ -81,12 +82,9 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
     lost = np.flatnonzero((instruction >= 0) & ~has_id & (module < 0))
     if len(lost):
         around[lost] = _modules_around(timeline, events[lost])
-    columns = np.stack(
-        [instruction, module, has_id.astype(np.int64), programs.at(events), around], axis=1
-    )
-    distinct, place = np.unique(columns, axis=0, return_inverse=True)
+    found = distinct_rows([instruction, module, has_id, programs.at(events), around])
     keys: list[HloKey | None] = []
-    for text, of_module, known, program, run in distinct.tolist():
+    for text, of_module, known, program, run in found.values.tolist():
         if text < 0:
             keys.append(None)
             continue
@@ -96,7 +94,7 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
         name, in_title = split_title(title)
         number = unsigned(program) if known else in_title
         keys.append(HloKey(number, name, hlo.texts[text].rpartition("::")[2]))
-    return keys, place.reshape(-1)
+    return keys, found.place
 
 
 def _texts_at(ids: IntArray, events: Int64Array) -> Int64Array:

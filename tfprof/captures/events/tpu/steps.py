@@ -32,6 +32,7 @@ from tfprof.captures.events.tpu.categories import (
 )
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.distinct import distinct_rows
 
 OP_LINES = ("XLA Ops", "Sparse Core Ops")
 
@@ -309,9 +310,9 @@ def _by_all_reduce(
     whole = unique.only(unique.is_integer())
     has_id = whole.has(events)
     keys = np.where(has_id, whole.at(events), timeline.kinds[events])
-    distinct, which = np.unique(np.stack([has_id, keys], axis=1), axis=0, return_inverse=True)
+    distinct, _, which, _ = distinct_rows([has_id, keys])
     sums = np.zeros((len(distinct), n_steps), np.int64)
-    np.add.at(sums, (which.reshape(-1), row), own)
+    np.add.at(sums, (which, row), own)
     names = [f"#{key}" if is_id else timeline.names[key] for is_id, key in distinct.tolist()]
     return dict(zip(names, sums, strict=True))
 
