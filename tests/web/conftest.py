@@ -86,7 +86,7 @@ class Watched:
         """Wait until a page is drawn, or a message in its place."""
         name = f'[data-page="{page}"]' if page else "[data-page]"
         self.tab.wait_for_selector(
-            f"main{name}:not([aria-busy]), main [role=alert]", timeout=20_000
+            f"main{name}:not([aria-busy]), main:not([aria-busy]) [role=alert]", timeout=20_000
         )
 
     def check(self):

@@ -26,13 +26,13 @@ async function show() {
   shown += 1;
   const turn = shown;
   const { id, params } = location_();
+  main.setAttribute("aria-busy", "true");
   try {
     const site = await source.site(params.run ?? "");
     const wanted = id || site.pages.find((page) => !page.missing)?.id || site.pages[0]?.id;
     document.body.classList.toggle("single", site.pages.length === 1 && site.runs.length === 1);
     drawNav(site, wanted, params);
     if (site.trouble) throw new PageError(site.trouble);
-    main.setAttribute("aria-busy", "true");
     const page = await source.page(wanted, params);
     if (turn === shown) drawPage(page, params);
   } catch (error) {
