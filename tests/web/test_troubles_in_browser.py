@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.web.conftest import running  # noqa: E402
-from tfprof.web.server import application  # noqa: E402
+from tests.web.conftest import running
+from tfprof.web.server import application
 
 pytestmark = [pytest.mark.browser, pytest.mark.one_engine]
 
