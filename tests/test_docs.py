@@ -36,7 +36,6 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
-    DOCS / "browser.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",

@@ -151,6 +151,9 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
         ending = next((end for end in _UNITS if name.endswith(end)), "")
         label = name.removesuffix(ending)
         label = label if ":" in label else label.replace("_", " ")  # names of ops stay as they are
+        unit = _UNITS.get(ending, "fraction" if "share" in name.split("_") else "")
+        if ending == "_count" and value != 1 and not label.endswith("s"):
+            label += "s"
         shown = escaped(value) if isinstance(value, str) else value
-        items.append({"name": label, "value": shown, "unit": _UNITS.get(ending, "")})
+        items.append({"name": escaped(label), "value": shown, "unit": unit})
     return items

@@ -57,7 +57,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
-            ("Steps", some([str(each.step) for each in info.steps], 8) or "none was recorded"),
+            ("Steps", _steps([each.step for each in info.steps])),
             ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -70,6 +70,13 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield from _profile_findings(profiler)
     for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
         yield from _heaviest_rows(profiler, kind, what)
+
+
+def _steps(numbers: list[int]) -> str:
+    if not numbers:
+        return "none was recorded"
+    listed = some([str(number) for number in numbers], 8)
+    return f"step {listed}" if len(numbers) == 1 else f"{len(numbers):,}: {listed}"
 
 
 def _short(device: str) -> str:
