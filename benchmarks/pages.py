@@ -11,6 +11,7 @@ into the bound; times are the least of several. On a busy machine they are too l
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import shutil
@@ -31,6 +32,8 @@ from playwright.sync_api import Browser, sync_playwright
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 READY = "main[data-page]"
 ROWS = 100_000
+READING_S = 4.0
+"""How long people look at the first page, at least."""
 
 TOOLS_CODE = """
 import sys
@@ -122,7 +125,7 @@ class Server:
 
     def pages(self) -> list[str]:
         """Names of the pages that have data."""
-        site = json.loads(__import__("gzip").decompress(self.get("/api/site?")))
+        site = json.loads(gzip.decompress(self.get("/api/site?")))
         return [page["id"] for page in site["pages"] if not page["missing"]]
 
     def peak_mb(self) -> float:
@@ -154,6 +157,7 @@ def server_times(large: Path) -> None:
     names = server.pages()
     server.get(f"/api/page/{names[0]}?")
     print(f"large: first page {time.perf_counter() - server.began:.2f} s from the start")
+    time.sleep(READING_S)
     times: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(3):
         for name in names:
@@ -161,7 +165,7 @@ def server_times(large: Path) -> None:
             server.get(f"/api/page/{name}?" + (f"_again={turn}" if turn else ""))
             times[name].append(time.perf_counter() - began)
     for name, taken in times.items():
-        show(f"large: {name} (first time {taken[0]:.2f} s)", min(taken[1:]), 0.3, "s")
+        show(f"large: {name} (again {min(taken[1:]):.2f} s)", taken[0], 0.3, "s")
     held = server.peak_mb()
     server.end()
     tools = tools_mb(large)

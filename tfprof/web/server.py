@@ -18,6 +18,7 @@ from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.document import to_json
 from tfprof.pages.opened import Opened
 from tfprof.pages.site import NoSuchPageError, Site
+from tfprof.pages.view_entries import GROUP
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.listening import require_web
 from tfprof.web.scripts import packed_text
@@ -194,14 +195,19 @@ def _state_of(run: Opened) -> tuple[str, object]:
 
 
 def read_ahead(shelf: Shelf, work: Work) -> None:
-    """Make what a browser asks for first: the list of pages, and the first one with data."""
+    """Make what a browser asks for first: the list of pages, and the first one with data.
+
+    While people read it, the first page of the views: what all views of a capture are made of takes
+    seconds for a large one.
+    """
     with contextlib.suppress(Exception):  # whoever asks for it is told
         pages = shelf.site_of({})["pages"]
         assert isinstance(pages, list)
-        first = next(page["id"] for page in pages if not page["missing"])
-        for path in ("site", f"page/{first}"):
+        there = [page for page in pages if not page["missing"]]
+        views = [page["id"] for page in there if page["group"] == GROUP]
+        for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
             make = partial(shelf.document, path, {})
-            work.begin(_key(shelf, f"/api/{path}", {}), make)
+            work.begin(_key(shelf, f"/api/{path}", {}), make).result()
 
 
 def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:

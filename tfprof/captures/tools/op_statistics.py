@@ -181,6 +181,7 @@ class _TableMaker:
         self._sides = (on_device, on_host)
         self._totals = (device_total_ps, sum(op.self_ps for op in on_host))
         self._classic = classic
+        self._cells: dict[int, tuple[tuple[Cell, ...], tuple[Cell, ...]]] = {}
         self._hardware = environment(run).hardware
         self._peaks = run_peaks(run)
         trains = any(is_backward(op.name, op.type) for side in self._sides for op in side)
@@ -222,8 +223,15 @@ class _TableMaker:
         return Table(name, tuple(columns), rows, self._guesses, title=title)
 
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
-        on_cores, kernel_time = self._on_cores.get(op.name, (0, 0)) if op.on_device else (0, 0)
+        if id(op) not in self._cells:  # both tables have it
+            self._cells[id(op)] = self._cells_of(op)
+        before, after = self._cells[id(op)]
         shares = (share, so_far, 0.0, 0.0) if op.on_device else (0.0, 0.0, share, so_far)
+        return (rank, *before, *shares, *after)
+
+    def _cells_of(self, op: Op) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+        """The cells before and after the shares."""
+        on_cores, kernel_time = self._on_cores.get(op.name, (0, 0)) if op.on_device else (0, 0)
         rates: tuple[Cell, ...] = (
             gflops_per_s(op.flops, op.time_ps), gflops_per_s(op.model_flops, op.time_ps),
             gib_per_s(op.traffic.all_bytes, op.time_ps),
@@ -231,14 +239,18 @@ class _TableMaker:
         )  # fmt: skip
         if not (self._classic or has_known_cost(op)):
             rates = (None,) * len(rates)
-        return (
-            rank, "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
+        before = (
+            "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
             op.time_ps / 1e6, part(op.time_ps / 1e6, op.occurrences),
-            op.self_ps / 1e6, part(op.self_ps / 1e6, op.occurrences), *shares, *rates,
+            op.self_ps / 1e6, part(op.self_ps / 1e6, op.occurrences),
+        )  # fmt: skip
+        after = (
+            *rates,
             part(on_cores, kernel_time),
             bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
             "Eager" if op.is_eager else "Function",
-        )  # fmt: skip
+        )
+        return before, after
 
 
 _PROGRAM = Column("program", "Program", "string")

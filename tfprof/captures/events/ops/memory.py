@@ -13,6 +13,7 @@ from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 
@@ -204,10 +205,13 @@ class _Columns:
         allocator_of = np.full(len(self._events), -1, np.int64)
         for name in ("device_ordinal", "index_on_host", "allocator_name"):
             rows, stat = self._held(name)
-            pairs = zip(stat.values.tolist(), stat.is_text().tolist(), strict=True)
-            texts = [stat.texts[value] if is_text else str(value) for value, is_text in pairs]
-            allocator_of[rows] = [numbers.setdefault(text, len(numbers)) for text in texts]
-        used = set(allocator_of.tolist())
+            found = distinct_rows([stat.values, stat.is_text()])
+            texts = [
+                stat.texts[at] if is_text else str(at) for at, is_text in found.values.tolist()
+            ]
+            of_text = [numbers.setdefault(text, len(numbers)) for text in texts]
+            allocator_of[rows] = np.array(of_text, np.int64)[found.place]
+        used = set(np.unique(allocator_of).tolist())
         return allocator_of, {name: number for name, number in numbers.items() if number in used}
 
 
