@@ -18,9 +18,6 @@ from tfprof.pages.loaded import loaded
 from tfprof.pages.opened import Opened
 from tfprof.pages.start_page import START, start_page
 from tfprof.pages.tool_list import TOOL_PAGES, Params
-from tfprof.pages.trace.data import trace_data
-from tfprof.pages.trace.embedded import trace_documents
-from tfprof.pages.trace.of_opened import has_trace, trace_of, trace_page_of
 from tfprof.pages.view_entries import view_entries
 from tfprof.text.tables import escaped
 
@@ -114,6 +111,9 @@ class Site:
             UsageError: There is no such path, or a parameter has no such value.
             InputError: The run cannot be read.
         """
+        from tfprof.pages.trace.data import trace_data
+        from tfprof.pages.trace.of_opened import has_trace, trace_of
+
         opened = self.run(params.get("run", ""))
         kind, _, rest = path.partition("/")
         if kind != "trace" or not has_trace(opened):
@@ -223,8 +223,14 @@ def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
 
 def trace_entry(opened: Opened) -> PageEntry:
     """The page of the trace viewer."""
+
+    def documents() -> Iterator[Document]:
+        from tfprof.pages.trace.embedded import trace_documents
+        from tfprof.pages.trace.of_opened import trace_of
+
+        yield from trace_documents(trace_of(opened))
+
+    page = loaded("trace.of_opened", "trace_page_of")
     return PageEntry(
-        "trace", "Trace viewer", "Tools",
-        lambda params: trace_page_of(opened),
-        documents=lambda: trace_documents(trace_of(opened)),
-    )  # fmt: skip
+        "trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents
+    )
