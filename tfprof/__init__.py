@@ -149,7 +149,12 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("doctor", "keras", "tools"):  # tfprof.tools.overview needs no import of its own
+    if name in (
+        "capture",
+        "doctor",
+        "keras",
+        "tools",
+    ):  # tfprof.tools.overview needs no import of its own
         return importlib.import_module(f"tfprof.{name}")
     home = _HOME.get(name)
     if home is None:
