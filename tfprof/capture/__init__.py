@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tfprof.capture.session import Capture, start, stop
     from tfprof.capture.steps import step
 
+    _typed: _CaptureModule
+
 _HOME = {
     "Capture": "tfprof.capture.session",
     "CaptureOptions": "tfprof.capture.options",

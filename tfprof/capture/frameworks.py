@@ -65,6 +65,7 @@ class TensorFlow:
         """See ``Framework``."""
         profiler = self._tensorflow.profiler.experimental
         levels = {name: _Level(level) for name, level in options.levels.items()}
+        levels["delay_ms"] = _Level(0)  # None is complained of on stderr
         was_free = self._is_free()
         try:
             profiler.start(str(folder), profiler.ProfilerOptions(**levels))
