@@ -35,6 +35,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "capture.md",
     DOCS / "browser.md",
     *TUTORIALS,
     DOCS / "running_programs.md",

@@ -52,7 +52,7 @@ def test_options_and_those_that_jax_does_not_have() -> None:
 
 def test_one_recording_at_a_time(tmp_path: Path) -> None:
     jax.profiler.start_trace(str(tmp_path))
-    with pytest.raises(UsageError, match="is being recorded already, by jax.profiler"):
+    with pytest.raises(UsageError, match=r"is being recorded already, by jax\.profiler"):
         tfprof.capture.start(options=OPTIONS)
     jax.profiler.stop_trace()  # it went on
 

@@ -64,7 +64,8 @@ def test_batches_are_marked_for_captures_that_start_elsewhere() -> None:
     assert captured.profiler.steps == list(range(1, 17))
 
 
-def test_the_end_of_data_of_unknown_size_is_no_step() -> None:
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_the_attempt_that_finds_the_end_of_data_ends_there() -> None:
     def batches() -> Any:
         for _ in range(3):
             yield np.ones([4, 4], "float32"), np.ones([4, 2], "float32")
@@ -73,11 +74,11 @@ def test_the_end_of_data_of_unknown_size_is_no_step() -> None:
     data = tf.data.Dataset.from_generator(batches, output_signature=shapes)
     one = callback(batches=(2, 20))
     model, run = fit(one, data=data)
+    model.make_train_function()
+    own = model.train_function
     run()
-    assert one.capture.profiler.steps == [2, 3, 4]  # 4 is the attempt that found the end
-    assert not hasattr(model.train_function, "__self__") or not one.capture.is_active
-    times = tfprof.tools.overview(one.capture.run)
-    assert times.tables["steps"].to_rows()
+    assert one.capture.profiler.steps == [2, 3, 4]
+    assert model.train_function is own  # which was watched for its end
 
 
 def test_a_training_that_fails_saves_its_capture(tmp_path: Path) -> None:
