@@ -4,7 +4,7 @@
         for number, batch in enumerate(batches):
             with tfprof.capture.step(number):
                 train(batch)
-    print(tfprof.tools.overview(captured.run).to_text())
+    ops = tfprof.tools.op_stats(captured.run).to_rows()
 
 ``tfprof.capture`` is a module that can be called: ``tfprof.capture(logdir, options)`` is a
 ``Capture``, which is a context manager and a decorator. TensorFlow or JAX are imported when a
