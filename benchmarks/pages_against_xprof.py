@@ -39,7 +39,9 @@ def main() -> None:
             shutil.copy(file, run / file.name)
         best: dict[str, list[tuple[float, float, int]]] = {"tfprof": [], "xprof": []}
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
+            browser = driver.chromium.launch(
+                executable_path=shutil.which("chromium"), args=QUIET
+            )
             for _ in range(ROUNDS):
                 for name, taken in best.items():
                     for cache in run.glob("*"):  # what xprof keeps of its last answer
@@ -80,7 +82,9 @@ def measured(name: str, xprof: str, folder: str, browser: Browser) -> tuple[floa
             context = browser.new_context()
             page = context.new_page()
             sizes: list[int] = []
-            page.on("requestfinished", lambda each: sizes.append(each.sizes()["responseBodySize"]))
+            page.on(
+                "requestfinished", lambda each: sizes.append(each.sizes()["responseBodySize"])
+            )
             asked = time.perf_counter()
             page.goto(address)
             page.locator(ready).first.wait_for(state="visible", timeout=60_000)

@@ -241,6 +241,17 @@ def test_the_folder_is_deleted_meanwhile(tmp_path: Path) -> None:
     assert captured.notes == ()
 
 
+def test_a_program_that_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with tfprof.capture("logs") as captured:
+        work()
+        monkeypatch.chdir("elsewhere")
+    assert captured.profiler.steps == [0, 1]
+    (file,) = files(tmp_path)
+    assert file.startswith("logs/")
+
+
 def test_ctrl_c_while_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt

@@ -16,8 +16,11 @@ _STAGING = ".tfprof-capture-"
 _ENDING = ".xplane.pb"
 
 
-def writable(logdir: Path) -> None:
+def writable(logdir: Path) -> Path:
     """Make a log folder, and make sure that it can be written.
+
+    Returns:
+        Its whole path, also for a program that goes elsewhere.
 
     Raises:
         UsageError: It is an address.
@@ -34,6 +37,7 @@ def writable(logdir: Path) -> None:
         raise InputError(
             f"{logdir}: no capture can be written there: {error.strerror or error}"
         ) from error
+    return logdir.absolute()
 
 
 def staging_folder(logdir: Path | None) -> Path:

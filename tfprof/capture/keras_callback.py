@@ -76,9 +76,12 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
             self._end_step()
         if self._first <= number <= self._last and self._capture is None:
             self._start(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
-        self._step = mark = step(number)
+        mark = step(number)
         mark.__enter__()
-        if self._is_guarded and mark.is_recorded:
+        if not mark.is_recorded:
+            return
+        self._step = mark
+        if self._is_guarded:
             self._guard = TrainFunctionGuard(
                 self.model, at_end_of_data=self._end_step, at_failure=self._end
             )
@@ -86,7 +89,8 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """End the step, and the capture after its last one."""
         self._n_finished += 1
-        self._end_step()
+        if self._step is not None:
+            self._end_step()
         if self._n_finished == self._last:
             self._end()
 

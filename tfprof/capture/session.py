@@ -152,7 +152,7 @@ class Capture:
         if self._state != "new":
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
-            writable(self._logdir)
+            self._logdir = writable(self._logdir)
         framework = framework_of(self._options)
         _slot.take(self)
         try:
