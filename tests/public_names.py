@@ -7,6 +7,7 @@ import re
 
 MODULES = (
     "tfprof",
+    "tfprof.capture",
     "tfprof.compat.pprof_profiler",
     "tfprof.compat.v1",
     "tfprof.doctor",
@@ -25,6 +26,8 @@ def public_lines():
             continue  # its callback is a class of Keras
         module = importlib.import_module(name)
         for member in sorted(getattr(module, "__all__", None) or _own(module)):
+            if member == "KerasCallback" and importlib.util.find_spec("keras") is None:
+                continue
             yield from _lines(f"{name}.{member}", getattr(module, member))
 
 

@@ -36,6 +36,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "capture.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",

@@ -86,6 +86,7 @@ def test_public_names():
         "ViewTree",
         "__version__",
         "advise",
+        "capture",
         "demo_files",
         "flops",
         "load",

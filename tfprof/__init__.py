@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof._version import __version__
 
 if TYPE_CHECKING:
+    from tfprof.capture import _typed as capture
     from tfprof.captures.run.run import open_run
     from tfprof.columns.findings import Finding
     from tfprof.columns.remarks import Notice
@@ -123,6 +124,7 @@ __all__ = [
     "ViewTree",
     "__version__",
     "advise",
+    "capture",
     "demo_files",
     "flops",
     "load",
@@ -149,7 +151,12 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("doctor", "keras", "tools"):  # tfprof.tools.overview needs no import of its own
+    if name in (
+        "capture",
+        "doctor",
+        "keras",
+        "tools",
+    ):  # tfprof.tools.overview needs no import of its own
         return importlib.import_module(f"tfprof.{name}")
     home = _HOME.get(name)
     if home is None:

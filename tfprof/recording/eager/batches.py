@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import warnings
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tfprof.errors import InputError, TfprofWarning, UsageError
+from tfprof.errors import InputError, TfprofWarning
 from tfprof.options.parse import is_classic
 from tfprof.profiler import Profiler
-from tfprof.recording.eager.recorder import EagerRecorder, end_of_data_errors
+from tfprof.recording.eager.recorder import EagerRecorder
 from tfprof.recording.eager.trace import profile_recording
+from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
 
 
 class BatchRecorder:
@@ -40,12 +39,12 @@ class BatchRecorder:
         folder: str | os.PathLike[str] | None,
         classic: bool | None,
     ) -> None:
-        self._first, self._last = _batch_range(batches)
+        self._first, self._last = batch_range("steps", batches)
         self._folder = None if folder is None else Path(folder)
         self._classic = is_classic(classic)
         self._n_finished = 0
         self._recorder: EagerRecorder | None = None
-        self._guard: _TrainFunctionGuard | None = None
+        self._guard: TrainFunctionGuard | None = None
         self._at_end_of_fit: Any = None
         self._is_over = False
         self.profiler: Profiler | None = None
@@ -68,7 +67,7 @@ class BatchRecorder:
                 if fit is not None:
                     self._at_end_of_fit = weakref.finalize(fit, self.end, model)
                     self._at_end_of_fit.atexit = False
-            self._guard = _TrainFunctionGuard(
+            self._guard = TrainFunctionGuard(
                 model, at_end_of_data=self._end_step, at_failure=lambda: self.end(model)
             )
             self._recorder.begin_step(number)
@@ -143,48 +142,3 @@ class BatchRecorder:
             TfprofWarning,
             stacklevel=4,
         )
-
-
-class _TrainFunctionGuard:
-    """Calls back when a batch ends without Keras calling ``on_train_batch_end``."""
-
-    def __init__(
-        self, model: Any, *, at_end_of_data: Callable[[], None], at_failure: Callable[[], None]
-    ) -> None:
-        self._model = model
-        self._original: Any = getattr(model, "train_function", None)
-        self._at_end_of_data = at_end_of_data
-        self._at_failure = at_failure
-        self._guarded: Any = None
-        if self._original is not None:
-            self._guarded = self._call
-            model.train_function = self._guarded
-
-    def _call(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._original(*args, **kwargs)
-        except end_of_data_errors():  # there was no batch any more
-            self._at_end_of_data()
-            raise
-        except BaseException:
-            self._at_failure()
-            raise
-
-    def release(self) -> None:
-        """Give the model its own function back, unless another one was set meanwhile."""
-        if self._guarded is not None and self._model.train_function is self._guarded:
-            self._model.train_function = self._original
-
-
-def _batch_range(batches: int | tuple[int, int]) -> tuple[int, int]:
-    pair = batches if isinstance(batches, (tuple, list)) else (batches, batches)
-    try:
-        first, last = (operator.index(number) for number in pair)
-    except (TypeError, ValueError):
-        first, last = 0, 0
-    if not 1 <= first <= last:
-        raise UsageError(
-            f"steps={batches!r} must be the first and the last batch to record, such as (10, 20), "
-            "or one batch; batches count from 1"
-        )
-    return first, last

@@ -1,0 +1,165 @@
+"""Options, markers and checks that need neither TensorFlow nor JAX."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfprof
+from tfprof.capture.arrived import arrived, recorded_levels
+from tfprof.errors import InputError, MissingDependencyError, UsageError
+from tfprof.testing.xspace_builders import event, host, line, plane, xspace
+
+CaptureOptions = tfprof.capture.CaptureOptions
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"host_tracer_level": 4},
+        {"host_tracer_level": -1},
+        {"python_tracer_level": 2},
+        {"device_tracer_level": "1"},
+        {"host_tracer_level": 1.0},
+        {"delay": -1},
+        {"delay": float("nan")},
+        {"duration": 0},
+        {"duration": True},
+        {"session_id": "a/b"},
+        {"session_id": ".."},
+        {"session_id": "a\nb"},
+        {"framework": "torch"},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused_with_their_values(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(UsageError, match=f"^{name}="):
+        CaptureOptions(**wrong)
+
+
+def test_levels_may_be_numbers_of_any_kind() -> None:
+    levels = CaptureOptions(host_tracer_level=True).levels
+    assert levels == {"host_tracer_level": 1, "device_tracer_level": 1, "python_tracer_level": 0}
+
+
+def test_the_module_makes_captures_and_is_a_namespace() -> None:
+    capture = tfprof.capture("logs", CaptureOptions(session_id="mine"))
+    assert isinstance(capture, tfprof.capture.Capture)
+    assert capture.options.session_id == "mine"
+    assert str(capture) == "a capture into logs"
+    assert not capture.is_active and capture.notes == () and capture.folder is None
+    with pytest.raises(UsageError, match="was not started"):
+        capture.stop()
+    with pytest.raises(UsageError, match="has no result"):
+        _ = capture.run
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tfprof.capture.nothing
+    assert {"start", "stop", "step", "KerasCallback"} <= set(dir(tfprof.capture))
+
+
+def test_stop_without_start() -> None:
+    with pytest.raises(UsageError, match="none is active; start one"):
+        tfprof.capture.stop()
+
+
+def test_a_folder_that_cannot_be_made_or_is_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="no capture can be written there"):
+        tfprof.capture.start(tmp_path / "file" / "logs")
+    with pytest.raises(UsageError, match="folders of this machine"):
+        tfprof.capture.start("gs://bucket/logs")
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "jax"])
+def test_a_missing_framework_is_said_with_a_remedy(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingDependencyError, match=r"pip install '?(tfprof\[tf\]|jax)"):
+        tfprof.capture.start(tmp_path, CaptureOptions(framework=name))
+    with pytest.raises(UsageError, match="none is active"):
+        tfprof.capture.stop()
+
+
+def test_generators_are_not_captured() -> None:
+    def numbers() -> Any:
+        yield 1
+
+    with pytest.raises(UsageError, match="numbers is a generator"):
+        tfprof.capture()(numbers)
+
+
+def test_a_marker_without_a_profiler_does_nothing() -> None:
+    for _ in range(2):
+        with tfprof.capture.step(3), tfprof.capture.step(4, "inner") as inner:
+            assert inner is None
+
+
+def task(options: bytes) -> Any:
+    return plane("Task Environment", stats={"profile_options": options})
+
+
+def messages(notes: list[Any]) -> list[str]:
+    return [note.message for note in notes]
+
+
+def check(space: Any, *devices: str, **options: Any) -> list[str]:
+    run = tfprof.open_run(space)
+    (own,) = run.hosts
+    unsupported = options.pop("unsupported", ())
+    wanted = CaptureOptions(**options)
+    return messages(arrived(run, own.name, wanted, "TensorFlow", devices, unsupported))
+
+
+HONOURED = b"\x10\x02\x18\x01"
+STEP = event("train", 0, 100, step_num=1, _r=1)
+
+
+def test_a_capture_with_all_that_was_asked_for_has_no_remarks() -> None:
+    assert check(xspace(host(line(STEP)), task(HONOURED))) == []
+
+
+def test_options_are_compared_with_those_of_the_capture() -> None:
+    space = xspace(host(line(STEP)), task(HONOURED))
+    assert recorded_levels(tfprof.open_run(space).hosts[0].space) == {
+        "host_tracer_level": 2, "device_tracer_level": 1, "python_tracer_level": 0,
+    }  # fmt: skip
+    assert check(space, python_tracer_level=1, host_tracer_level=3) == [
+        "host_tracer_level=3 was asked for, and 2 recorded: it was not honoured",
+        "python_tracer_level=1 was asked for, and 0 recorded: it was not honoured",
+    ]
+    assert check(space, device_tracer_level=0, unsupported=("device_tracer_level",)) == [
+        "device_tracer_level=0 was asked for, and 1 recorded: TensorFlow has no such option"
+    ]
+
+
+@pytest.mark.parametrize("options", [None, b"\x10"], ids=["none", "damaged"])
+def test_a_capture_that_does_not_say_its_options(options: bytes | None) -> None:
+    planes = [host(line(STEP)), *([] if options is None else [task(options)])]
+    (said,) = check(xspace(*planes))
+    assert "could not be checked" in said
+
+
+def test_no_events_no_steps_no_device() -> None:
+    (said,) = check(xspace(host(), task(HONOURED)), "GPU:0")
+    assert said.startswith("holds no events")
+    unmarked = xspace(host(line(event("work", 0, 5))), task(HONOURED))
+    (said,) = check(unmarked)
+    assert "tfprof.capture.step(number)" in said
+    (said,) = check(xspace(host(line(STEP)), task(HONOURED)), "GPU:0", "GPU:1")
+    assert said.startswith("no event of a device, although TensorFlow has GPU:0, GPU:1")
+    off = xspace(host(line(event("work", 0, 5))), task(b""))
+    (said,) = check(off, "GPU:0", host_tracer_level=0, device_tracer_level=0)
+    assert "host_tracer_level=0 records no markers" in said
+    kernel = plane("/device:GPU:0", line(event("kernel", 0, 5)))
+    assert check(xspace(host(line(STEP)), kernel, task(HONOURED)), "GPU:0") == []
+
+
+def test_dropped_events_are_said() -> None:
+    lossy = plane("/host:CPU", line(STEP), stats={"dropped_traces": 7})
+    (said,) = check(xspace(lossy, task(HONOURED)))
+    assert said.startswith("the profiler dropped 7 events")

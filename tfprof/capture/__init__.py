@@ -1,0 +1,68 @@
+"""Captures of a running program: TensorFlow's own profiler, or JAX's, with what is missing said.
+
+    with tfprof.capture("logs") as captured:
+        for number, batch in enumerate(batches):
+            with tfprof.capture.step(number):
+                train(batch)
+    ops = tfprof.tools.op_stats(captured.run).to_rows()
+
+``tfprof.capture`` is a module that can be called: ``tfprof.capture(logdir, options)`` is a
+``Capture``, which is a context manager and a decorator. TensorFlow or JAX are imported when a
+capture starts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfprof.capture.keras_callback import KerasCallback
+    from tfprof.capture.options import CaptureOptions
+    from tfprof.capture.session import Capture, start, stop
+    from tfprof.capture.steps import step
+
+    _typed: _CaptureModule
+
+_HOME = {
+    "Capture": "tfprof.capture.session",
+    "CaptureOptions": "tfprof.capture.options",
+    "KerasCallback": "tfprof.capture.keras_callback",
+    "start": "tfprof.capture.session",
+    "step": "tfprof.capture.steps",
+    "stop": "tfprof.capture.session",
+}
+
+__all__ = ["Capture", "CaptureOptions", "KerasCallback", "start", "step", "stop"]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tfprof.capture' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _CaptureModule(types.ModuleType):
+    """A module that makes a ``Capture`` when it is called."""
+
+    def __call__(
+        self,
+        logdir: str | os.PathLike[str] | None = None,
+        options: CaptureOptions | None = None,
+    ) -> Capture:
+        """A capture that has not started. Arguments and errors as for ``Capture``."""
+        from tfprof.capture.session import Capture
+
+        return Capture(logdir, options)
+
+
+sys.modules[__name__].__class__ = _CaptureModule

@@ -1,0 +1,114 @@
+"""Where a capture is written: a run appears in its log folder at once, and whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host, Run, open_run
+from tfprof.errors import InputError, UsageError
+
+_STAGING = ".tfprof-capture-"
+_ENDING = ".xplane.pb"
+
+
+def writable(logdir: Path) -> Path:
+    """Make a log folder, and make sure that it can be written.
+
+    Returns:
+        Its whole path, also for a program that goes elsewhere.
+
+    Raises:
+        UsageError: It is an address.
+        InputError: It cannot be made or written.
+    """
+    if ":/" in str(logdir)[2:]:  # pathlib has dropped the second slash
+        raise UsageError(
+            f"{logdir}: captures are written into folders of this machine; copy the run from there"
+        )
+    try:
+        logdir.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=_STAGING, dir=logdir)).rmdir()
+    except OSError as error:
+        raise InputError(
+            f"{logdir}: no capture can be written there: {error.strerror or error}"
+        ) from error
+    return logdir.absolute()
+
+
+def staging_folder(logdir: Path | None) -> Path:
+    """A name for a folder, on the disk of the log folder if there is one; it is not made yet.
+
+    The profilers make it when they write.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=logdir))
+    folder.rmdir()  # so that a killed program leaves nothing
+    return folder.absolute()
+
+
+def kept(
+    staging: Path, logdir: Path | None, session_id: str
+) -> tuple[Run, str, Path | None, list[Note]]:
+    """Move what a profiler has written to its place, and read it.
+
+    Args:
+        staging: Where the profiler has written.
+        logdir: The log folder; None for memory.
+        session_id: Name of the run; empty for the profiler's own.
+
+    Returns:
+        The run, the name of this host in it, the run's folder, and remarks.
+
+    Raises:
+        InputError: The profiler has written nothing.
+    """
+    runs = sorted(staging.glob("plugins/profile/*"))
+    files = [path for run in runs for path in run.glob(f"*{_ENDING}")]
+    if len(files) != 1:
+        raise InputError(
+            f"the profiler wrote {len(files)} captures instead of one; make sure that the disk "
+            "has room, and capture again"
+        )
+    host = files[0].name.removesuffix(_ENDING)
+    if logdir is None:
+        return _in_memory(files[0].read_bytes(), host), host, None, []
+    profiles = logdir / "plugins" / "profile"
+    profiles.mkdir(parents=True, exist_ok=True)
+    wanted = name = session_id or runs[0].name
+    again = 2
+    while not _moved(runs[0], profiles / name, may_join=bool(session_id)):
+        name, again = f"{wanted}_{again}", again + 1
+    notes = []
+    if session_id and name != wanted:
+        notes.append(
+            Note("info", f"the run is named {name!r}, because {wanted!r} has a capture of this "
+                 "host already")
+        )  # fmt: skip
+    return open_run(profiles / name), host, profiles / name, notes
+
+
+def _moved(run: Path, target: Path, *, may_join: bool) -> bool:
+    """Move a run's folder, or its files beside those of other hosts; False if it is taken."""
+    if not target.exists():
+        try:
+            os.rename(run, target)  # noqa: PTH104  # which fails if somebody was faster
+            return True
+        except OSError:
+            if not target.exists():
+                raise
+    if not may_join or any((target / path.name).exists() for path in run.iterdir()):
+        return False
+    for path in run.iterdir():
+        shutil.move(path, target / path.name)
+    return True
+
+
+def _in_memory(data: bytes, name: str) -> Run:
+    run = open_run(data)
+    hosts = tuple(Host(name, host.space) for host in run.hosts)
+    notes = tuple(dataclasses.replace(note, host=note.host and name) for note in run.notes)
+    return dataclasses.replace(run, hosts=hosts, notes=notes)

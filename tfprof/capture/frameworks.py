@@ -1,0 +1,174 @@
+"""The profilers of TensorFlow and JAX, which write a capture into a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any, Protocol
+
+from tfprof.capture.options import CaptureOptions
+from tfprof.errors import MissingDependencyError, UsageError
+from tfprof.graphs.live.running_tensorflow import tensorflow_module
+
+_ACTIVE = (
+    "capture: this process is being recorded already, by {api}, tfprof.trace, a TensorBoard "
+    "callback or a profiler server. There can be one recording at a time; end the other one first"
+)
+
+
+class Framework(Protocol):
+    """A profiler of this process.
+
+    Attributes:
+        name: Name of its framework, for people.
+        unsupported: Options that it does not have.
+    """
+
+    name: str
+    unsupported: tuple[str, ...]
+
+    def begin(self, folder: Path, options: CaptureOptions) -> None:
+        """Begin to record.
+
+        Raises:
+            UsageError: Something else records this process.
+        """
+
+    def end(self, *, save: bool = True) -> None:
+        """End the recording; it ends also if it cannot be written."""
+
+    def devices(self) -> list[str]:
+        """Names of the accelerators that the program can use."""
+
+
+class _Level:
+    """A tracer level. TensorFlow 2.21 takes plain integers for booleans and ignores them."""
+
+    def __init__(self, level: int) -> None:
+        self._level = level
+
+    def __index__(self) -> int:
+        return self._level
+
+
+class TensorFlow:
+    """TensorFlow's profiler."""
+
+    name: str = "TensorFlow"
+    unsupported: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._tensorflow = tensorflow_module()
+
+    def begin(self, folder: Path, options: CaptureOptions) -> None:
+        """See ``Framework``."""
+        profiler = self._tensorflow.profiler.experimental
+        levels = {name: _Level(level) for name, level in options.levels.items()}
+        levels["delay_ms"] = _Level(0)  # None is complained of on stderr
+        was_free = self._is_free()
+        try:
+            profiler.start(str(folder), profiler.ProfilerOptions(**levels))
+        except self._tensorflow.errors.AlreadyExistsError as error:
+            if was_free:  # else TensorFlow keeps a dead session, and refuses each later one
+                with contextlib.suppress(Exception):
+                    profiler.stop(save=False)
+            raise UsageError(_ACTIVE.format(api="tf.profiler")) from error
+        except BaseException:  # Ctrl-C, perhaps after it began
+            with contextlib.suppress(Exception):
+                self.end(save=False)
+            raise
+
+    def _is_free(self) -> bool:
+        from tensorflow.python.profiler import profiler_v2
+
+        return getattr(profiler_v2, "_profiler", profiler_v2) is None
+
+    def end(self, *, save: bool = True) -> None:
+        """See ``Framework``."""
+        self._tensorflow.profiler.experimental.stop(save=save)
+
+    def devices(self) -> list[str]:
+        """See ``Framework``."""
+        devices = self._tensorflow.config.list_physical_devices()
+        return [
+            each.name.removeprefix("/physical_device:")
+            for each in devices
+            if each.device_type in ("GPU", "TPU")
+        ]
+
+
+class Jax:
+    """JAX's profiler."""
+
+    name: str = "JAX"
+    unsupported: tuple[str, ...] = ("device_tracer_level",)
+
+    def __init__(self) -> None:
+        try:
+            import jax
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"recording a JAX program needs JAX ({error}): pip install jax"
+            ) from error
+        self._jax: Any = jax
+
+    def begin(self, folder: Path, options: CaptureOptions) -> None:
+        """See ``Framework``."""
+        profiler = self._jax.profiler
+        wanted = profiler.ProfileOptions()
+        for name, level in options.levels.items():
+            if name not in self.unsupported:
+                setattr(wanted, name, level)
+        try:
+            profiler.start_trace(str(folder), profiler_options=wanted)
+        except BaseException as error:
+            if isinstance(error, RuntimeError) and "one profile" in str(error).lower():
+                raise UsageError(_ACTIVE.format(api="jax.profiler")) from error
+            self._forget()
+            raise
+
+    def end(self, *, save: bool = True) -> None:
+        """See ``Framework``."""
+        if not save:
+            self._forget()
+            return
+        try:
+            self._jax.profiler.stop_trace()
+        except BaseException:  # JAX keeps its session if it could not be written
+            self._forget()
+            raise
+
+    @staticmethod
+    def _forget() -> None:
+        with contextlib.suppress(Exception):  # a private name
+            from jax._src import profiler
+
+            state: Any = profiler._profile_state
+            state.reset()
+
+    def devices(self) -> list[str]:
+        """See ``Framework``."""
+        return [str(each) for each in self._jax.local_devices() if each.platform != "cpu"]
+
+
+def framework_of(options: CaptureOptions) -> Framework:
+    """The profiler that an option names, or that of the framework that the program uses.
+
+    Where both are loaded, Keras' backend decides, and without Keras TensorFlow is taken.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    name = options.framework or _used()
+    return Jax() if name == "jax" else TensorFlow()
+
+
+def _used() -> str:
+    loaded = [name for name in ("tensorflow", "jax") if name in sys.modules]
+    if len(loaded) == 1:
+        return loaded[0]
+    if len(loaded) == 2 and "keras" in sys.modules:
+        with contextlib.suppress(Exception):  # Keras 2 has another backend
+            return str(sys.modules["keras"].backend.backend())
+    return "tensorflow"

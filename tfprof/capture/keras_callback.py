@@ -1,0 +1,134 @@
+"""The Keras callback: importing this module imports Keras."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from typing import Any
+
+from tfprof.capture.options import FRAMEWORKS, CaptureOptions
+from tfprof.capture.session import Capture
+from tfprof.capture.steps import step
+from tfprof.errors import MissingDependencyError, TfprofWarning, UsageError
+from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
+
+try:
+    import keras
+except ImportError as missing:
+    raise MissingDependencyError(
+        f"KerasCallback needs Keras with TensorFlow or JAX ({missing}): pip install 'tfprof[tf]'"
+    ) from missing
+
+
+class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is untyped
+    """Marks each batch of ``fit`` as a step, and captures some.
+
+    Keras itself marks no steps. Batches count from 1 over all epochs of this callback, and both
+    ends of the range are captured; with ``steps_per_execution`` a batch is what Keras runs at
+    once. Batches are marked also outside the range, for captures that are started elsewhere.
+
+    An error here never ends the training: it becomes one ``TfprofWarning``. If ``fit`` ends early
+    or raises, the capture is saved with what was recorded until then.
+
+    Args:
+        logdir: Folder for the run, as for ``Capture``. None keeps the capture in memory.
+        batches: First and last batch to capture, or one batch; None only marks them.
+        options: What is recorded.
+
+    Raises:
+        UsageError: ``batches`` is no such range, or Keras has another backend than TensorFlow or
+            JAX.
+    """
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str] | None = None,
+        batches: int | tuple[int, int] | None = (10, 15),
+        options: CaptureOptions | None = None,
+    ) -> None:
+        super().__init__()
+        backend = keras.backend.backend()
+        if backend not in FRAMEWORKS:
+            raise UsageError(
+                f"KerasCallback: Keras runs on {backend!r}, which is not captured; set "
+                "KERAS_BACKEND to tensorflow or jax"
+            )
+        self._first, self._last = (0, 0) if batches is None else batch_range("batches", batches)
+        self._arguments = (logdir, options)
+        self._is_guarded = backend == "tensorflow"  # elsewhere data are fetched between batches
+        self._n_finished = 0
+        self._step: step | None = None
+        self._guard: TrainFunctionGuard | None = None
+        self._at_end_of_fit: Any = None
+        self._capture: Capture | None = None
+
+    @property
+    def capture(self) -> Capture | None:
+        """The capture, with its ``run`` and ``notes``; None until its first batch begins."""
+        return self._capture
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Start the capture, if it is time, and begin a step."""
+        number = self._n_finished + 1
+        if self._step is not None:
+            self._end_step()
+        if self._first <= number <= self._last and self._capture is None:
+            self._start(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
+        mark = step(number)
+        mark.__enter__()
+        if not mark.is_recorded:
+            return
+        self._step = mark
+        if self._is_guarded:
+            self._guard = TrainFunctionGuard(
+                self.model, at_end_of_data=self._end_step, at_failure=self._end
+            )
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """End the step, and the capture after its last one."""
+        self._n_finished += 1
+        if self._step is not None:
+            self._end_step()
+        if self._n_finished == self._last:
+            self._end()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """End the capture, if the range was longer than the training."""
+        self._end()
+
+    def _start(self, fit: object) -> None:
+        self._capture = Capture(*self._arguments)
+        try:
+            self._capture.start()
+            if fit is not None:
+                self._at_end_of_fit = weakref.finalize(fit, self._end)
+                self._at_end_of_fit.atexit = False  # captures save themselves then
+        except Exception as error:
+            self._warn("nothing is captured", error)
+
+    def _end_step(self) -> None:
+        if self._guard is not None:
+            self._guard.release()
+            self._guard = None
+        mark, self._step = self._step, None
+        if mark is not None:
+            mark.__exit__()
+
+    def _end(self) -> None:
+        self._end_step()
+        if self._at_end_of_fit is not None:
+            self._at_end_of_fit.detach()
+            self._at_end_of_fit = None
+            assert self._capture is not None
+            try:
+                self._capture.stop()
+            except Exception as error:
+                self._warn("the capture is lost", error)
+
+    @staticmethod
+    def _warn(what: str, error: Exception) -> None:
+        warnings.warn(
+            f"KerasCallback: {what}, the training goes on: {error}", TfprofWarning, stacklevel=4
+        )

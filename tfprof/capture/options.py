@@ -1,0 +1,90 @@
+"""What a capture records, and when."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+
+from tfprof.errors import UsageError
+
+_HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 1, "python_tracer_level": 1}
+FRAMEWORKS = ("tensorflow", "jax")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """What a capture records, and when.
+
+    Attributes:
+        host_tracer_level: 0 records nothing of the host, 1 step markers and what is critical, 2
+            also ops, tf.data and allocations, 3 also details of the runtime.
+        device_tracer_level: 1 records GPUs and TPUs, 0 does not.
+        python_tracer_level: 1 records each call of a Python function, which gives many events.
+        delay: Seconds from the start until recording begins; the program goes on meanwhile.
+        duration: Seconds after which recording ends by itself; None records until it is stopped.
+        session_id: Name of the run's folder; empty for the date and time. Workers that use one
+            name write one run.
+        framework: ``tensorflow`` or ``jax``, whose profiler records; empty for the one that the
+            program uses.
+
+    Raises:
+        UsageError: A value is none of these.
+    """
+
+    host_tracer_level: int = 2
+    device_tracer_level: int = 1
+    python_tracer_level: int = 0
+    delay: float = 0.0
+    duration: float | None = None
+    session_id: str = ""
+    framework: str = ""
+
+    def __post_init__(self) -> None:
+        for name, highest in _HIGHEST.items():
+            object.__setattr__(self, name, _level(name, getattr(self, name), highest))
+        if not _is_time(self.delay) or self.delay < 0:
+            raise UsageError(f"delay={self.delay!r} must be a number of seconds from 0 on")
+        if self.duration is not None and not (_is_time(self.duration) and self.duration > 0):
+            raise UsageError(
+                f"duration={self.duration!r} must be a number of seconds above 0, or None"
+            )
+        if self.session_id and not _is_folder_name(self.session_id):
+            raise UsageError(
+                f"session_id={self.session_id!r} must be a name for a folder, without slashes"
+            )
+        if self.framework not in ("", *FRAMEWORKS):
+            raise UsageError(
+                f"framework={self.framework!r} must be one of {', '.join(FRAMEWORKS)}, or empty"
+            )
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The levels of the tracers, by the names of their options."""
+        return {name: getattr(self, name) for name in _HIGHEST}
+
+
+def _level(name: str, level: object, highest: int) -> int:
+    try:
+        number = operator.index(level)  # type: ignore[arg-type]  # the error says that it is none
+    except TypeError:
+        number = -1
+    if not 0 <= number <= highest:
+        raise UsageError(f"{name}={level!r} must be a whole number from 0 to {highest}")
+    return number
+
+
+def _is_time(seconds: object) -> bool:
+    return (
+        isinstance(seconds, (int, float))
+        and not isinstance(seconds, bool)
+        and math.isfinite(seconds)
+    )
+
+
+def _is_folder_name(name: object) -> bool:
+    return (
+        isinstance(name, str)
+        and name not in (".", "..")
+        and not any(each in "/\\\0" or ord(each) < ord(" ") for each in name)
+    )

@@ -1,0 +1,372 @@
+"""A capture of this process: started, stopped, saved and checked."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import functools
+import inspect
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from tfprof.capture.arrived import arrived
+from tfprof.capture.folders import kept, staging_folder, writable
+from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.capture.options import CaptureOptions
+from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Run
+from tfprof.errors import InputError, TfprofError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.profiler import Profiler
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_log = logging.getLogger("tfprof")
+
+_SETTLING_SECONDS = 0.1
+"""Threads pass on a result before their own events end, and the profiler loses events that have
+not ended when it stops."""
+
+
+class _Slot:
+    """The capture that is active in this process; profilers record all of it, so there is one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.capture: Capture | None = None
+
+    def take(self, capture: Capture) -> None:
+        with self._lock:
+            if self.capture is not None:
+                raise UsageError(
+                    f"capture: {self.capture} is active in this process, and there can be one "
+                    "at a time; stop it first"
+                )
+            self.capture = capture
+
+    def free(self, capture: Capture) -> None:
+        with self._lock:
+            if self.capture is capture:
+                self.capture = None
+
+
+_slot = _Slot()
+
+
+class Capture:
+    """A capture of this process: a context manager, a decorator, or ``start()`` and ``stop()``.
+
+    The framework's own profiler records: TensorFlow's, or JAX's. The result is a file
+    ``plugins/profile/RUN/HOST.xplane.pb`` in the log folder, which TensorBoard reads, too. It is
+    saved also if the block raises. What is missing in it is in ``notes``, and is logged (logger
+    ``tfprof``).
+
+    As a decorator, each call of the function is a capture, a run of its own; the function's
+    attribute ``capture`` is that of the latest call.
+
+    Args:
+        logdir: Folder for the run; made if missing. None keeps the capture in memory.
+        options: What is recorded, and when.
+    """
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str] | None = None,
+        options: CaptureOptions | None = None,
+    ) -> None:
+        self._logdir = None if logdir is None else Path(os.fspath(logdir))
+        self._options = CaptureOptions() if options is None else options
+        self._lock = threading.RLock()
+        self._state = "new"  # then waiting (for the delay), recording, over
+        self._framework: Framework | None = None
+        self._staging: Path | None = None
+        self._timer: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._error: BaseException | None = None
+        self._folder: Path | None = None
+        self._notes: list[Note] = []
+        self._run: Run | None = None
+
+    def __str__(self) -> str:
+        return f"a capture {'in memory' if self._logdir is None else f'into {self._logdir}'}"
+
+    @property
+    def options(self) -> CaptureOptions:
+        """What is recorded, and when."""
+        return self._options
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it records, or waits for its delay to end."""
+        return self._state in ("waiting", "recording")
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None before it is written, and for a capture in memory."""
+        return self._folder
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is missing in the capture, and why; empty until it is over."""
+        return tuple(self._notes)
+
+    @property
+    def run(self) -> Run:
+        """The capture, for the functions of ``tfprof.tools``.
+
+        Raises:
+            UsageError: It is not over, or there is none.
+        """
+        if self._run is None:
+            said = "is not over: stop it, or leave its block" if self.is_active else "has no result"
+            raise UsageError(f"{self} {said}")
+        return self._run
+
+    @property
+    def profiler(self) -> Profiler:
+        """A new profiler of the capture, with the views of ``tfprof.Profiler``.
+
+        Raises:
+            UsageError: As for ``run``.
+        """
+        from tfprof.profiler import Profiler
+
+        return Profiler.from_xspace(self.run)
+
+    def start(self) -> Capture:
+        """Start to record, or to wait for the delay.
+
+        Raises:
+            UsageError: It was started before, or something else records this process.
+            InputError: The folder cannot be written.
+            MissingDependencyError: The framework is not installed.
+        """
+        if self._state != "new":
+            raise UsageError(f"{self} was started before; make a new one for each recording")
+        if self._logdir is not None:
+            self._logdir = writable(self._logdir)
+        framework = framework_of(self._options)
+        _slot.take(self)
+        try:
+            self._framework = framework
+            atexit.register(self._at_exit)
+            if self._options.delay:
+                self._state = "waiting"
+            else:
+                self._begin()
+            if self._options.delay or self._options.duration is not None:
+                self._timer = threading.Thread(
+                    target=self._on_time, name="tfprof-capture", daemon=True
+                )
+                self._timer.start()
+        except BaseException:
+            self._abandon()
+            raise
+        return self
+
+    def stop(self) -> Capture:
+        """Stop recording, save the capture and check what arrived; does nothing if it is over.
+
+        Raises:
+            UsageError: It was not started; or, after a delay, something else recorded.
+            InputError: The capture could not be written, and is lost.
+        """
+        if self._state == "new":
+            raise UsageError(f"{self} was not started")
+        self._stopping.set()
+        timer = self._timer
+        try:
+            if timer is not None and timer is not threading.current_thread():
+                timer.join()
+        finally:
+            self._end()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return self
+
+    def __enter__(self) -> Capture:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.stop()
+        except TfprofError as own:
+            if error is None:
+                raise
+            self._say(Note("error", str(own)))  # and the program's own error goes on
+
+    def __call__(self, function: F) -> F:
+        """Capture each call of a function.
+
+        Raises:
+            UsageError: The function is a generator.
+        """
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise UsageError(
+                f"capture: {function.__qualname__} is a generator, which runs when it is asked "
+                "for values; capture the loop that asks"
+            )
+        wrapper: Any
+        if asyncio.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                with self._of_call(wrapper):
+                    return await function(*args, **kwargs)
+        else:
+
+            @functools.wraps(function)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                with self._of_call(wrapper):
+                    return function(*args, **kwargs)
+
+        wrapper.capture = None
+        return cast(F, wrapper)
+
+    def _of_call(self, wrapper: Any) -> contextlib.AbstractContextManager[Any]:
+        latest: Capture | None = wrapper.capture
+        if latest is not None and latest.is_active:  # it calls itself
+            return contextlib.nullcontext()
+        capture = Capture(self._logdir, self._options)
+        wrapper.capture = capture
+        return capture
+
+    def _begin(self) -> None:
+        assert self._framework is not None
+        self._staging = staging_folder(self._logdir)
+        self._framework.begin(self._staging, self._options)
+        self._state = "recording"
+
+    def _on_time(self) -> None:
+        """In a thread: begins after the delay, ends after the duration."""
+        try:
+            if self._state == "waiting":
+                if self._stopping.wait(self._options.delay):
+                    return
+                with self._lock:
+                    self._begin()
+            duration = self._options.duration
+            if duration is not None and not self._stopping.wait(duration):
+                self._end()
+        except BaseException as error:
+            self._error = error
+            self._abandon()
+            _log.warning("%s", error)
+
+    def _end(self) -> None:
+        """Save and check, once; the slot is free afterwards, whatever happens."""
+        with self._lock:
+            if not self.is_active:
+                return
+            was_recording = self._state == "recording"
+            self._state = "over"
+            try:
+                if was_recording:
+                    self._save()
+                else:
+                    self._say(
+                        Note("warning", f"nothing was captured: the program ended it before its "
+                             f"delay of {self._options.delay:g} s was over")
+                    )  # fmt: skip
+            finally:
+                self._release()
+
+    def _save(self) -> None:
+        framework, staging = self._framework, self._staging
+        assert framework is not None and staging is not None
+        try:
+            try:
+                time.sleep(_SETTLING_SECONDS)
+            finally:
+                framework.end()
+            name = self._options.session_id
+            run, host, self._folder, notes = kept(staging, self._logdir, name)
+        except (KeyboardInterrupt, SystemExit, TfprofError):
+            raise
+        except Exception as error:
+            raise InputError(
+                f"{self} could not be written, and is lost: {error}; make sure that the disk has "
+                "room and that the folder can be written"
+            ) from error
+        devices: list[str] = []
+        with contextlib.suppress(Exception):  # whatever a framework does when it is asked
+            devices = framework.devices()
+        notes += arrived(run, host, self._options, framework.name, devices, framework.unsupported)
+        for note in notes:
+            self._say(note)
+        self._run = run
+
+    def _say(self, note: Note) -> None:
+        self._notes.append(note)
+        level = logging.INFO if note.severity == "info" else logging.WARNING
+        where = f"{self._folder or self._logdir or 'capture'}"
+        _log.log(level, "%s: %s", where, note.message)
+
+    def _abandon(self) -> None:
+        """End without a result."""
+        with self._lock:
+            was_recording = self._state == "recording"
+            self._state = "over"
+            try:
+                if was_recording and self._framework is not None:
+                    with contextlib.suppress(Exception):
+                        self._framework.end(save=False)
+            finally:
+                self._release()
+
+    def _release(self) -> None:
+        """Give back all that outlives a capture."""
+        atexit.unregister(self._at_exit)
+        if self._staging is not None:
+            import shutil
+
+            shutil.rmtree(self._staging, ignore_errors=True)
+            self._staging = None
+        _slot.free(self)
+
+    def _at_exit(self) -> None:
+        """The program ends during the capture, which is saved."""
+        try:
+            self.stop()
+        except TfprofError as error:
+            _log.warning("%s", error)
+
+
+def start(
+    logdir: str | os.PathLike[str] | None = None, options: CaptureOptions | None = None
+) -> Capture:
+    """Start a capture of this process; if the program ends before ``stop()``, it is saved then.
+
+    Arguments and errors as for ``Capture`` and its ``start``.
+    """
+    return Capture(logdir, options).start()
+
+
+def stop() -> Capture:
+    """Stop the capture of this process, save it and check what arrived.
+
+    Returns:
+        The capture, with its ``run`` and ``notes``.
+
+    Raises:
+        UsageError: No capture is active.
+        InputError: The capture could not be written, and is lost.
+    """
+    capture = _slot.capture
+    if capture is None:
+        raise UsageError("capture: none is active; start one with tfprof.capture.start(logdir)")
+    return capture.stop()
