@@ -51,6 +51,9 @@ COMMANDS = {
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
+    "capture": Entry(
+        "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
+    ),
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
     ),

@@ -11,7 +11,7 @@ need grpcio: ``pip install 'tfprof[remote]'``.
 
 from __future__ import annotations
 
-from tfprof.remote.capture import RemoteCapture, Worker, capture
 from tfprof.remote.requests import CaptureOptions
+from tfprof.remote.workers import RemoteCapture, Worker, capture
 
 __all__ = ["CaptureOptions", "RemoteCapture", "Worker", "capture"]

@@ -12,7 +12,7 @@ from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
 _VERSION = 1
 _XSPACE, _EMPTY_TRACE = 8, 7  # of ProfileResponse
 _ERRORS, _WARNINGS = 2, 3  # of XSpace
-_LEVELS = {"host_tracer_level": 3, "python_tracer_level": 1, "device_tracer_level": 1}
+_LEVELS = {"host_tracer_level": 3, "python_tracer_level": 1, "device_tracer_level": 9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class CaptureOptions:
     Attributes:
         host_tracer_level: 0 off, 1 user markers, 2 ops and tf.data too, 3 verbose.
         python_tracer_level: 1 records calls of Python functions, which makes many more events.
-        device_tracer_level: 0 leaves devices out.
+        device_tracer_level: 0 leaves devices out; some kinds know more levels than 1.
         delay_seconds: The session begins so much later, at the same time on all workers whose
             clocks agree.
 

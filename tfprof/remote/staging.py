@@ -180,4 +180,4 @@ class ServersFolder:
 
 def _unwritable(path: Path, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or error
-    return InputError(f"{path}: cannot be written: {reason}. Give a folder that can with --logdir")
+    return InputError(f"{path}: cannot be written: {reason}. Give another log folder")
