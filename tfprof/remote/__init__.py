@@ -12,6 +12,7 @@ need grpcio: ``pip install 'tfprof[remote]'``.
 from __future__ import annotations
 
 from tfprof.remote.requests import CaptureOptions
+from tfprof.remote.watching import Sample, monitor
 from tfprof.remote.workers import RemoteCapture, Worker, capture
 
-__all__ = ["CaptureOptions", "RemoteCapture", "Worker", "capture"]
+__all__ = ["CaptureOptions", "RemoteCapture", "Sample", "Worker", "capture", "monitor"]

@@ -16,11 +16,12 @@ class ServerError(Exception):
 
     Attributes:
         may_pass: Whether another attempt may succeed.
+        code: Name of gRPC's status code, if a call had one.
     """
 
-    def __init__(self, text: str, *, may_pass: bool) -> None:
+    def __init__(self, text: str, *, may_pass: bool, code: str = "") -> None:
         super().__init__(text)
-        self.may_pass = may_pass
+        self.may_pass, self.code = may_pass, code
 
 
 _UNREACHED: dict[Kind, tuple[str, bool]] = {
@@ -84,7 +85,7 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
             "the server there has no profiler service, or not this call of it. Give the port that "
             "the program passes to tf.profiler.experimental.server.start"
         )
-        return ServerError(text, may_pass=False)
+        return ServerError(text, may_pass=False, code=code)
     return ServerError(f"the server refused with {code}: {said}", may_pass=False)
 
 
