@@ -2,11 +2,10 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import grpc
 import pytest
 
 from tfprof.wire import messages
-
-grpc = pytest.importorskip("grpc")
 
 SERVICE = "/tensorflow.ProfilerService/"
 BUSY = (grpc.StatusCode.INTERNAL, "Another profiling session active.")

@@ -11,9 +11,8 @@ import time
 import pytest
 
 import tfprof
-from tests.remote.conftest import grpc  # noqa: F401
 from tfprof.errors import InputError
-from tfprof.remote import CaptureOptions, capture
+from tfprof.remote import CaptureOptions, capture, monitor
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -140,6 +139,16 @@ def test_levels_are_those_that_were_asked_for(programs, tmp_path):
             continue
         sizes.append(worker.n_bytes)
     assert sizes == sorted(sizes) and len(sizes) >= 2
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_monitor(programs, level):
+    addresses = [program.address for program in programs]
+    (samples,) = monitor(addresses, level=level, interval_seconds=0.5, count=1)
+    for sample in samples:
+        assert (sample.trouble, sample.source) == ("", "capture")
+        assert sample.steps > 0 and sample.step_ms_average > 0
+        assert (sample.input_percent is None) == (level == 1)
 
 
 def test_the_server_writes_the_file(programs, tmp_path):

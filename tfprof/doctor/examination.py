@@ -26,6 +26,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             packages.check_tensorflow,
             packages.check_drawing,
             packages.check_web,
+            packages.check_remote,
             packages.check_cupti_python,
         ),
     ),

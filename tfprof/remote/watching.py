@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tfprof.errors import TfprofError, UsageError
 from tfprof.remote.addresses import Address, addresses_of
@@ -175,9 +175,11 @@ class _Watched:
         from tfprof.captures.tools.monitor_report import monitor as figures
 
         table = figures(open_run(b"".join(answer.parts))).table()
-        (row,) = table.to_rows()
+        row: dict[str, Any] = table.to_rows()[0]
+        hint = "no step is marked: level 2 finds steps without marks" if self._level < 2 else ""
         return replace(
             sample,
+            text="" if row["steps"] else hint,
             steps=row["steps"],
             step_ms_average=row["step_ms_average"],
             step_ms_minimum=row["step_ms_minimum"],
