@@ -199,11 +199,45 @@ def test_a_folder_that_cannot_be_written(fake_server, tmp_path, where):
 
 
 def test_a_full_disk(fake_server, tmp_path, monkeypatch):
-    def rename(*_):
-        raise OSError(28, "No space left on device")
+    class FullDisk:
+        def __init__(self, stream):
+            self.stream = stream
 
-    monkeypatch.setattr(Path, "rename", rename)
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.stream.close()
+
+        def writelines(self, parts):
+            self.stream.write(b"a part")
+            raise OSError(28, "No space left on device")
+
+    opened = Path.open
+
+    def on_full_disk(path, mode="r", *rest, **options):
+        stream = opened(path, mode, *rest, **options)
+        return FullDisk(stream) if path.name.endswith(".part") else stream
+
+    monkeypatch.setattr(Path, "open", on_full_disk)
     assert "cannot be written: No space left on device" in failure(fake_server().address, tmp_path)
+
+
+def test_no_unfinished_run_is_seen(fake_server, tmp_path):
+    from tfprof.files.run_folder import runs
+
+    quick, slow = fake_server(), fake_server("hang")
+    seen = []
+
+    class Looking:
+        def stage(self, what):
+            if "1 done" in what:
+                seen.append((runs(tmp_path), len(files(tmp_path))))
+                slow.over.set()
+
+    done = capture([quick.address, slow.address], 0.01, tmp_path, retries=0, watch=Looking())
+    assert seen[0] == ({}, 1)
+    assert list(runs(tmp_path)) == [done.run]
 
 
 def test_folders_that_were_there_stay(fake_server, tmp_path):

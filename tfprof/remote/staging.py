@@ -100,11 +100,11 @@ class Staging:
                 may_pass=False,
             )
         name = f"{address.file_stem}{_ENDING}"
+        # Under this name nobody takes the folder for a run, also if this process is killed.
         unfinished = self._here / f"{name}{_UNFINISHED}"
         try:
             with unfinished.open("wb") as stream:
                 stream.writelines(capture.parts)
-            unfinished.rename(self._here / name)
         except OSError as error:
             unfinished.unlink(missing_ok=True)
             text = f"its capture cannot be written: {error.strerror or error}"
@@ -122,6 +122,11 @@ class Staging:
             UsageError: There is such a run by now.
             InputError: The folder cannot be written.
         """
+        try:
+            for file in sorted(self._here.iterdir()):
+                file.rename(file.with_suffix(""))
+        except OSError as error:
+            raise _unwritable(self._here, error) from error
         for number in range(_MOST_OF_ONE_NAME):
             target = self._run.with_name(f"{self._run.name}_{number}") if number else self._run
             if target.exists():
