@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.doc_pages import ROOT, is_quotation, run_page
+from tests.remote.programs import PROGRAM
 from tests.remote.test_monitor import recorded
-from tests.remote.test_tensorflow_servers import PROGRAM
 
 PAGE = ROOT / "docs" / "remote_capture.md"
 

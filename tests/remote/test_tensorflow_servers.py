@@ -2,15 +2,13 @@
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
 import tfprof
+from tests.remote.programs import Program
 from tfprof.errors import InputError
 from tfprof.remote import CaptureOptions, capture, monitor
 
@@ -19,53 +17,6 @@ pytestmark = [
     pytest.mark.one_engine,
     pytest.mark.skipif(os.name != "posix", reason="signals of POSIX"),
 ]
-
-PROGRAM = """
-import sys, threading, time
-import tensorflow as tf
-
-tf.profiler.experimental.server.start(int(sys.argv[1]))
-threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
-stop = threading.Event()
-
-@tf.function
-def train(x):
-    return tf.linalg.matmul(x, x) * 0.01
-
-x = train(tf.ones((64, 64)))
-print("ready", flush=True)
-step = 0
-while not stop.is_set():
-    with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
-        x = train(x)
-    step += 1
-    time.sleep(0.002)
-"""
-
-
-class Program:
-    """A TensorFlow program with a profiler server; it ends with this process."""
-
-    def __init__(self):
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"localhost:{self.port}"
-        quiet = {
-            "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "TF_ENABLE_ONEDNN_OPTS": "0",
-        }  # fmt: skip
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(self.port)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, **quiet},
-        )  # fmt: skip
-
-    def wait_until_ready(self):
-        assert self.process.stdout.readline() == b"ready\n"
-
-    def end(self):
-        self.process.kill()
-        self.process.communicate()
 
 
 @pytest.fixture(scope="module")
