@@ -124,6 +124,13 @@ def test_the_server_of_pages(machine, facts):
     assert [check.status for check in packages.check_web(facts())] == ["ok", "ok"]
 
 
+def test_calls_of_profiler_servers(machine, facts):
+    (check,) = packages.check_remote(facts())
+    assert (check.status, check.command) == ("note", "pip install 'tfprof[remote]'")
+    machine.package("grpcio", "1.85.1")
+    assert [check.status for check in packages.check_remote(facts())] == ["ok"]
+
+
 def test_tensorflow_without_its_module(machine, facts):
     machine.package("tensorflow", "2.21.0")
     (check,) = packages.check_tensorflow(facts())

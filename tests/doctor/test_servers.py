@@ -9,9 +9,10 @@ import threading
 import pytest
 
 from tfprof.doctor import servers
-from tfprof.doctor.grpc_probe import Answer, probe
-from tfprof.doctor.servers import address_of, check_server, check_servers
+from tfprof.doctor.servers import check_server, check_servers
 from tfprof.errors import UsageError
+from tfprof.remote.addresses import address_of
+from tfprof.remote.grpc_probe import Answer, probe
 
 SETTINGS = bytes.fromhex("000006040000000000000300000064")
 SHORT = 0.3

@@ -51,6 +51,9 @@ COMMANDS = {
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
+    "capture": Entry(
+        "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
+    ),
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
     ),
@@ -66,7 +69,9 @@ COMMANDS = {
     "roofline": Entry(_TOOL, "How close ops come to the limits of the device.", _CAPTURES),
     "memory-viewer": Entry(_TOOL, "Memory that XLA programs plan to use.", _CAPTURES),
     "graph-viewer": Entry(_TOOL, "Instructions of an XLA program around one.", _CAPTURES),
-    "monitor": Entry(_TOOL, "How busy the devices are, in a few figures.", _CAPTURES),
+    "monitor": Entry(
+        "tfprof.cli.commands.monitor", "How busy the devices are, in a few figures.", _CAPTURES
+    ),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(

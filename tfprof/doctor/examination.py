@@ -10,7 +10,8 @@ from tfprof.doctor import cupti, gpu, packages, privileges
 from tfprof.doctor.environment import Environment
 from tfprof.doctor.facts import Facts, gather
 from tfprof.doctor.report import Area, Check, Report
-from tfprof.doctor.servers import address_of, check_servers
+from tfprof.doctor.servers import check_servers
+from tfprof.remote.addresses import address_of
 
 MachineCheck = Callable[[Facts], Iterator[Check]]
 
@@ -25,6 +26,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             packages.check_tensorflow,
             packages.check_drawing,
             packages.check_web,
+            packages.check_remote,
             packages.check_cupti_python,
         ),
     ),

@@ -35,6 +35,7 @@ _WEB = (
     _Optional("starlette", "web", "serves the pages of tfprof ui"),
     _Optional("uvicorn", "web", "serves the pages of tfprof ui"),
 )
+_REMOTE = _Optional("grpcio", "remote", "captures running programs from outside")
 _CUPTI = _Optional("cupti-python", "gpu", "records what NVIDIA GPUs do")
 _TENSORFLOW = _Optional(
     "tensorflow", "tf", "runs the programs to record; saved files do not need it"
@@ -200,6 +201,12 @@ def check_web(facts: Facts) -> Iterator[Check]:
             yield _missing(package)
             return
         yield _optional(facts, package, version)
+
+
+def check_remote(facts: Facts) -> Iterator[Check]:
+    """The package that calls profiler servers."""
+    version = facts.packages.get(_REMOTE.name)
+    yield _missing(_REMOTE) if version is None else _optional(facts, _REMOTE, version)
 
 
 def check_cupti_python(facts: Facts) -> Iterator[Check]:

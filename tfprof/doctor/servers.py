@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from tfprof.doctor.grpc_probe import Kind, probe
 from tfprof.doctor.report import Check
-from tfprof.errors import UsageError
-
-_ADDRESS = re.compile(
-    r"(?:grpc://)?(?:\[(?P<six>[^\]]+)\]|(?P<host>[^\[\]:/\s]+)):(?P<port>\d{1,5})"
-)
+from tfprof.remote.addresses import address_of
+from tfprof.remote.grpc_probe import Kind, probe
 
 _MOST_AT_ONCE = 32
-
-
-def address_of(text: str) -> tuple[str, int]:
-    """Host and port of ``host:6009``, ``[::1]:6009`` or ``grpc://host:6009``.
-
-    Raises:
-        UsageError: The text is none of these.
-    """
-    address = _ADDRESS.fullmatch(text.strip())
-    if address is None or not 0 < int(address["port"]) < 1 << 16:
-        raise UsageError(
-            f"server {text!r} is not an address; write it as HOST:PORT, such as localhost:6009"
-        )
-    return address["six"] or address["host"], int(address["port"])
 
 
 def check_servers(addresses: Sequence[str], timeout_seconds: float) -> Iterator[Check]:

@@ -231,6 +231,4 @@ def trace_entry(opened: Opened) -> PageEntry:
         yield from trace_documents(trace_of(opened))
 
     page = loaded("trace.of_opened", "trace_page_of")
-    return PageEntry(
-        "trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents
-    )
+    return PageEntry("trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents)

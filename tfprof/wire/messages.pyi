@@ -2837,6 +2837,322 @@ class Memory(Message):
         ptr: builtins.int | None = ...,
     ) -> None: ...
 
+class XSpace(Message):
+    @property
+    def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...
+    @property
+    def errors(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def warnings(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def hostnames(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        planes: collections.abc.Iterable[XPlane] | None = ...,
+        errors: collections.abc.Iterable[builtins.str] | None = ...,
+        warnings: collections.abc.Iterable[builtins.str] | None = ...,
+        hostnames: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+
+class XPlane(Message):
+    id: builtins.int
+    name: builtins.str
+    @property
+    def lines(self) -> RepeatedCompositeFieldContainer[XLine]: ...
+    @property
+    def event_metadata(self) -> MessageMap[builtins.int, XEventMetadata]: ...
+    @property
+    def stat_metadata(self) -> MessageMap[builtins.int, XStatMetadata]: ...
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    def __init__(
+        self,
+        *,
+        id: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        lines: collections.abc.Iterable[XLine] | None = ...,
+        event_metadata: collections.abc.Mapping[builtins.int, XEventMetadata] | None = ...,
+        stat_metadata: collections.abc.Mapping[builtins.int, XStatMetadata] | None = ...,
+        stats: collections.abc.Iterable[XStat] | None = ...,
+    ) -> None: ...
+
+class XLine(Message):
+    id: builtins.int
+    name: builtins.str
+    timestamp_ns: builtins.int
+    @property
+    def events(self) -> RepeatedCompositeFieldContainer[XEvent]: ...
+    duration_ps: builtins.int
+    display_id: builtins.int
+    display_name: builtins.str
+    def __init__(
+        self,
+        *,
+        id: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        timestamp_ns: builtins.int | None = ...,
+        events: collections.abc.Iterable[XEvent] | None = ...,
+        duration_ps: builtins.int | None = ...,
+        display_id: builtins.int | None = ...,
+        display_name: builtins.str | None = ...,
+    ) -> None: ...
+
+class XEvent(Message):
+    metadata_id: builtins.int
+    offset_ps: builtins.int
+    num_occurrences: builtins.int
+    duration_ps: builtins.int
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    def __init__(
+        self,
+        *,
+        metadata_id: builtins.int | None = ...,
+        offset_ps: builtins.int | None = ...,
+        num_occurrences: builtins.int | None = ...,
+        duration_ps: builtins.int | None = ...,
+        stats: collections.abc.Iterable[XStat] | None = ...,
+    ) -> None: ...
+
+class XStat(Message):
+    metadata_id: builtins.int
+    double_value: builtins.float
+    uint64_value: builtins.int
+    int64_value: builtins.int
+    str_value: builtins.str
+    bytes_value: builtins.bytes
+    ref_value: builtins.int
+    def __init__(
+        self,
+        *,
+        metadata_id: builtins.int | None = ...,
+        double_value: builtins.float | None = ...,
+        uint64_value: builtins.int | None = ...,
+        int64_value: builtins.int | None = ...,
+        str_value: builtins.str | None = ...,
+        bytes_value: builtins.bytes | None = ...,
+        ref_value: builtins.int | None = ...,
+    ) -> None: ...
+
+class XEventMetadata(Message):
+    id: builtins.int
+    name: builtins.str
+    metadata: builtins.bytes
+    display_name: builtins.str
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    @property
+    def child_id(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        id: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        metadata: builtins.bytes | None = ...,
+        display_name: builtins.str | None = ...,
+        stats: collections.abc.Iterable[XStat] | None = ...,
+        child_id: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class XStatMetadata(Message):
+    id: builtins.int
+    name: builtins.str
+    description: builtins.str
+    def __init__(
+        self,
+        *,
+        id: builtins.int | None = ...,
+        name: builtins.str | None = ...,
+        description: builtins.str | None = ...,
+    ) -> None: ...
+
+class ProfileOptions(Message):
+    UNSPECIFIED: typing.Final = 0
+    CPU: typing.Final = 1
+    GPU: typing.Final = 2
+    TPU: typing.Final = 3
+    PLUGGABLE_DEVICE: typing.Final = 4
+    class TraceOptions(Message):
+        host_traceme_filter_mask: builtins.int
+        def __init__(
+            self,
+            *,
+            host_traceme_filter_mask: builtins.int | None = ...,
+        ) -> None: ...
+    class AdvancedConfigValue(Message):
+        string_value: builtins.str
+        bool_value: builtins.bool
+        int64_value: builtins.int
+        def __init__(
+            self,
+            *,
+            string_value: builtins.str | None = ...,
+            bool_value: builtins.bool | None = ...,
+            int64_value: builtins.int | None = ...,
+        ) -> None: ...
+    version: builtins.int
+    device_type: builtins.int
+    include_dataset_ops: builtins.bool
+    host_tracer_level: builtins.int
+    device_tracer_level: builtins.int
+    python_tracer_level: builtins.int
+    enable_hlo_proto: builtins.bool
+    start_timestamp_ns: builtins.int
+    duration_ms: builtins.int
+    repository_path: builtins.str
+    @property
+    def trace_options(self) -> ProfileOptions.TraceOptions: ...
+    @property
+    def advanced_configuration(self) -> MessageMap[builtins.str, ProfileOptions.AdvancedConfigValue]: ...
+    raise_error_on_start_failure: builtins.bool
+    session_id: builtins.str
+    override_hostname: builtins.str
+    def __init__(
+        self,
+        *,
+        version: builtins.int | None = ...,
+        device_type: builtins.int | None = ...,
+        include_dataset_ops: builtins.bool | None = ...,
+        host_tracer_level: builtins.int | None = ...,
+        device_tracer_level: builtins.int | None = ...,
+        python_tracer_level: builtins.int | None = ...,
+        enable_hlo_proto: builtins.bool | None = ...,
+        start_timestamp_ns: builtins.int | None = ...,
+        duration_ms: builtins.int | None = ...,
+        repository_path: builtins.str | None = ...,
+        trace_options: ProfileOptions.TraceOptions | collections.abc.Mapping[str, typing.Any] | None = ...,
+        advanced_configuration: collections.abc.Mapping[builtins.str, ProfileOptions.AdvancedConfigValue] | None = ...,
+        raise_error_on_start_failure: builtins.bool | None = ...,
+        session_id: builtins.str | None = ...,
+        override_hostname: builtins.str | None = ...,
+    ) -> None: ...
+
+class ToolRequestOptions(Message):
+    output_formats: builtins.str
+    save_to_repo: builtins.bool
+    def __init__(
+        self,
+        *,
+        output_formats: builtins.str | None = ...,
+        save_to_repo: builtins.bool | None = ...,
+    ) -> None: ...
+
+class ProfileRequest(Message):
+    duration_ms: builtins.int
+    max_events: builtins.int
+    @property
+    def tools(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+    @property
+    def tool_options(self) -> MessageMap[builtins.str, ToolRequestOptions]: ...
+    @property
+    def opts(self) -> ProfileOptions: ...
+    repository_root: builtins.str
+    session_id: builtins.str
+    host_name: builtins.str
+    emit_xspace: builtins.bool
+    def __init__(
+        self,
+        *,
+        duration_ms: builtins.int | None = ...,
+        max_events: builtins.int | None = ...,
+        tools: collections.abc.Iterable[builtins.str] | None = ...,
+        tool_options: collections.abc.Mapping[builtins.str, ToolRequestOptions] | None = ...,
+        opts: ProfileOptions | collections.abc.Mapping[str, typing.Any] | None = ...,
+        repository_root: builtins.str | None = ...,
+        session_id: builtins.str | None = ...,
+        host_name: builtins.str | None = ...,
+        emit_xspace: builtins.bool | None = ...,
+    ) -> None: ...
+
+class ProfileToolData(Message):
+    name: builtins.str
+    data: builtins.bytes
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        data: builtins.bytes | None = ...,
+    ) -> None: ...
+
+class ProfileResponse(Message):
+    @property
+    def tool_data(self) -> RepeatedCompositeFieldContainer[ProfileToolData]: ...
+    empty_trace: builtins.bool
+    @property
+    def xspace(self) -> XSpace: ...
+    def __init__(
+        self,
+        *,
+        tool_data: collections.abc.Iterable[ProfileToolData] | None = ...,
+        empty_trace: builtins.bool | None = ...,
+        xspace: XSpace | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class TerminateRequest(Message):
+    session_id: builtins.str
+    def __init__(
+        self,
+        *,
+        session_id: builtins.str | None = ...,
+    ) -> None: ...
+
+class TerminateResponse(Message):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class MonitorRequest(Message):
+    duration_ms: builtins.int
+    monitoring_level: builtins.int
+    timestamp: builtins.bool
+    def __init__(
+        self,
+        *,
+        duration_ms: builtins.int | None = ...,
+        monitoring_level: builtins.int | None = ...,
+        timestamp: builtins.bool | None = ...,
+    ) -> None: ...
+
+class ProfilerServiceMonitorResult(Message):
+    EMPTY_RESULT: typing.Final = 0
+    UTIL_ONLY: typing.Final = 1
+    UTIL_IDLE: typing.Final = 2
+    UTIL_IDLE_STEP: typing.Final = 3
+    response_type: builtins.int
+    device_idle_time_percent: builtins.float
+    matrix_unit_utilization_percent: builtins.float
+    step_time_ms_avg: builtins.float
+    step_time_ms_min: builtins.float
+    step_time_ms_max: builtins.float
+    infeed_percent_avg: builtins.float
+    infeed_percent_min: builtins.float
+    infeed_percent_max: builtins.float
+    def __init__(
+        self,
+        *,
+        response_type: builtins.int | None = ...,
+        device_idle_time_percent: builtins.float | None = ...,
+        matrix_unit_utilization_percent: builtins.float | None = ...,
+        step_time_ms_avg: builtins.float | None = ...,
+        step_time_ms_min: builtins.float | None = ...,
+        step_time_ms_max: builtins.float | None = ...,
+        infeed_percent_avg: builtins.float | None = ...,
+        infeed_percent_min: builtins.float | None = ...,
+        infeed_percent_max: builtins.float | None = ...,
+    ) -> None: ...
+
+class MonitorResponse(Message):
+    data: builtins.str
+    @property
+    def monitor_result(self) -> ProfilerServiceMonitorResult: ...
+    def __init__(
+        self,
+        *,
+        data: builtins.str | None = ...,
+        monitor_result: ProfilerServiceMonitorResult | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
 class _VariableSynchronization(EnumTypeWrapper):
     VARIABLE_SYNCHRONIZATION_AUTO: builtins.int
     VARIABLE_SYNCHRONIZATION_NONE: builtins.int
@@ -3410,134 +3726,4 @@ class EntrySlices(Message):
         *,
         key: builtins.bytes | None = ...,
         value: collections.abc.Iterable[builtins.bytes] | None = ...,
-    ) -> None: ...
-
-class XSpace(Message):
-    @property
-    def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...
-    @property
-    def errors(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
-    @property
-    def warnings(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
-    @property
-    def hostnames(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
-    def __init__(
-        self,
-        *,
-        planes: collections.abc.Iterable[XPlane] | None = ...,
-        errors: collections.abc.Iterable[builtins.str] | None = ...,
-        warnings: collections.abc.Iterable[builtins.str] | None = ...,
-        hostnames: collections.abc.Iterable[builtins.str] | None = ...,
-    ) -> None: ...
-
-class XPlane(Message):
-    id: builtins.int
-    name: builtins.str
-    @property
-    def lines(self) -> RepeatedCompositeFieldContainer[XLine]: ...
-    @property
-    def event_metadata(self) -> MessageMap[builtins.int, XEventMetadata]: ...
-    @property
-    def stat_metadata(self) -> MessageMap[builtins.int, XStatMetadata]: ...
-    @property
-    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
-    def __init__(
-        self,
-        *,
-        id: builtins.int | None = ...,
-        name: builtins.str | None = ...,
-        lines: collections.abc.Iterable[XLine] | None = ...,
-        event_metadata: collections.abc.Mapping[builtins.int, XEventMetadata] | None = ...,
-        stat_metadata: collections.abc.Mapping[builtins.int, XStatMetadata] | None = ...,
-        stats: collections.abc.Iterable[XStat] | None = ...,
-    ) -> None: ...
-
-class XLine(Message):
-    id: builtins.int
-    name: builtins.str
-    timestamp_ns: builtins.int
-    @property
-    def events(self) -> RepeatedCompositeFieldContainer[XEvent]: ...
-    duration_ps: builtins.int
-    display_id: builtins.int
-    display_name: builtins.str
-    def __init__(
-        self,
-        *,
-        id: builtins.int | None = ...,
-        name: builtins.str | None = ...,
-        timestamp_ns: builtins.int | None = ...,
-        events: collections.abc.Iterable[XEvent] | None = ...,
-        duration_ps: builtins.int | None = ...,
-        display_id: builtins.int | None = ...,
-        display_name: builtins.str | None = ...,
-    ) -> None: ...
-
-class XEvent(Message):
-    metadata_id: builtins.int
-    offset_ps: builtins.int
-    num_occurrences: builtins.int
-    duration_ps: builtins.int
-    @property
-    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
-    def __init__(
-        self,
-        *,
-        metadata_id: builtins.int | None = ...,
-        offset_ps: builtins.int | None = ...,
-        num_occurrences: builtins.int | None = ...,
-        duration_ps: builtins.int | None = ...,
-        stats: collections.abc.Iterable[XStat] | None = ...,
-    ) -> None: ...
-
-class XStat(Message):
-    metadata_id: builtins.int
-    double_value: builtins.float
-    uint64_value: builtins.int
-    int64_value: builtins.int
-    str_value: builtins.str
-    bytes_value: builtins.bytes
-    ref_value: builtins.int
-    def __init__(
-        self,
-        *,
-        metadata_id: builtins.int | None = ...,
-        double_value: builtins.float | None = ...,
-        uint64_value: builtins.int | None = ...,
-        int64_value: builtins.int | None = ...,
-        str_value: builtins.str | None = ...,
-        bytes_value: builtins.bytes | None = ...,
-        ref_value: builtins.int | None = ...,
-    ) -> None: ...
-
-class XEventMetadata(Message):
-    id: builtins.int
-    name: builtins.str
-    metadata: builtins.bytes
-    display_name: builtins.str
-    @property
-    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
-    @property
-    def child_id(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        id: builtins.int | None = ...,
-        name: builtins.str | None = ...,
-        metadata: builtins.bytes | None = ...,
-        display_name: builtins.str | None = ...,
-        stats: collections.abc.Iterable[XStat] | None = ...,
-        child_id: collections.abc.Iterable[builtins.int] | None = ...,
-    ) -> None: ...
-
-class XStatMetadata(Message):
-    id: builtins.int
-    name: builtins.str
-    description: builtins.str
-    def __init__(
-        self,
-        *,
-        id: builtins.int | None = ...,
-        name: builtins.str | None = ...,
-        description: builtins.str | None = ...,
     ) -> None: ...

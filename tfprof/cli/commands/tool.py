@@ -220,7 +220,8 @@ def _write_tables(result: ToolResult, top: int | None, target: Target) -> None:
         each.write(table_csv(shown.tables[name]))
 
 
-def _shown_options() -> list[CommandOption]:
+def shown_options() -> list[CommandOption]:
+    """The options that choose tables and rows."""
     section = "What to show"
     return [
         CommandOption(
@@ -281,7 +282,7 @@ def _command(tool: Tool) -> Command:
             path_argument(),
             *question_options(with_step=tool.has_step),
             *(_own_option(name) for name in tool.options),
-            *_shown_options(),
+            *shown_options(),
             *result_options(FORMATS, _FORMATS_HELP),
         ],
         help=f"{tool.about} Also reads results that older profilers have left in log folders.",

@@ -1,0 +1,80 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import environment
+
+pytest.importorskip("grpc")
+from tests.remote.conftest import fake_server, nobody  # noqa: F401
+
+
+def test_all_workers(call, fake_server, tmp_path):  # noqa: F811
+    one, other = fake_server(), fake_server()
+    words = ["--duration", "10ms", "--logdir", tmp_path, "-python_tracer_level", "1"]
+    result = call("capture", f"{one.address},{other.address}", *words)
+    assert result.exit_code == 0, result.stderr
+    head, *workers, last = result.stdout.splitlines()
+    assert head.endswith(": 2 of 2 workers captured")
+    assert workers[0].split()[0] == one.address
+    assert workers[1].endswith(f"localhost_{other.port}.xplane.pb")
+    assert last == f"next: tfprof overview {tmp_path}"
+    assert one.requests[0].opts.python_tracer_level == 1
+    assert call(*last.split()[2:]).exit_code == 0
+
+
+def test_some_workers(call, fake_server, nobody, tmp_path):  # noqa: F811
+    server = fake_server()
+    words = [server.address, nobody, "--logdir", tmp_path, "--retries", "0", "--run", "a"]
+    result = call("capture", *words, "--format", "json")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    assert [row["address"] for row in data["rows"]] == [server.address, nobody]
+    assert [bool(row["trouble"]) for row in data["rows"]] == [False, True]
+    assert data["next"] == f"tfprof overview {tmp_path}"
+
+
+def test_no_worker(call, nobody, tmp_path):  # noqa: F811
+    result = call("capture", nobody, "--logdir", tmp_path / "logs", "--retries", "0")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert f"{nobody}: connection refused" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_command_names_a_run_that_is_not_the_latest(call, fake_server, tmp_path):  # noqa: F811
+    server = fake_server()
+    for run in ("b", "a"):
+        result = call("capture", server.address, "--logdir", tmp_path, "--run", run)
+    assert result.stdout.splitlines()[-1] == f"next: tfprof overview {tmp_path} --run a"
+
+
+@pytest.mark.parametrize(
+    "words", [["localhost"], ["a:1", "--duration", "x"], ["a:1", "--host-tracer-level", "9"], []]
+)
+def test_wrong_words(call, tmp_path, words):
+    result = call("capture", *words, "--logdir", tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert call("capture", "a:1").exit_code == 2  # --logdir is missing
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c(fake_server, tmp_path):  # noqa: F811
+    server = fake_server("hang")
+    # Python ignores Ctrl-C where it was started with that ignored, as in the background.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from tfprof.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", program, "capture", server.address, "--logdir", "logs"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE
+    ) as process:
+        assert server.asked.wait(30)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors.strip()) == (130, b"")
+    assert server.given_up.wait(10)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,120 @@
+import json
+
+import pytest
+
+from tests.cli.conftest import call  # noqa: F401
+from tests.remote.conftest import BUSY, space
+from tfprof.errors import UsageError
+from tfprof.remote import monitor
+from tfprof.wire import messages
+
+FIGURES = messages.ProfilerServiceMonitorResult(
+    response_type=messages.ProfilerServiceMonitorResult.UTIL_IDLE_STEP,
+    device_idle_time_percent=25.0,
+    matrix_unit_utilization_percent=40.0,
+    step_time_ms_avg=2.0,
+    step_time_ms_min=1.0,
+    step_time_ms_max=3.0,
+    infeed_percent_avg=5.0,
+)
+
+
+def filled(data, context):
+    request = messages.MonitorRequest.FromString(data)
+    kind = messages.ProfilerServiceMonitorResult.UTIL_ONLY + request.monitoring_level
+    result = messages.ProfilerServiceMonitorResult.FromString(FIGURES.SerializeToString())
+    result.response_type = min(kind, 3)
+    return messages.MonitorResponse(data="a\nTPU", monitor_result=result).SerializeToString()
+
+
+def recorded():
+    """The answer of a server that has recorded the capture with slow input."""
+    import lzma
+    from pathlib import Path
+
+    import tfprof.demo
+
+    packed = Path(tfprof.demo.__file__).with_name("input_bound.xplane.pb.xz").read_bytes()
+    data = lzma.decompress(packed)
+    return messages.ProfileResponse(xspace=messages.XSpace.FromString(data)).SerializeToString()
+
+
+def test_a_runtime_that_fills_in_the_call(fake_server):
+    server = fake_server(Monitor=filled)
+    ((sample,),) = monitor(server.address, level=2, count=1, interval_seconds=0.05)
+    assert (sample.source, sample.steps, sample.text) == ("monitor", None, "a TPU")
+    assert (sample.matrix_unit_percent, sample.idle_percent) == (40.0, 25.0)
+    assert (sample.step_ms_average, sample.input_percent) == (2.0, 5.0)
+    ((sample,),) = monitor(server.address, level=1, count=1, interval_seconds=0.05)
+    assert (sample.idle_percent, sample.step_ms_average) == (25.0, None)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_short_captures_where_it_does_not(fake_server, level):
+    server = fake_server(recorded())
+    looks = list(monitor(server.address, level=level, count=2, interval_seconds=0.05))
+    assert [request.opts.host_tracer_level for request in server.requests] == [level, level]
+    assert server.requests[0].opts.duration_ms == 25
+    ((sample,), _) = looks
+    # As `tfprof monitor --demo` says.
+    assert (sample.source, sample.steps) == ("capture", 8)
+    assert round(sample.step_ms_average, 3) == 47.074
+    assert sample.input_percent is None if level == 1 else round(sample.input_percent, 1) == 91.8
+
+
+def test_troubles_are_samples(fake_server, nobody):
+    idle = messages.ProfileResponse(empty_trace=True, xspace=space()).SerializeToString()
+    servers = [fake_server(BUSY), fake_server(idle), fake_server(b"\x42\x02\x0a\x05")]
+    addresses = [nobody, *(server.address for server in servers)]
+    (samples,) = monitor(addresses, count=1, interval_seconds=0.05)
+    texts = ["connection refused", "another profiling session", "nothing was recorded", "damaged"]
+    for sample, text in zip(samples, texts, strict=True):
+        assert text in sample.trouble
+
+
+@pytest.mark.parametrize("given", [{"level": 3}, {"interval_seconds": 0}, {"count": 0}])
+def test_wrong_arguments(given):
+    with pytest.raises(UsageError, match="must be"):
+        monitor("a:1", **given)
+
+
+def test_the_command(call, fake_server):  # noqa: F811
+    server = fake_server(recorded())
+    words = ["--interval", "50ms", "--count", "2", "--level", "2"]
+    result = call("monitor", server.address, *words)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == 2
+    assert lines[0][10:] == (f"{server.address}  8 steps  47.07 ms (45.75 to 48.73)  input 91.8 %")
+    rows = call("monitor", server.address, *words, "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(row)["steps"] for row in rows] == [8, 8]
+
+
+def test_the_command_where_some_or_none_answer(call, fake_server, nobody):  # noqa: F811
+    server = fake_server(Monitor=filled)
+    words = ["--interval", "20ms", "--count", "1"]
+    result = call("monitor", f"{server.address},{nobody}", *words)
+    assert result.exit_code == 1
+    assert "matrix units 40.0 %  a TPU\n" in result.stdout
+    assert f"{nobody}  no figures: connection refused" in result.stdout
+    assert call("monitor", nobody, *words).exit_code == 3
+    for_ever = call("monitor", nobody, "--interval", "20ms")
+    assert for_ever.exit_code == 3 and "3 times in a row" in for_ever.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["a:1", "--step", "3"], ["a:1", "--format", "csv"], ["a:1", "-o", "x.txt"],
+        ["a:1", "--interval", "x"], ["--demo", "--level", "1"], ["--demo", "--format", "jsonl"],
+    ],
+)  # fmt: skip
+def test_options_of_the_other_kind(call, words):  # noqa: F811
+    result = call("monitor", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_captured_runs_are_read_as_before(call):  # noqa: F811
+    result = call("monitor", "--demo", "--format", "csv")
+    assert result.exit_code == 0 and result.stdout.startswith("device_type,")

@@ -1,0 +1,18 @@
+"""Captures of running programs through their profiler servers, without TensorFlow on this side.
+
+    >>> from tfprof.remote import RemoteOptions
+    >>> RemoteOptions(python_tracer_level=1).host_tracer_level
+    2
+
+A program starts its server with ``tf.profiler.experimental.server.start(6009)``, one of JAX with
+``jax.profiler.start_server(6009)``. ``capture("HOST:6009", 2.0, "logs")`` records it. The calls
+need grpcio: ``pip install 'tfprof[remote]'``.
+"""
+
+from __future__ import annotations
+
+from tfprof.remote.requests import RemoteOptions
+from tfprof.remote.watching import Sample, monitor
+from tfprof.remote.workers import RemoteCapture, Worker, capture
+
+__all__ = ["RemoteCapture", "RemoteOptions", "Sample", "Worker", "capture", "monitor"]

@@ -1,0 +1,123 @@
+"""What is asked of a server, and what its answer holds, in bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfprof.errors import UsageError
+from tfprof.remote.troubles import ServerError, shortened
+from tfprof.wire import messages
+from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
+
+_VERSION = 1
+_XSPACE, _EMPTY_TRACE = 8, 7  # of ProfileResponse
+_ERRORS, _WARNINGS = 2, 3  # of XSpace
+_LEVELS = {"host_tracer_level": 3, "python_tracer_level": 1, "device_tracer_level": 9}
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteOptions:
+    """What a capture records.
+
+    Attributes:
+        host_tracer_level: 0 off, 1 user markers, 2 ops and tf.data too, 3 verbose.
+        python_tracer_level: 1 records calls of Python functions, which makes many more events.
+        device_tracer_level: 0 leaves devices out; some kinds know more levels than 1.
+        delay_seconds: The session begins so much later, at the same time on all workers whose
+            clocks agree.
+
+    Raises:
+        UsageError: A value is out of its range.
+    """
+
+    host_tracer_level: int = 2
+    python_tracer_level: int = 0
+    device_tracer_level: int = 1
+    delay_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, most in _LEVELS.items():
+            value = getattr(self, name)
+            if not 0 <= value <= most:
+                raise UsageError(f"option {name}={value} must be from 0 to {most}")
+        if not 0 <= self.delay_seconds < 86400:
+            raise UsageError(f"option delay={self.delay_seconds:g} s must be from 0 to a day")
+
+
+def profile_request(
+    options: RemoteOptions,
+    duration_seconds: float,
+    *,
+    start_ns: int = 0,
+    place: tuple[str, str, str] | None = None,
+) -> bytes:
+    """A serialized ``ProfileRequest``.
+
+    Args:
+        options: What to record.
+        duration_seconds: How long.
+        start_ns: When to begin, in nanoseconds since 1970; 0 is at once.
+        place: The folder of runs as the server sees it, the run, and the stem of the file's name,
+            if the server is to write it; None asks for the capture in the answer.
+    """
+    duration_ms = max(1, round(duration_seconds * 1000))
+    opts = messages.ProfileOptions(
+        version=_VERSION,
+        include_dataset_ops=True,
+        enable_hlo_proto=True,
+        host_tracer_level=options.host_tracer_level,
+        python_tracer_level=options.python_tracer_level,
+        device_tracer_level=options.device_tracer_level,
+        start_timestamp_ns=start_ns,
+        duration_ms=duration_ms,
+    )
+    request = messages.ProfileRequest(duration_ms=duration_ms, opts=opts, emit_xspace=place is None)
+    if place is not None:
+        request.repository_root, request.session_id, request.host_name = place
+    return request.SerializeToString()
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A capture out of an answer.
+
+    Attributes:
+        parts: The XSpace, whose bytes are these one after the other.
+        is_empty: Whether nothing was recorded.
+        remarks: What the profiler itself reports as errors and warnings.
+    """
+
+    parts: tuple[memoryview, ...]
+    is_empty: bool
+    remarks: tuple[str, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the capture."""
+        return sum(map(len, self.parts))
+
+
+def received(response: bytes) -> Received:
+    """The capture in a serialized ``ProfileResponse``; its bytes are not touched.
+
+    Raises:
+        ServerError: It is no such message.
+    """
+    view = memoryview(response)
+    parts: list[memoryview] = []
+    remarks: list[str] = []
+    is_empty = False
+    try:
+        for field in walk(view):
+            if field.number == _XSPACE and field.wire_type == LENGTH_DELIMITED:
+                parts.append(view[field.offset : field.offset + field.value])
+            elif field.number == _EMPTY_TRACE:
+                is_empty = bool(field.value)
+        for part in parts:
+            for field in walk(part):
+                if field.number in (_ERRORS, _WARNINGS) and field.wire_type == LENGTH_DELIMITED:
+                    text = bytes(part[field.offset : field.offset + field.value])
+                    remarks.append(shortened(text.decode("utf-8", "replace")))
+    except WireError as error:
+        raise ServerError(f"its answer is damaged: {error.problem}", may_pass=True) from error
+    return Received(tuple(parts), is_empty, tuple(dict.fromkeys(remarks)))

@@ -1,0 +1,136 @@
+"""Calls of the profiler service with grpcio; messages are bytes here."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any
+
+from tfprof.errors import MissingDependencyError
+from tfprof.remote.addresses import Address
+from tfprof.remote.grpc_probe import probe
+from tfprof.remote.troubles import ServerError, of_probe, of_status
+
+_CHANNEL_OPTIONS = (
+    ("grpc.max_receive_message_length", -1),  # captures are larger than the 4 MiB of the default
+    ("grpc.max_send_message_length", -1),
+    ("grpc.enable_retries", 0),  # a second session would begin unseen
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # no backoff is shared with earlier calls
+)
+
+
+def load_grpc() -> Any:
+    """The module ``grpc``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        import grpc
+    except ImportError as error:
+        raise MissingDependencyError(
+            "calling a profiler server needs grpcio: pip install 'tfprof[remote]'"
+        ) from error
+    return grpc
+
+
+class Stop:
+    """Ends calls that are under way, from another thread; used once."""
+
+    def __init__(self) -> None:
+        self._is_set = threading.Event()
+        self._lock = threading.Lock()
+        self._calls: set[Any] = set()
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the work is to end."""
+        return self._is_set.is_set()
+
+    def now(self) -> None:
+        """End all calls; servers give up their sessions."""
+        self._is_set.set()
+        with self._lock:
+            calls = list(self._calls)
+        for call in calls:
+            call.cancel()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long; whether the work is to end."""
+        return self._is_set.wait(seconds)
+
+    def result(self, call: Any) -> bytes:
+        """What a call answers."""
+        with self._lock:
+            self._calls.add(call)
+        try:
+            if self.is_set:
+                call.cancel()
+            answer: bytes = call.result()
+            return answer
+        finally:
+            with self._lock:
+                self._calls.discard(call)
+
+
+class ProfilerServer:
+    """A profiler server, for one call after the other.
+
+    Args:
+        address: Where it listens.
+        stop: Ends its calls.
+
+    Raises:
+        MissingDependencyError: grpcio is not installed.
+    """
+
+    def __init__(self, address: Address, stop: Stop | None = None) -> None:
+        self._grpc = load_grpc()
+        self._address, self._stop = address, stop or Stop()
+        self._channel = self._grpc.insecure_channel(str(address), options=_CHANNEL_OPTIONS)
+
+    def __enter__(self) -> ProfilerServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._channel.close()
+
+    def look(self, timeout_seconds: float) -> None:
+        """Find out whether the server answers at all.
+
+        Raises:
+            ServerError: It does not.
+        """
+        answer = probe(self._address.host, self._address.port, timeout_seconds)
+        trouble = of_probe(answer, self._address)
+        if trouble is not None:
+            raise trouble
+
+    def call(self, method: str, request: bytes, timeout_seconds: float) -> bytes:
+        """Call a method of ``tensorflow.ProfilerService``.
+
+        Args:
+            method: Its name.
+            request: The serialized request.
+            timeout_seconds: Limit for the whole call.
+
+        Returns:
+            The serialized answer.
+
+        Raises:
+            ServerError: There is none.
+        """
+        remote = self._channel.unary_unary(f"/tensorflow.ProfilerService/{method}")
+        call = remote.future(request, timeout=timeout_seconds)
+        try:
+            return self._stop.result(call)
+        except self._grpc.RpcError as error:
+            raise of_status(error.code().name, error.details() or "", timeout_seconds) from error
+        except self._grpc.FutureCancelledError as error:
+            raise ServerError("stopped", may_pass=False) from error

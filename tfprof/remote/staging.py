@@ -1,0 +1,188 @@
+"""Where captures go: into a run that appears as a whole, or onto the disks of the servers."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tfprof.errors import InputError, UsageError
+from tfprof.remote.addresses import Address
+from tfprof.remote.requests import Received
+from tfprof.remote.troubles import ServerError
+
+_PROFILES = ("plugins", "profile")
+_ENDING = ".xplane.pb"
+_UNFINISHED = ".part"
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_MOST_OF_ONE_NAME = 1000
+
+
+def new_run_name(logdir: str | Path, run: str | None) -> str:
+    """The name of a new run: the given one, or the time as TensorFlow writes it.
+
+    Raises:
+        UsageError: It is no name, or there is such a run.
+    """
+    if run is None:
+        return time.strftime("%Y_%m_%d_%H_%M_%S")
+    if run in ("", ".", "..") or "/" in run or os.sep in run or "\0" in run:
+        raise UsageError(f"{run!r} cannot be the name of a run; give the name of one folder")
+    if _folder_of(logdir, run).exists():
+        raise UsageError(f"{_folder_of(logdir, run)}: there is such a run; choose another name")
+    return run
+
+
+def _folder_of(logdir: str | Path, run: str) -> Path:
+    return Path(logdir).joinpath(*_PROFILES, run)
+
+
+class Staging:
+    """Collects files in a hidden folder, which becomes the run; used as a context.
+
+    If the context is left without ``finish``, the log folder is as it was before.
+
+    Args:
+        logdir: The log folder, which is made if need be.
+        run: Name of the run.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+
+    def __init__(self, logdir: str | Path, run: str) -> None:
+        self._run = _folder_of(logdir, run)
+        self._made: list[Path] = []
+        self._here = self._run.with_name(f".{run[:100]}.{secrets.token_hex(8)}.tmp")
+
+    def __enter__(self) -> Staging:
+        missing = [self._here]
+        while not missing[-1].parent.exists():
+            missing.append(missing[-1].parent)
+        try:
+            for folder in reversed(missing):
+                folder.mkdir(exist_ok=folder != self._here)
+                self._made.append(folder)
+            probe = self._here / "probe"
+            probe.write_bytes(b"0")
+            probe.unlink()
+        except (OSError, ValueError) as error:
+            self._clear()
+            raise _unwritable(self._run.parent, error) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clear()
+
+    def of_server(self, address: Address) -> None:
+        """Nothing: the captures come in the answers."""
+
+    def keep(self, address: Address, capture: Received) -> str:
+        """Write one worker's capture; returns the name of the file.
+
+        Raises:
+            ServerError: It cannot be written, or the answer has none.
+        """
+        if not capture.parts:
+            raise ServerError(
+                "the server sent no capture back: its TensorFlow is too old for that. Let it "
+                "write the file with --on-server, to a log folder that it can reach",
+                may_pass=False,
+            )
+        name = f"{address.file_stem}{_ENDING}"
+        # Under this name nobody takes the folder for a run, also if this process is killed.
+        unfinished = self._here / f"{name}{_UNFINISHED}"
+        try:
+            with unfinished.open("wb") as stream:
+                stream.writelines(capture.parts)
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            text = f"its capture cannot be written: {error.strerror or error}"
+            raise ServerError(text, may_pass=False) from error
+        return name
+
+    def finish(self, *, is_named: bool) -> str:
+        """Make the run appear; returns its folder.
+
+        Args:
+            is_named: Whether the name was asked for; else another one is taken if a run of it has
+                appeared meanwhile.
+
+        Raises:
+            UsageError: There is such a run by now.
+            InputError: The folder cannot be written.
+        """
+        try:
+            for file in sorted(self._here.iterdir()):
+                file.rename(file.with_suffix(""))
+        except OSError as error:
+            raise _unwritable(self._here, error) from error
+        for number in range(_MOST_OF_ONE_NAME):
+            target = self._run.with_name(f"{self._run.name}_{number}") if number else self._run
+            if target.exists():
+                if is_named:
+                    break
+                continue
+            try:
+                self._here.rename(target)
+            except OSError as error:
+                if target.exists():  # made between the look and the move
+                    continue
+                raise _unwritable(target, error) from error
+            self._made.clear()
+            return str(target)
+        raise UsageError(f"{self._run}: there is such a run by now; choose another name")
+
+    def _clear(self) -> None:
+        """Remove what was made; folders that others use by now stay."""
+        if not self._made:
+            return
+        shutil.rmtree(self._here, ignore_errors=True)
+        for folder in reversed(self._made):
+            try:
+                folder.rmdir()
+            except OSError:
+                continue
+        self._made.clear()
+
+
+class ServersFolder:
+    """Lets each server write its file; the same methods as those of ``Staging``."""
+
+    def __init__(self, logdir: str | Path, run: str) -> None:
+        text = os.fspath(logdir)
+        root = text.rstrip("/") if _REMOTE.match(text) else str(Path(text).absolute())
+        self._root, self._run = "/".join((root, *_PROFILES)), run
+
+    def __enter__(self) -> ServersFolder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """Nothing to clear: the servers write."""
+
+    def of_server(self, address: Address) -> tuple[str, str, str]:
+        """The folder of runs, the run, and the stem of the file's name."""
+        return self._root, self._run, address.file_stem
+
+    def keep(self, address: Address, capture: Received) -> str:
+        """The name of the file that the server has written."""
+        return f"{address.file_stem}{_ENDING}"
+
+    def finish(self, *, is_named: bool) -> str:
+        """The folder of the run."""
+        return f"{self._root}/{self._run}"
+
+
+def _unwritable(path: Path, error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"{path}: cannot be written: {reason}. Give another log folder")

@@ -1,0 +1,190 @@
+"""Watches running programs: a few figures of each worker, again and again.
+
+Where a runtime fills in the service's ``Monitor`` call, as that of TPUs does, its figures are
+taken. Servers of TensorFlow on CPUs and GPUs refuse the call; there short captures are made, which
+stay in memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from tfprof.errors import TfprofError, UsageError
+from tfprof.remote.addresses import Address, addresses_of
+from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.service import ProfilerServer, Stop, load_grpc
+from tfprof.remote.troubles import ServerError, shortened
+from tfprof.wire import messages
+
+_CONNECT_SECONDS = 5.0
+_ANSWER_SECONDS = 10.0
+_LONGEST_CAPTURE_SECONDS = 1.0
+_CAPTURED_SHARE = 0.5
+"""Of an interval; the program runs unobserved for the rest."""
+
+_FEWEST_SECONDS, _MOST_SECONDS = 0.01, 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Figures of one worker in one interval; None is unknown.
+
+    Attributes:
+        address: Its server.
+        time: When they were taken, in seconds since 1970.
+        source: Where they come from: the service's ``Monitor`` call or a short capture.
+        steps: Number of steps; None if the server did not tell it.
+        step_ms_average: Average time of a step.
+        step_ms_minimum: Time of the shortest step.
+        step_ms_maximum: Time of the longest step.
+        input_percent: Share of the step time that is waiting for input.
+        idle_percent: Share of the time in which devices did nothing.
+        matrix_unit_percent: Use of the matrix units.
+        text: What the server says in words.
+        trouble: Why there are no figures; empty if there are.
+    """
+
+    address: str
+    time: float
+    source: Literal["monitor", "capture"] = "capture"
+    steps: int | None = None
+    step_ms_average: float | None = None
+    step_ms_minimum: float | None = None
+    step_ms_maximum: float | None = None
+    input_percent: float | None = None
+    idle_percent: float | None = None
+    matrix_unit_percent: float | None = None
+    text: str = ""
+    trouble: str = ""
+
+
+def monitor(
+    addresses: str | Sequence[str],
+    *,
+    level: int = 1,
+    interval_seconds: float = 1.0,
+    count: int | None = None,
+) -> Iterator[list[Sample]]:
+    """Watch workers.
+
+    Args:
+        addresses: ``HOST:PORT`` of each worker; commas separate several.
+        level: 1 times steps; 2 also tells how long they wait for input, and slows the program
+            down a little more.
+        interval_seconds: From one look to the next. A short capture takes half of it, at most 1 s.
+        count: Number of looks; None goes on for ever.
+
+    Yields:
+        One sample of each worker, in the order of the addresses.
+
+    Raises:
+        UsageError: An argument is wrong.
+        MissingDependencyError: grpcio is not installed.
+    """
+    workers = addresses_of(addresses)
+    if level not in (1, 2):
+        raise UsageError(f"option level={level} must be 1 or 2")
+    if not _FEWEST_SECONDS <= interval_seconds <= _MOST_SECONDS:
+        raise UsageError(f"option interval={interval_seconds:g} s must be from 10 ms to an hour")
+    if count is not None and count < 1:
+        raise UsageError(f"option count={count} must be 1 or more")
+    load_grpc()
+    return _samples(workers, level, interval_seconds, count)
+
+
+def _samples(
+    workers: Sequence[Address], level: int, interval_seconds: float, count: int | None
+) -> Iterator[list[Sample]]:
+    stop = Stop()
+    watched = [_Watched(address, level, interval_seconds, stop) for address in workers]
+    pool = ThreadPoolExecutor(len(watched), "tfprof-monitor")
+    n_done = 0
+    try:
+        while count is None or n_done < count:
+            next_look = time.monotonic() + interval_seconds
+            yield [future.result() for future in [pool.submit(each.look) for each in watched]]
+            n_done += 1
+            if n_done != count:
+                time.sleep(max(0.0, next_look - time.monotonic()))
+    finally:  # also where the caller stops early
+        stop.now()
+        pool.shutdown()
+
+
+class _Watched:
+    """One worker; remembers which way of asking it works."""
+
+    def __init__(self, address: Address, level: int, interval_seconds: float, stop: Stop) -> None:
+        self._address, self._level, self._stop = address, level, stop
+        self._interval = interval_seconds
+        self._has_monitor = True
+
+    def look(self) -> Sample:
+        sample = Sample(str(self._address), time.time())
+        try:
+            with ProfilerServer(self._address, self._stop) as server:
+                server.look(_CONNECT_SECONDS)
+                if self._has_monitor:
+                    try:
+                        return self._asked(server, sample)
+                    except ServerError as error:
+                        if error.code != "UNIMPLEMENTED":
+                            raise
+                        self._has_monitor = False
+                return self._captured(server, sample)
+        except TfprofError as error:  # a capture that cannot be read
+            return replace(sample, trouble=shortened(str(error)))
+        except ServerError as error:
+            return replace(sample, trouble=str(error))
+
+    def _asked(self, server: ProfilerServer, sample: Sample) -> Sample:
+        request = messages.MonitorRequest(
+            duration_ms=round(self._interval * 1000), monitoring_level=self._level
+        )
+        limit = self._interval + _ANSWER_SECONDS
+        data = server.call("Monitor", request.SerializeToString(), limit)
+        answer = messages.parse(messages.MonitorResponse, data, source=str(self._address))
+        known = answer.monitor_result
+        kinds = messages.ProfilerServiceMonitorResult
+        filled = replace(sample, source="monitor", text=shortened(answer.data))
+        if known.response_type >= kinds.UTIL_ONLY:
+            filled = replace(filled, matrix_unit_percent=known.matrix_unit_utilization_percent)
+        if known.response_type >= kinds.UTIL_IDLE:
+            filled = replace(filled, idle_percent=known.device_idle_time_percent)
+        if known.response_type >= kinds.UTIL_IDLE_STEP:
+            filled = replace(
+                filled,
+                step_ms_average=known.step_time_ms_avg,
+                step_ms_minimum=known.step_time_ms_min,
+                step_ms_maximum=known.step_time_ms_max,
+                input_percent=known.infeed_percent_avg,
+            )
+        return filled
+
+    def _captured(self, server: ProfilerServer, sample: Sample) -> Sample:
+        seconds = min(self._interval * _CAPTURED_SHARE, _LONGEST_CAPTURE_SECONDS)
+        request = profile_request(RemoteOptions(host_tracer_level=self._level), seconds)
+        answer = received(server.call("Profile", request, seconds + _ANSWER_SECONDS))
+        if answer.is_empty or not answer.parts:
+            raise ServerError("nothing was recorded: the program did nothing", may_pass=True)
+        from tfprof.captures.run.run import open_run
+        from tfprof.captures.tools.monitor_report import monitor as figures
+
+        table = figures(open_run(b"".join(answer.parts))).table()
+        row: dict[str, Any] = table.to_rows()[0]
+        hint = "no step is marked: level 2 finds steps without marks" if self._level < 2 else ""
+        return replace(
+            sample,
+            text="" if row["steps"] else hint,
+            steps=row["steps"],
+            step_ms_average=row["step_ms_average"],
+            step_ms_minimum=row["step_ms_minimum"],
+            step_ms_maximum=row["step_ms_maximum"],
+            input_percent=row["infeed_percent_average"] if self._level > 1 else None,
+            idle_percent=row["idle_percent"],
+            matrix_unit_percent=row["matrix_unit_percent"],
+        )

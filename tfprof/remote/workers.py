@@ -1,0 +1,232 @@
+"""Captures several workers at once and keeps what arrives as one run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tfprof.errors import InputError, UsageError
+from tfprof.files.disk import Unwatched, Watch
+from tfprof.remote.addresses import Address, addresses_of
+from tfprof.remote.durations import seconds_of
+from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.service import ProfilerServer, Stop, load_grpc
+from tfprof.remote.staging import ServersFolder, Staging, new_run_name
+from tfprof.remote.troubles import ServerError
+
+CONNECT_SECONDS = 5.0
+"""How long a server may take to say its first word."""
+ANSWER_SECONDS = 30.0
+"""How long it may take to collect and send the capture."""
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 8.0
+_MOST_SECONDS = 86400
+_MOST_RETRIES = 100
+_POLL_SECONDS = 0.2
+"""Between looks at the work: Ctrl-C is heard in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What came of one worker.
+
+    Attributes:
+        address: Its server, ``HOST:PORT``.
+        path: Its file; None if there is none.
+        n_bytes: Size of the capture; 0 if the server wrote it.
+        seconds: From the first attempt to the end.
+        attempts: How often it was tried.
+        trouble: Why there is no capture; empty if there is one.
+        remarks: What the profiler itself reports as errors and warnings.
+    """
+
+    address: str
+    path: str | None = None
+    n_bytes: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    trouble: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether its capture is there."""
+        return not self.trouble
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCapture:
+    """A run that was captured from outside.
+
+    Attributes:
+        run: Its name.
+        logdir: The log folder it lies in.
+        folder: The folder of the run.
+        workers: All workers, in the order of the addresses.
+    """
+
+    run: str
+    logdir: str
+    folder: str
+    workers: tuple[Worker, ...]
+
+    @property
+    def failed(self) -> tuple[Worker, ...]:
+        """Workers without a capture."""
+        return tuple(worker for worker in self.workers if not worker.is_captured)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every worker was captured."""
+        return not self.failed
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self)
+
+
+def capture(
+    addresses: str | Sequence[str],
+    duration: float | str,
+    logdir: str | Path,
+    options: RemoteOptions | None = None,
+    *,
+    retries: int = 3,
+    run: str | None = None,
+    on_server: bool = False,
+    connect_seconds: float = CONNECT_SECONDS,
+    answer_seconds: float = ANSWER_SECONDS,
+    watch: Watch | None = None,
+) -> RemoteCapture:
+    """Record programs that run a profiler server, all at once, into one run of a log folder.
+
+    The captures come back in the answers, so that no disk need be shared. The run appears as a
+    whole when the last worker has answered; if none has, nothing is left in the log folder.
+
+    Args:
+        addresses: ``HOST:PORT`` of each worker; commas separate several.
+        duration: Seconds, or a text such as ``"500ms"``.
+        logdir: Log folder; the run becomes ``plugins/profile/RUN`` in it.
+        options: What to record.
+        retries: Further attempts with a worker that cannot be reached, is being captured by
+            somebody else, or has recorded nothing; pauses of 0.5, 1, 2, … s lie between.
+        run: Name of the run; by default the time.
+        on_server: Let each server write its file to ``logdir``, as that server sees it.
+        connect_seconds: How long a server may take to say its first word.
+        answer_seconds: How long it may take to collect and send the capture.
+        watch: Receives progress.
+
+    Returns:
+        What came of each worker; at least one was captured.
+
+    Raises:
+        UsageError: An argument is wrong, or there is such a run.
+        InputError: The folder cannot be written, or no worker was captured; the message says why.
+        MissingDependencyError: grpcio is not installed.
+    """
+    workers = addresses_of(addresses)
+    seconds = seconds_of(duration) if isinstance(duration, str) else float(duration)
+    if not 1e-3 <= seconds <= _MOST_SECONDS:
+        raise UsageError(f"option duration={seconds:g} s must be from 1 ms to a day")
+    if not 0 <= retries <= _MOST_RETRIES:
+        raise UsageError(f"option retries={retries} must be from 0 to {_MOST_RETRIES}")
+    load_grpc()
+    options = options or RemoteOptions()
+    name = new_run_name(logdir, run)
+    place = ServersFolder(logdir, name) if on_server else Staging(logdir, name)
+    start_ns = time.time_ns() + round(options.delay_seconds * 1e9) if options.delay_seconds else 0
+    session = _Session(
+        seconds, options, start_ns, retries, connect_seconds, answer_seconds, place, Stop()
+    )
+    with place:
+        done = _all(workers, session, watch or Unwatched())
+        if not any(worker.is_captured for worker in done):
+            reasons = "\n".join(f"  {worker.address}: {worker.trouble}" for worker in done)
+            raise InputError(f"no worker was captured, and nothing was written:\n{reasons}")
+        folder = place.finish(is_named=run is not None)
+    ended = tuple(_moved(worker, folder) for worker in done)
+    return RemoteCapture(Path(folder).name, str(logdir), folder, ended)
+
+
+def _moved(worker: Worker, folder: str) -> Worker:
+    if worker.path is None:
+        return worker
+    values = {**asdict(worker), "path": f"{folder.rstrip('/')}/{worker.path}"}
+    return Worker(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    duration_seconds: float
+    options: RemoteOptions
+    start_ns: int
+    retries: int
+    connect_seconds: float
+    answer_seconds: float
+    place: Staging | ServersFolder
+    stop: Stop
+
+
+def _all(workers: Sequence[Address], session: _Session, watch: Watch) -> list[Worker]:
+    """Capture all workers at the same time."""
+    with ThreadPoolExecutor(len(workers), "tfprof-capture") as pool:
+        futures: list[Future[Worker]] = [
+            pool.submit(_captured, address, session) for address in workers
+        ]
+        pending = set(futures)
+        try:
+            while pending:
+                n_done = len(futures) - len(pending)
+                watch.stage(f"capturing {len(futures)} workers: {n_done} done")
+                _, pending = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
+        except BaseException:  # Ctrl-C: the servers give up their sessions
+            session.stop.now()
+            raise
+        return [future.result() for future in futures]
+
+
+def _captured(address: Address, session: _Session) -> Worker:
+    """Try until a capture is there or trying is no use."""
+    start = time.monotonic()
+    pause = _FIRST_PAUSE_SECONDS
+    attempt = 1
+    while True:
+        try:
+            path, n_bytes, remarks = _attempt(address, session)
+            taken = time.monotonic() - start
+            return Worker(str(address), path, n_bytes, taken, attempt, remarks=remarks)
+        except ServerError as trouble:
+            is_last = not trouble.may_pass or attempt > session.retries
+            if is_last or session.stop.wait(pause):
+                taken = time.monotonic() - start
+                text = f"{trouble} ({attempt} attempts)" if attempt > 1 else str(trouble)
+                return Worker(str(address), None, 0, taken, attempt, text)
+        attempt += 1
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+
+def _attempt(address: Address, session: _Session) -> tuple[str, int, tuple[str, ...]]:
+    """One session on one server: name of the file, its size, and the profiler's own remarks."""
+    now_ns = time.time_ns()
+    start_ns = session.start_ns if session.start_ns > now_ns else 0
+    delay = (start_ns - now_ns) / 1e9 if start_ns else 0.0
+    limit = delay + session.duration_seconds + session.answer_seconds
+    request = profile_request(
+        session.options, session.duration_seconds, start_ns=start_ns,
+        place=session.place.of_server(address),
+    )  # fmt: skip
+    with ProfilerServer(address, session.stop) as server:
+        server.look(session.connect_seconds)
+        answer = received(server.call("Profile", request, limit))
+    if answer.is_empty:
+        raise ServerError(
+            "nothing was recorded: the program did nothing meanwhile. Record longer, or while it "
+            "is at work",
+            may_pass=True,
+        )
+    return session.place.keep(address, answer), answer.n_bytes, answer.remarks
