@@ -232,7 +232,7 @@ def test_an_address_opens_the_same_view(server, watched):
 
 def test_a_report_says_what_it_merges(site, watched, report_file, monkeypatch):
     documents = embedded.trace_documents
-    monkeypatch.setattr("tfprof.pages.trace.embedded.trace_documents", lambda made: documents(made, 3000))
+    monkeypatch.setattr(embedded, "trace_documents", lambda made: documents(made, 3000))
     page = watched().open(report_file(report(site, ["trace"])), "trace")
     drawn(page)
     assert "shows 2,020 events as" in page.tab.locator(".trace-remark").inner_text()
