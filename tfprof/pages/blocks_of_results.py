@@ -30,6 +30,12 @@ FIRST: Mapping[str, Sequence[str]] = {
 _AXES = {"µs": "time", "ms": "time", "bytes": "memory"}
 """Names of axes whose numbers show their units themselves."""
 
+_UNIT_OF_AXIS = {
+    "µs": "us", "time (us)": "us", "ms": "ms", "time (ms)": "ms",
+    "bytes": "bytes", "memory (bytes)": "bytes",
+}  # fmt: skip
+"""The unit of a chart's numbers, by what its answer calls the axis."""
+
 
 def table_block(table: Table, **more: Any) -> Block:
     """A table with its rows, up to ``MOST_ROWS``.
@@ -73,6 +79,7 @@ def chart_block(chart: Chart, **more: Any) -> Block:
         "title": escaped(chart.title),
         "x_label": escaped(_AXES.get(chart.x_label, chart.x_label).removesuffix(", ms")),
         "y_label": escaped(_AXES.get(chart.y_label, chart.y_label)),
+        **({"unit": _UNIT_OF_AXIS[chart.y_label]} if chart.y_label in _UNIT_OF_AXIS else {}),
         "x": column(chart.x),
         "series": [
             {"name": escaped(name), "values": column(values)}
