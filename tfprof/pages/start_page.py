@@ -22,7 +22,7 @@ from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Page, facts, figures, remarks, words
 from tfprof.pages.opened import Opened
-from tfprof.pages.step_choice import step_chart, step_control
+from tfprof.pages.step_choice import chosen_words, step_chart, step_control
 from tfprof.pages.tool_pages import Params, tool_result
 from tfprof.pages.view_code import library_rows, with_hidden
 from tfprof.profiles.accounting.accounting import METRIC_ROW
@@ -62,6 +62,7 @@ def start_page(opened: Opened, params: Params) -> Page:
 def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
+    yield from chosen_words(run, params)
     yield words(overview.verdict, lead=True)
     yield facts(_capture_facts(source, run, steps))
     notes = [*(note for note in run.notes if note not in overview.notes), *overview.notes]
@@ -183,7 +184,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
-            ("Steps", some([str(each.step) for each in info.steps], 8) or "none was recorded"),
+            ("Steps", _steps_said([each.step for each in info.steps])),
             ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -196,6 +197,13 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield from _profile_findings(profiler)
     for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
         yield from _heaviest_rows(profiler, kind, what)
+
+
+def _steps_said(steps: Sequence[int]) -> str:
+    """How many steps, and which."""
+    if not steps:
+        return "none was recorded"
+    return f"{len(steps):,}, number {some(list(map(str, steps)), 8)}"
 
 
 def _short(device: str) -> str:

@@ -15,7 +15,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
-from tfprof.pages.step_choice import chosen_steps, step_control
+from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of TensorFlow stats; people look at one of them."""
+
+JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
+"""Tools whose sentences are about all steps, also where their tables are about some."""
 
 Params = Mapping[str, str]
 """Parameters of a page's address."""
@@ -132,7 +135,8 @@ def _number(name: str, text: str) -> float:
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
     """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
-    blocks: list[Block] = [words(result.verdict, lead=True)] if result.verdict else []
+    blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
+    blocks += [words(result.verdict, lead=True)] if result.verdict else []
     notes = [*(note for note in run.notes if note not in result.notes), *result.notes]
     blocks += notes_block(notes)
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
