@@ -206,3 +206,9 @@ def test_times_of_charts_have_their_unit(run):
     units = {block["id"]: block.get("unit") for block in charts}
     assert units["host_by_type"] == units["steps"] == "us"
     assert None not in units.values()
+
+
+def test_ops_of_the_host_lead_to_the_trace_as_they_have_no_kernels(run):
+    (ops, _) = blocks_of(Site([opened_run(run)]).page("op-stats", {}), "table")
+    assert ops["links"]["operation"] == ("kernel-stats", "find")
+    assert ops["host_links"] == {"operation": ("trace", "find")}

@@ -27,6 +27,11 @@ IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
 """Tools whose sentences are about all steps, also where their tables are about some."""
 
+HOST_LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "op-stats": {"operation": ("trace", "find")},
+}  # fmt: skip
+"""Links of rows of the host, where they are others: what runs there has no kernels."""
+
 Params = Mapping[str, str]
 """Parameters of a page's address."""
 
@@ -144,8 +149,9 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
     blocks += pictures(tool, result, run, params)
     links = LINKS.get(tool, {})
+    more = {"host_links": HOST_LINKS[tool]} if tool in HOST_LINKS else {}
     made = {
-        name: table_block(table, links=links)
+        name: table_block(table, links=links, **more)
         for name, table in result.tables.items()
         if len(table) and name != DRAWN_TABLES.get(tool)
     }

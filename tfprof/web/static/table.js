@@ -21,6 +21,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
     oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }),
   });
+  const sides = columns.find((column) => column.id === "host_or_device")?.values;
   const body = el("tbody");
   const headers = columns.map((column, place) => header(column, place));
   const table = el(
@@ -86,7 +87,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const cells = columns.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
-      const link = linkOf(block, column, value, context);
+      const link = linkOf(block, column, value, context, sides?.[row] === "Host");
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
         link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
@@ -112,9 +113,9 @@ function startOf(block, context) {
   return isThere ? wanted : "";
 }
 
-// The page that tells more of a cell.
-function linkOf(block, column, value, context) {
-  const link = block.links?.[column.id];
+// The page that tells more of a cell; of rows of the host, it may be another one.
+function linkOf(block, column, value, context, isHost) {
+  const link = (isHost ? block.host_links?.[column.id] : null) ?? block.links?.[column.id];
   return link && value && context.address ? context.address(link[0], { [link[1]]: value }) : null;
 }
 
