@@ -5,12 +5,14 @@ import math
 import pytest
 
 from tfprof import tools
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.table import Column, Table
 from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
 from tfprof.pages.packed_columns import unpacked
 from tfprof.pages.site import Site
 from tfprof.pages.step_choice import chosen_steps
-from tfprof.pages.tool_pages import TOOL_PAGES, tool_page
+from tfprof.pages.tool_pages import TOOL_PAGES, _program_of, tool_page
 from tfprof.pages.tool_pictures import DRAWN_TABLES
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
@@ -212,3 +214,13 @@ def test_ops_of_the_host_lead_to_the_trace_as_they_have_no_kernels(run):
     (ops, _) = blocks_of(Site([opened_run(run)]).page("op-stats", {}), "table")
     assert ops["links"]["operation"] == ("kernel-stats", "find")
     assert ops["host_links"] == {"operation": ("trace", "find")}
+
+
+def test_instructions_lead_to_their_own_program_as_others_have_the_same_names():
+    columns = (Column("hlo_op_name", "HLO op", "string"), Column("program_id", "Program", "string"))
+    listed = Table("instructions", columns, [("fusion.1", "7")])
+    bare = Table("nodes", columns[:1], [("fusion.1",)])
+    around = ToolResult("graph-viewer", "Graph viewer", data={"program": "main(3)"})
+    assert _program_of("hlo-stats", listed, around, {}) == {"program_column": "program_id"}
+    assert _program_of("graph-viewer", bare, around, {}) == {"program": "main(3)"}
+    assert _program_of("memory-viewer", bare, around, {"program": "9"}) == {"program": "9"}

@@ -20,6 +20,7 @@ from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictur
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+    from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of TensorFlow stats; people look at one of them."""
@@ -151,7 +152,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     links = LINKS.get(tool, {})
     more = {"host_links": HOST_LINKS[tool]} if tool in HOST_LINKS else {}
     made = {
-        name: table_block(table, links=links, **more)
+        name: table_block(table, links=links, **more, **_program_of(tool, table, result, params))
         for name, table in result.tables.items()
         if len(table) and name != DRAWN_TABLES.get(tool)
     }
@@ -163,6 +164,17 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         why = " ".join(note.message for note in result.notes)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
+
+
+def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:
+    """The compiled program that the instructions of a table are of: in a column, or one."""
+    if any(each.id == "program_id" for each in table.columns):
+        return {"program_column": "program_id"}
+    if tool == "graph-viewer":
+        return {"program": str(result.data.get("program", ""))}
+    if tool == "memory-viewer":  # without a choice it shows the one with most memory, the first
+        return {"program": params.get("program") or str(result.tables["programs"].rows[0][1])}
+    return {}
 
 
 def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
@@ -198,6 +210,7 @@ def _program_control(run: Run, params: Params) -> Control:
     from tfprof.tools import memory_viewer
 
     programs = memory_viewer(run).tables.get("programs")
-    names = [] if programs is None else [str(row["module"]) for row in programs.to_rows()]
-    ways = [("", "the tool's choice"), *((name, name) for name in dict.fromkeys(names))]
+    rows = [] if programs is None else programs.to_rows()
+    names = {str(row["program_id"]): f"{row['module']}({row['program_id']})" for row in rows}
+    ways = [("", "the tool's choice"), *names.items()]
     return Control("program", "Program", "choice", params.get("program", ""), "", ways)
