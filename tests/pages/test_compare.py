@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,3 +136,48 @@ def test_no_row_of_two_trees_is_lost(data):
     for values, rows in ((mine, first), (theirs, second)):
         known = [int(value) for value in values if value is not None and not math.isnan(value)]
         assert sorted(known) == sorted(cost for _, _, cost in rows)
+
+
+def test_first_rows_of_longer_tables_are_not_matched_as_others_may_be_further_down():
+    few = {**table([("MatMul", 10.0)]), "page": "op-stats"}
+    other = {**table([("Relu", 4.0)]), "page": "op-stats"}
+    page = compared(
+        Page("start", "Start", "", [few]), Page("start", "Start", "", [other]), ("a", "b")
+    )
+    assert [block["title"] for block in page.blocks[1:]] == ["Ops: a", "Ops: b"]
+    assert [rows_of(block) for block in page.blocks[1:]] == [[("MatMul", 10)], [("Relu", 4)]]
+
+
+def test_ranks_are_not_compared_and_columns_keep_their_order():
+    def ranked(rank, mode):
+        return {
+            **table([]), "n_rows": 1, "cells": [[rank], [5.0], [mode]],
+            "columns": [
+                {"id": "rank", "label": "rank", "type": "number", "unit": ""},
+                {"id": "time", "label": "time", "type": "number", "unit": "us"},
+                {"id": "mode", "label": "mode", "type": "string", "unit": ""},
+            ],
+        }  # fmt: skip
+
+    both = table_of_both(ranked(1, "eager"), ranked(7, "eager"), ("a", "b"))
+    labels = [each["label"] for each in both["columns"]]
+    assert labels == ["time: a", "time: b", "time: difference", "mode"]
+    assert rows_of(both) == [(5, 5, 0, "eager")]
+
+
+def test_a_run_that_lacks_the_page_or_the_step_leaves_that_of_the_other(tmp_path):
+    from tfprof import tools
+    from tfprof.pages.opened import opened_run
+    from tfprof.pages.site import Site
+    from tfprof.testing.xspace_builders import event, host, line, xspace
+
+    def run_of(*steps):
+        marks = [event("train", 1000 * at, 900, step_num=at, _r=1) for at in steps]
+        return tools.open_run(xspace(host(line(*marks))))
+
+    site = Site(
+        [replace(opened_run(run_of(*at)), name=name) for name, at in (("a", (1, 2)), ("b", (5,)))]
+    )
+    page = site.page("overview", {"run": "a", "against": "b", "step": "2"})
+    assert page.blocks[0]["items"][0]["text"].startswith("There is nothing of b here: no step 2")
+    assert page.blocks[1:] == site.page("overview", {"run": "a", "step": "2"}).blocks

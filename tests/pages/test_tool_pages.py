@@ -5,13 +5,15 @@ import math
 import pytest
 
 from tfprof import tools
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.table import Column, Table
 from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
 from tfprof.pages.packed_columns import unpacked
 from tfprof.pages.site import Site
 from tfprof.pages.step_choice import chosen_steps
 from tfprof.pages.tool_list import TOOL_PAGES
-from tfprof.pages.tool_pages import tool_page
+from tfprof.pages.tool_pages import _program_of, tool_page
 from tfprof.pages.tool_pictures import DRAWN_TABLES
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
@@ -177,3 +179,49 @@ def test_what_is_in_use_at_any_moment_adds_up_to_what_the_chart_shows_then():
 def test_a_moment_that_is_none_is_refused_with_its_value(run, text):
     with pytest.raises(UsageError, match=f"at_ms='{text}'"):
         Site([opened_run(run)]).page("memory", {"at_ms": text})
+
+
+def said_on(page):
+    return [text for block in blocks_of(page, "words") for text in block["items"]]
+
+
+@pytest.mark.parametrize("name", ["start", "overview", "input-pipeline", "pod"])
+def test_pages_whose_verdict_is_about_all_steps_say_what_the_chosen_ones_took(run, name):
+    page = Site([opened_run(run)]).page(name, {"step": "2"})
+    first, whose = said_on(page)[:2]
+    assert first.startswith("Step train 2 took 0.001 ms: 55.6% Host compute, ")
+    assert "24.4% Input" in first
+    assert "about all steps" in whose
+    several = said_on(Site([opened_run(run)]).page(name, {"step": "1,3"}))[0]
+    assert several.startswith("Steps train 1, train 3 took 0.001 ms on average: ")
+
+
+@pytest.mark.parametrize("name", ["advice", "contents", "trace"])
+def test_pages_that_a_choice_of_steps_does_not_change_say_so(run, name):
+    site = Site([opened_run(run)])
+    assert not any("steps" in str(block) for block in blocks_of(site.page(name, {}), "remarks"))
+    (item,) = blocks_of(site.page(name, {"step": "2"}), "remarks")[0]["items"]
+    assert "steps" in item["text"]
+
+
+def test_times_of_charts_have_their_unit(run):
+    charts = [b for tool in TOOL_PAGES for b in blocks_of(tool_page(tool, run, {}), "chart")]
+    units = {block["id"]: block.get("unit") for block in charts}
+    assert units["host_by_type"] == units["steps"] == "us"
+    assert None not in units.values()
+
+
+def test_ops_of_the_host_lead_to_the_trace_as_they_have_no_kernels(run):
+    (ops, _) = blocks_of(Site([opened_run(run)]).page("op-stats", {}), "table")
+    assert ops["links"]["operation"] == ("kernel-stats", "find")
+    assert ops["host_links"] == {"operation": ("trace", "find")}
+
+
+def test_instructions_lead_to_their_own_program_as_others_have_the_same_names():
+    columns = (Column("hlo_op_name", "HLO op", "string"), Column("program_id", "Program", "string"))
+    listed = Table("instructions", columns, [("fusion.1", "7")])
+    bare = Table("nodes", columns[:1], [("fusion.1",)])
+    around = ToolResult("graph-viewer", "Graph viewer", data={"program": "main(3)"})
+    assert _program_of("hlo-stats", listed, around, {}) == {"program_column": "program_id"}
+    assert _program_of("graph-viewer", bare, around, {}) == {"program": "main(3)"}
+    assert _program_of("memory-viewer", bare, around, {"program": "9"}) == {"program": "9"}

@@ -20,6 +20,9 @@ from tfprof.pages.packed_columns import unpacked
 
 _DIFFERENCE = "difference"
 
+_ORDINALS = ("rank",)
+"""Columns that number the rows of one table; of two runs they say nothing."""
+
 
 def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
     """A page of two runs.
@@ -55,7 +58,8 @@ def _key(block: Block) -> tuple[str, str]:
 
 
 def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
-    if first["kind"] == "table":
+    # Of tables that hold the first rows only, what one lacks may be further down in the other.
+    if first["kind"] == "table" and not first.get("page"):
         return [table_of_both(first, second, names)]
     if first["kind"] == "tree":
         return [tree_of_both(first, second, names)]
@@ -105,18 +109,17 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     """
     mine, theirs = _columns(first), _columns(second)
     texts = [each for each in first["columns"] if each["type"] != "number" and each["id"] in theirs]
-    numbers = [each for each in first["columns"] if each["type"] == "number"]
     pairs = [*_matched(_keys(mine, texts, first), _keys(theirs, texts, second))]
     columns, cells = [], []
-    for each in texts:
-        columns.append(each)
-        own, other = mine[each["id"]], theirs[each["id"]]
-        cells.append(column([_text(own, other, a, b) for a, b in pairs]))
-    for each in numbers:
-        if each["id"] not in theirs:
+    for each in first["columns"]:
+        if each["id"] not in theirs or each["id"] in _ORDINALS:
             continue
-        before = _numbers(mine[each["id"]], [a for a, _ in pairs])
-        after = _numbers(theirs[each["id"]], [b for _, b in pairs])
+        own, other = mine[each["id"]], theirs[each["id"]]
+        if each["type"] != "number":
+            columns.append(each)
+            cells.append(column([_text(own, other, a, b) for a, b in pairs]))
+            continue
+        before, after = _numbers(own, [a for a, _ in pairs]), _numbers(other, [b for _, b in pairs])
         for name, values in ((names[0], before), (names[1], after), (_DIFFERENCE, after - before)):
             label = f"{each['label']}: {name}"
             columns.append({**each, "id": f"{each['id']}:{name}", "label": label})

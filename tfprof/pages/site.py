@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.compare import compared
 from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.loaded import loaded
@@ -98,7 +98,12 @@ class Site:
         if not params.get("against"):
             return page
         second = self.run(params["against"])
-        return compared(page, _page_of(second, page_id, params), (first.name, second.name))
+        try:
+            other = _page_of(second, page_id, params)
+        except TfprofError as error:
+            why = f"There is nothing of {second.name} here: {error}"
+            return replace(page, blocks=[remarks([("warning", why, "")]), *page.blocks])
+        return compared(page, other, (first.name, second.name))
 
     def data(self, path: str, params: Params) -> bytes:
         """What a page asks for beside its document, as JSON.
@@ -136,9 +141,9 @@ class Site:
         """
         chosen = self.run(run)
         entries: list[PageEntry] = []
-        trouble = ""
+        trouble, n_changes = "", 0
         try:
-            chosen.refresh()
+            n_changes = chosen.refresh()
             entries = list(entries_of(chosen))
         except InputError as error:
             trouble = escaped(str(error))
@@ -146,6 +151,7 @@ class Site:
             "format": FORMAT,
             "runs": [{"name": each.name, "source": each.source} for each in self.opened],
             "run": chosen.name,
+            "changes": n_changes,
             "trouble": trouble,
             "pages": [
                 {"id": e.id, "title": e.title, "group": e.group, "missing": e.missing}
@@ -160,9 +166,10 @@ def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
     for entry in entries:
         if entry.id == page_id:
             page = entry.make(params)
-            if not n_changes:
-                return page
-            return replace(page, blocks=[_changed(n_changes), *page.blocks])
+            said = [_changed(n_changes)] if n_changes else []
+            if params.get("step") and page_id in _OF_ALL_STEPS:
+                said.append(_of_all_steps(page_id))
+            return replace(page, blocks=[*said, *page.blocks]) if said else page
     names = ", ".join(entry.id for entry in entries)
     raise NoSuchPageError(f"no page {page_id!r}; this run has: {names}")
 
@@ -171,6 +178,20 @@ def _changed(n_changes: int) -> Block:
     """What to say of files that changed while they were open."""
     times = "" if n_changes == 1 else f", {n_changes} times so far"
     text = f"The files of this run have changed while it was open; they were read again{times}."
+    return remarks([("info", text, "")])
+
+
+_OF_ALL_STEPS = (
+    "advice", "contents", "trace", "memory-viewer", "graph-viewer", "flops", "summary",
+)  # fmt: skip
+"""Pages whose numbers no choice of steps changes."""
+
+
+def _of_all_steps(page_id: str) -> Block:
+    """What to say where a choice of steps changes no number."""
+    text = "The choice of steps changes no number here: this page is about the whole run."
+    if page_id == "trace":
+        text = "All events are here; the chosen steps are selected in the timeline."
     return remarks([("info", text, "")])
 
 

@@ -16,7 +16,7 @@ from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.run.table import Table
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, facts, words
-from tfprof.pages.step_choice import step_chart, step_control
+from tfprof.pages.step_choice import chosen_words, step_chart, step_control
 from tfprof.pages.tool_list import Params
 from tfprof.pages.tool_pages import tool_result
 from tfprof.text.units import some
@@ -36,6 +36,7 @@ def start_of_run(source: str, run: Run, params: Params) -> tuple[list[Block], Se
 def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
+    yield from chosen_words(run, params)
     yield words(overview.verdict, lead=True)
     yield facts(_capture_facts(source, run, steps))
     notes = [*(note for note in run.notes if note not in overview.notes), *overview.notes]

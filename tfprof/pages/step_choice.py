@@ -9,8 +9,9 @@ import numpy as np
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.errors import UsageError
-from tfprof.pages.document import Block, Control, column
+from tfprof.pages.document import Block, Control, column, words
 from tfprof.text.tables import escaped
+from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,35 @@ def chosen_steps(text: str) -> int | tuple[int, ...] | None:
     if not numbers:
         return None
     return numbers[0] if len(numbers) == 1 else tuple(dict.fromkeys(numbers))
+
+
+_MOST_NAMES = 6
+
+
+def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
+    """What the chosen steps took, for pages whose other sentences are about all steps.
+
+    Raises:
+        UsageError: There are no such steps.
+    """
+    chosen = chosen_steps(params.get("step", ""))
+    if chosen is None:
+        return []
+    of_run = run_steps(run)
+    places = of_run.places(chosen)
+    steps = of_run.take(np.array(places, np.int64))
+    shares = sorted(((steps.share(steps.of(each)), each.name) for each in CATEGORIES), reverse=True)
+    parts = ", ".join(f"{share:.1%} {name}" for share, name in shares if share)
+    mean_ms = float(steps.slowest_ps().mean()) / 1e9
+    names = [of_run.shown_names[place] for place in places]
+    took = f"took {mean_ms:,.3f} ms" + (" on average" if len(names) > 1 else "")
+    whose = f"Step {names[0]}" if len(names) == 1 else f"Steps {some(names, _MOST_NAMES)}"
+    return [
+        words([f"{whose} {took}" + (f": {parts}." if parts else ".")], lead=True),
+        words(
+            ["Verdicts, averages and advice below are about all steps of the run, not only these."]
+        ),
+    ]
 
 
 def step_chart(steps: RunSteps, params: Mapping[str, str]) -> Block:

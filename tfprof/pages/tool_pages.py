@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
@@ -14,15 +15,24 @@ from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.last_answers import LastAnswers
-from tfprof.pages.step_choice import chosen_steps, step_control
+from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+    from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of TensorFlow stats; people look at one of them."""
+
+JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
+"""Tools whose sentences are about all steps, also where their tables are about some."""
+
+HOST_LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "op-stats": {"operation": ("trace", "find")},
+}  # fmt: skip
+"""Links of rows of the host, where they are others: what runs there has no kernels."""
 
 
 def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
@@ -97,7 +107,8 @@ def _number(name: str, text: str) -> float:
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
     """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
-    blocks: list[Block] = [words(result.verdict, lead=True)] if result.verdict else []
+    blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
+    blocks += [words(result.verdict, lead=True)] if result.verdict else []
     notes = [*(note for note in run.notes if note not in result.notes), *result.notes]
     blocks += notes_block(notes)
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
@@ -105,8 +116,9 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
     blocks += pictures(tool, result, run, params)
     links = LINKS.get(tool, {})
+    more = {"host_links": HOST_LINKS[tool]} if tool in HOST_LINKS else {}
     made = {
-        name: table_block(table, links=links)
+        name: table_block(table, links=links, **more, **_program_of(tool, table, result, params))
         for name, table in result.tables.items()
         if len(table) and name != DRAWN_TABLES.get(tool)
     }
@@ -118,6 +130,17 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         why = " ".join(note.message for note in result.notes)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
+
+
+def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:
+    """The compiled program that the instructions of a table are of: in a column, or one."""
+    if any(each.id == "program_id" for each in table.columns):
+        return {"program_column": "program_id"}
+    if tool == "graph-viewer":
+        return {"program": str(result.data.get("program", ""))}
+    if tool == "memory-viewer":  # without a choice it shows the one with most memory, the first
+        return {"program": params.get("program") or str(result.tables["programs"].rows[0][1])}
+    return {}
 
 
 def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
@@ -153,6 +176,7 @@ def _program_control(run: Run, params: Params) -> Control:
     from tfprof.tools import memory_viewer
 
     programs = memory_viewer(run).tables.get("programs")
-    names = [] if programs is None else [str(row["module"]) for row in programs.to_rows()]
-    ways = [("", "the tool's choice"), *((name, name) for name in dict.fromkeys(names))]
+    rows = [] if programs is None else programs.to_rows()
+    names = {str(row["program_id"]): f"{row['module']}({row['program_id']})" for row in rows}
+    ways = [("", "the tool's choice"), *names.items()]
     return Control("program", "Program", "choice", params.get("program", ""), "", ways)

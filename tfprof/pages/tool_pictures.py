@@ -360,7 +360,7 @@ def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
 def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """The instructions around one; a click moves another one to the middle."""
     nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
-    program = str(result.data.get("program", "")).partition("(")[0]
+    program = str(result.data.get("program", ""))
     boxes = [
         GraphNode(
             str(at),

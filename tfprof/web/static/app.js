@@ -61,7 +61,7 @@ function drawNav(site, current, params) {
   const groups = new Map();
   for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
   const runs = site.runs.length > 1
-    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => go(current, { run })), runChoice(
+    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)), runChoice(
       "Compare with", [{ name: "" }, ...site.runs.filter((run) => run.name !== site.run)], params.against ?? "",
       (against) => go(current, { ...params, against }),
     ))
@@ -86,13 +86,19 @@ function runChoice(label, runs, chosen, choose) {
 
 function drawPage(page, params) {
   document.title = `${page.title} · tfprof`;
-  const context = { source, params, page, go, look: (changes) => look(page.page, params, changes), address: (id, more) => address(id, { ...common(params), ...more }) };
+  const context = { source, params, page, go, look: (changes) => look(page.page, params, changes), address: (id, more) => address(id, { ...common(params), ...more }), visit: (id, more) => go(id, { ...common(params), ...more }) };
   main.replaceChildren(
     el("header", {}, el("h1", {}, page.title), el("p", { class: "quiet" }, page.about)),
     ...[controlsView(page, params, context)].filter(Boolean),
     ...page.blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;
+}
+
+// The same page of another run; its first page if it has none of this name.
+async function goToRun(run, current) {
+  const pages = await source.site(run).then((site) => site.pages, () => []);
+  go(pages.some((page) => page.id === current) ? current : "", { run });
 }
 
 function go(id, params) {

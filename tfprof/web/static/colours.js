@@ -2,7 +2,7 @@
 // vision. What has a meaning has its colour; everything else takes one by its place.
 
 const MEANINGS = [
-  [/^(input|infeed|iterator|dataset)\b/i, "--c-input"],
+  [/^(input(?! (reduce )?fusion)|infeed|iterator|dataset)\b/i, "--c-input"], // XLA's input fusions are no input
   [/^output|^outfeed/i, "--c-output"],
   [/compil/i, "--c-compile"],
   [/launch/i, "--c-launch"],

@@ -58,7 +58,7 @@ export function graphView(block, context) {
 
   function act(node) {
     if (opens(node)) context.go(context.page.page, { ...context.params, ...node.toggle });
-    else if (node.link) context.go(node.link.page, { ...sharedParams(context.params), ...node.link.params });
+    else if (node.link) context.visit(node.link.page, node.link.params);
   }
 
   function keyed(event, at) {
@@ -162,10 +162,6 @@ function firstView(block, whole, height, width = 1000) {
 
 function between(low, value, high) {
   return Math.min(Math.max(value, low), high);
-}
-
-function sharedParams({ run, host, step }) {
-  return Object.fromEntries(Object.entries({ run, host, step }).filter(([, value]) => value !== undefined));
 }
 
 function middleOf(node) {

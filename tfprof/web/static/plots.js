@@ -25,7 +25,7 @@ export function points(block, data, context) {
       const mark = svg("circle", { cx: toX(x[place]), cy: toY(value), r: 4.5, class: "mark point", tabindex: "0", role: link ? "link" : "img", "aria-label": names?.[place] ?? each.name });
       mark.style.fill = each.colour;
       if (link && context) {
-        const open = () => context.go(link.page, link.params);
+        const open = () => context.visit(link.page, link.params);
         mark.addEventListener("click", open);
         mark.addEventListener("keydown", (event) => event.key === "Enter" && open());
       }

@@ -18,11 +18,16 @@ function addressOf(params) {
 class ServedSource {
   isLive = true;
   #kept = new Map();
+  #changes = new Map();
   // Beside the folder of this module: also where TensorBoard serves both.
   #base = new URL("../", import.meta.url);
 
-  site(run = "") {
-    return this.#json(`api/site?${addressOf({ run })}`, false);
+  // What is kept of a run whose files have changed is of no use.
+  async site(run = "") {
+    const site = await this.#json(`api/site?${addressOf({ run })}`, false);
+    if ((this.#changes.get(site.run) ?? site.changes) !== site.changes) this.#kept.clear();
+    this.#changes.set(site.run, site.changes);
+    return site;
   }
 
   page(id, params) {

@@ -12,6 +12,7 @@ const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 const MOST_LETTERS = 56;
 const SEARCH_MS = 40;
+const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
 export function tableView(block, context = {}, { onRow = null } = {}) {
@@ -22,6 +23,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
     oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }, SEARCH_MS),
   });
+  const sides = columns.find((column) => column.id === "host_or_device")?.values;
   const body = el("tbody");
   const headers = columns.map((column, place) => header(column, place));
   const table = el(
@@ -95,7 +97,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const cells = columns.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
-      const link = linkOf(block, column, value, context);
+      const link = linkOf(block, column, value, context, sides?.[row] === "Host", (id) => columns.find((each) => each.id === id)?.values[row]);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
         link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
@@ -121,10 +123,13 @@ function startOf(block, context) {
   return isThere ? wanted : "";
 }
 
-// The page that tells more of a cell.
-function linkOf(block, column, value, context) {
-  const link = block.links?.[column.id];
-  return link && value && context.address ? context.address(link[0], { [link[1]]: value }) : null;
+// The page that tells more of a cell; of rows of the host, it may be another one. The program of an
+// instruction goes along: others have instructions of the same name.
+function linkOf(block, column, value, context, isHost, cellOf) {
+  const link = (isHost ? block.host_links?.[column.id] : null) ?? block.links?.[column.id];
+  const program = block.program_column ? cellOf(block.program_column) : block.program;
+  const more = program && PROGRAM_PAGES.has(link?.[0]) ? { program } : {};
+  return link && value && context.address ? context.address(link[0], { [link[1]]: value, ...more }) : null;
 }
 
 // Names differ at their ends, sentences are read from their beginning.

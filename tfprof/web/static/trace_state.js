@@ -84,3 +84,12 @@ export class TraceState {
     this.onChange(true);
   }
 }
+
+// From the first to the end of the last of the chosen steps, such as "2" or "2,4-6"; null without any.
+export function spanOfSteps({ names, starts, ends }, chosen) {
+  if (!chosen) return null;
+  const ranges = chosen.split(",").map((part) => part.split("-").map(Number));
+  const isChosen = (number) => ranges.some(([first, last = first]) => number >= first && number <= last);
+  const places = Array.from(names, (name, at) => at).filter((at) => isChosen(Number(names[at].split(" ").at(-1))));
+  return places.length ? [Math.min(...places.map((at) => starts[at])), Math.max(...places.map((at) => ends[at]))] : null;
+}

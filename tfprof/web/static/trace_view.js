@@ -13,7 +13,7 @@ import { TracePanel } from "./trace_panel.js";
 import { TRACE_RULER_PX, drawTraceRuler, traceSteps } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
 import { TraceSearch } from "./trace_search.js";
-import { TraceState } from "./trace_state.js";
+import { TraceState, spanOfSteps } from "./trace_state.js";
 
 const TRACE_MOST_PX = 640;
 const TRACE_LEAST_PX = 160;
@@ -53,7 +53,10 @@ class TraceView {
     this.panel.showRange();
     if (context.params.sel) this.select(context.params.sel, !context.params.t0);
     else if (context.params.find) this.search.next(false);
-    if (context.params.r0) this.selectRange([Number(context.params.r0), Number(context.params.r1)]);
+    const { r0, r1, t0, sel, find, step } = context.params;
+    const span = r0 ? [Number(r0), Number(r1)] : spanOfSteps(this.steps, step);
+    if (span) this.selectRange(span);
+    if (span && ![r0, t0, sel, find].some(Boolean)) this.state.fitSelection();
   }
 
   #build() {
