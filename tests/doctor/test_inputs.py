@@ -112,7 +112,12 @@ def test_damaged_archives(write, compress):
             "It looks like an HDF5 file; load it with",
         ),
         ("a.zip", b"PK\x03\x04" + bytes(30), "warning", "It looks like a zip file; unpack it"),
-        ("trace.json", b'{"traceEvents": []}', "warning", "It looks like a Chrome trace; open it"),
+        (
+            "trace.json",
+            b'{"traceEvents": []}',
+            "warning",
+            "It looks like a Chrome trace; tfprof ui",
+        ),
         ("page", b"<!DOCTYPE html><html>", "warning", "It looks like an HTML page; if it"),
         ("notes", b"hello, world", "error", "no format that tfprof knows (12 bytes, text file)"),
         ("noise", b"\xff\xfe\xfd" * 9, "error", "no format that tfprof knows (27 bytes, unknown"),

@@ -24,3 +24,17 @@ def test_every_page_of_a_report_opens_and_asks_nobody(site, watched, report_file
             assert page.tab.locator("main h1").inner_text() == entry["title"]
             assert page.tab.locator("main .block").count() > 0
     page.check()
+
+
+def test_all_rows_are_printed_though_few_are_drawn_on_the_screen(watched, report_file):
+    ops = [event(f"scope_{at}/Mul:Mul", 10 * at, 5) for at in range(90)]
+    site = Site([opened_run(tools.open_run(xspace(host(line(*ops)))), "train.xplane.pb")])
+    page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
+    rows = page.tab.locator("[data-block=ops] tbody tr:not(.spacer)")
+    rows.first.wait_for()
+    assert rows.count() < 60
+    page.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rows.count() == 90
+    page.tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert rows.count() < 60
+    page.check()

@@ -14,6 +14,7 @@ from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.pages.blocks_of_results import findings_block, table_block
 from tfprof.pages.document import Block, facts, figures, remarks
 from tfprof.pages.view_code import library_rows, with_hidden
+from tfprof.pages.view_pages import recorded_at
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.profile_info import profile_info
@@ -58,6 +59,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
         [
             ("Read from", source or "a profiler of this program"),
             ("Steps", _steps([each.step for each in info.steps])),
+            *_recorded(ops),
             ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -70,6 +72,12 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     yield from _profile_findings(profiler)
     for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
         yield from _heaviest_rows(profiler, kind, what)
+
+
+def _recorded(tree: ViewTree) -> Iterator[tuple[str, str]]:
+    began = recorded_at(tree)
+    if began is not None:
+        yield "Recorded", f"{began:%Y-%m-%d %H:%M} UTC"
 
 
 def _steps(numbers: list[int]) -> str:

@@ -18,6 +18,7 @@ from tfprof.captures.show.tool_values import number_text
 from tfprof.pages.blocks_of_results import chart_block
 from tfprof.pages.document import Block, column
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.pages.roofline_picture import roofline_picture
 from tfprof.pages.step_choice import step_chart
 from tfprof.pages.tree_block import TreeMeasure, tree_block
 from tfprof.text.tables import escaped
@@ -60,7 +61,11 @@ def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str])
 def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """Steps to choose from, and the tool's other charts."""
     steps = run_steps(run)
-    others = [chart_block(chart) for chart in result.charts if chart.name != "step_times"]
+    others = [
+        chart_block(chart, meaning="input") if chart.name == "input_time" else chart_block(chart)
+        for chart in result.charts
+        if chart.name != "step_times"
+    ]
     return [step_chart(steps, params), *others] if steps.n_steps else others
 
 
@@ -179,81 +184,6 @@ def _mean_of_workers(workers: Table) -> Block:
     title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
     chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
     return chart_block(chart, unit="us")
-
-
-# Roofline
-
-
-def _of_roofline(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Ops as points below the roofs of the device, on logarithmic axes."""
-    table = result.tables["ops"]
-    points = [
-        (x, y, row)
-        for row in table.to_rows()
-        if (x := _positive(row["hbm_operational_intensity"]))
-        and (y := _positive(row["measured_flop_rate"]))
-    ]
-    if not points:
-        return []
-    names = [escaped(str(row["operation"])) for _, _, row in points]
-    limits = [escaped(str(row["bound_by"]) or "unknown limit") for _, _, row in points]
-    return [
-        {
-            "kind": "chart", "id": "roofline", "form": "scatter", "log": True,
-            "title": _roofline_title(result),
-            "x_label": "float operations for each byte", "y_label": "float operations a second",
-            "unit": "gflops_per_s",
-            "x": [x for x, _, _ in points],
-            "series": [
-                {
-                    "name": limit,
-                    "values": [
-                        y if own == limit else None
-                        for own, (_, y, _) in zip(limits, points, strict=True)
-                    ],
-                }
-                for limit in sorted(set(limits))
-            ],
-            "point_names": names,
-            "point_details": [
-                [
-                    f"{float(row['total_self_time_percent'] or 0):.1%} of the time",
-                    f"runs: {row['occurrences']}",
-                ]
-                for _, _, row in points
-            ],
-            "point_links": [{"page": "hlo-stats", "params": {"find": name}} for name in names],
-            "roofs": _roofs(result, [x for x, _, _ in points]),
-        }
-    ]  # fmt: skip
-
-
-def _roofline_title(result: ToolResult) -> str:
-    if not result.data.get("roofs", {}).get("Compute"):
-        return "Ops by rate and intensity; the roofs are not known"
-    return f"Ops below the roofs of {escaped(str(result.data.get('device') or 'the device'))}"
-
-
-def _positive(value: Any) -> float:
-    """What logarithmic axes can show; else 0."""
-    return float(value) if isinstance(value, (int, float)) and value > 0 else 0.0
-
-
-def _roofs(result: ToolResult, xs: list[float]) -> list[dict[str, Any]]:
-    """Lines from the left end of the picture to its right, bent where arithmetic limits."""
-    ceiling = result.data.get("roofs", {}).get("Compute", 0.0)
-    if not ceiling:
-        return []
-    gib, left, right = 1.073741824, min(xs) / 2, max(xs) * 2
-    roofs = []
-    for name, gib_per_s in result.data["roofs"].items():
-        if name == "Compute" or not gib_per_s:
-            continue
-        corner = ceiling / (gib_per_s * gib)
-        at = sorted({left, max(right, corner * 2), corner} if corner > left else {left, right})
-        heights = [min(ceiling, gib_per_s * gib * x) for x in at]
-        roofs.append({"name": escaped(f"{name} and arithmetic"), "x": at, "y": heights})
-    return roofs
 
 
 # Op profile
@@ -394,7 +324,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "overview": _of_steps,
     "input-pipeline": _of_steps,
     "pod": _of_pod,
-    "roofline": _of_roofline,
+    "roofline": roofline_picture,
     "memory": _of_memory,
     "memory-viewer": _of_program_memory,
     "tf-data": _of_tf_data,

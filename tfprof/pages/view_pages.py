@@ -91,7 +91,7 @@ def view_page(
     """
     rows = ViewRows(tree, max_rows)
     title = TITLES[tree.kind]
-    origin = _origin(source, _recorded(tree))
+    origin = _origin(source, recorded_at(tree))
     about = words([" ".join(filter(None, [origin, _steps(tree)]))])
     blocks: list[Block] = [figures(_figures(rows)), about]
     if items := [*_remarks(rows)]:
@@ -154,7 +154,7 @@ def _steps(tree: ViewTree) -> str:
     return f"Average of {len(steps):,} steps: {listed}."
 
 
-def _recorded(tree: ViewTree) -> datetime | None:
+def recorded_at(tree: ViewTree) -> datetime | None:
     """When the first step that the page is about began; None if its run does not tell."""
     records = tree.profile.steps.records
     chosen = records.values() if tree.options.step < 0 else [records[tree.options.step]]

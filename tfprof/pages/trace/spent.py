@@ -84,11 +84,15 @@ def names_in_range(
 ) -> dict[str, Any]:
     """Time by name within a range, as plain data.
 
+    Of several tracks only those count that were recorded: what was made of them (steps, scopes,
+    ops) would count the same time again.
+
     Returns:
         ``t0``, ``t1``; ``n_events``; ``busy_ps``, the own time of all together; and ``table``.
     """
+    recorded = [number for number in tracks if not model.tracks[number].is_derived]
     names, times, own = [no_rows()], [no_rows()], [no_rows()]
-    for number in tracks:
+    for number in recorded or tracks:
         track = model.tracks[number]
         places = track.within(first_ps, last_ps)
         if not len(places):

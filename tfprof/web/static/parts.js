@@ -11,7 +11,7 @@ export function partsOfWhole(block, { x, series, unit }) {
   const most = Math.max(...values, 0) || 1;
   return el("ul", { class: "parts" }, Array.from(x, (name, at) => {
     const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
-    const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(String(name), 0) } });
+    const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(block.meaning ?? String(name), 0) } });
     return el(
       "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, middleCut(String(name), 34)),
       el("span", { class: "track" }, bar), el("span", { class: "number" }, text),

@@ -12,6 +12,7 @@ const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 const MOST_LETTERS = 56;
 const SEARCH_MS = 40;
+const MOST_PRINTED = 1000;
 const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
@@ -79,13 +80,22 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     return state.lowered;
   }
 
+  // Paper does not scroll.
+  function onPrint({ type }) {
+    state.isPrinted = type === "beforeprint";
+    if (scroller.isConnected) draw();
+    else for (const name of ["beforeprint", "afterprint"]) removeEventListener(name, onPrint);
+  }
+
   function draw() {
-    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
-    const shown = Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
+    const first = state.isPrinted ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
+    const shown = state.isPrinted ? MOST_PRINTED : Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
     const last = Math.min(state.order.length, first + shown);
     const rows = [spacer(first)];
     for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
-    rows.push(spacer(state.order.length - last));
+    const left = state.order.length - last;
+    if (state.isPrinted && left) rows.push(el("tr", {}, el("td", { class: "text", colspan: columns.length }, `${left.toLocaleString("en-US")} more rows are not printed.`)));
+    else rows.push(spacer(left));
     body.replaceChildren(...rows.filter(Boolean));
   }
 
@@ -113,6 +123,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), more);
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
+  for (const name of ["beforeprint", "afterprint"]) addEventListener(name, onPrint);
   return view;
 }
 
