@@ -139,7 +139,9 @@ def test_a_report_holds_every_slice_with_its_arguments_where_that_fits(run):
             row += 1
     assert len(shown) == row
     first, last = map(str, made.range_ps)
-    assert found["trace/range", first, last]["n_events"] == row
+    # What was made of them would count the same time again.
+    n_recorded = sum(len(track) for track in made.tracks if not track.is_derived)
+    assert found["trace/range", first, last]["n_events"] == n_recorded < row
 
 
 def test_a_report_of_a_large_trace_merges_and_says_so():
