@@ -53,3 +53,19 @@ def test_a_name_that_is_no_text_can_be_written(call, graph, tmp_path):
     (folder / "host.xplane.pb").write_bytes(xspace(host(line(event("y", 0)))).SerializeToString())
     assert call("tools", folder, "--format", "json", "-o", tmp_path / "a.json").exit_code == 0
     assert json.loads((tmp_path / "a.json").read_text("utf-8"))["run"] == "run\udcff"
+
+
+@pytest.mark.parametrize(
+    "words", [["timeline", "--demo"], ["pprof", "--demo"], ["convert", "x.pb"]]
+)
+def test_commands_that_write_no_page_refuse_the_name_of_one(words, tmp_path):
+    from click.testing import CliRunner
+
+    from tfprof.cli.registry import find_command
+
+    name, *others = words
+    page = tmp_path / "x.html"
+    done = CliRunner().invoke(find_command(name), [*others, "-o", str(page)], obj=None)
+    assert done.exit_code
+    assert "writes no page" in str(done.exception or done.output)
+    assert not page.exists()

@@ -103,18 +103,31 @@ def format_option(formats: Sequence[str], about: str, default: str | None) -> Co
 
 
 def file_options(
-    about: str = "Write to a file; - is stdout.", required: bool = False
+    about: str = "Write to a file; - is stdout.",
+    required: bool = False,
+    *,
+    writes_pages: bool = True,
 ) -> list[CommandOption]:
     """``-o`` and ``--force``.
 
     Args:
         about: Help text on the file.
         required: Whether the option is required.
+        writes_pages: Whether the file may be a page; if not, a name of one is refused.
     """
+
+    def checked(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if not writes_pages and (value or "").lower().endswith((".html", ".htm")):
+            raise UsageError(
+                f"--outfile {value}: {ctx.info_name} writes no page; give the file another ending. "
+                "tfprof report writes pages"
+            )
+        return value
+
     return [
         CommandOption(
             ["-o", "--outfile"], type=OutputPath(), metavar="FILE", section=SECTION,
-            required=required, help=about,
+            required=required, help=about, callback=checked,
             is_eager=True,  # --format needs its value
         ),
         CommandOption(

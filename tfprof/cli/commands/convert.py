@@ -140,7 +140,9 @@ command = Command(
             ["--constants/--no-constants"], default=True, section="Result",
             help="Keep the values of constants in a profile. [default: keep them]",
         ),
-        *file_options("The file; .gz, .xz and .zst pack it; - is stdout.", required=True),
+        *file_options(
+            "The file; .gz, .xz and .zst pack it; - is stdout.", required=True, writes_pages=False
+        ),
     ],
     help="Convert files: a graph, run metadata and an op log into one saved profile; the profiles "
     "of several workers into one, where executions of the same step are added up; a binary message "

@@ -117,7 +117,8 @@ command = Command(
         *file_options(
             "The file, packed by gzip; - is stdout. With --view device, a name that ends in .pb "
             "or .gz is a file (with several devices, each adds its name to it), and any other is "
-            "a folder. [default: profile.pb.gz, or the current folder]"
+            "a folder. [default: profile.pb.gz, or the current folder]",
+            writes_pages=False,
         ),
     ],
     help="Write a profile for pprof (go tool pprof). pprof shows the first attribute of --select.",

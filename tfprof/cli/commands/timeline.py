@@ -79,7 +79,8 @@ command = Command(
         ),
         *(option for option in view_options() if option.name not in ("output", "select")),
         *file_options(
-            "The file: .json, or .json.gz to pack it; - is stdout. [default: timeline.json]"
+            "The file: .json, or .json.gz to pack it; - is stdout. [default: timeline.json]",
+            writes_pages=False,
         ),
     ],
     help="Write a trace for chrome://tracing or Perfetto: the ops over time, or a flame chart. "
