@@ -361,3 +361,12 @@ def test_a_tool_without_tables_says_why(call, logs):
     done = call("memory-viewer", logs, "--format", "csv")
     assert (done.exit_code, done.stdout) == (4, "")
     assert "memory-viewer has no table of this run. The capture holds no" in done.stderr
+
+
+def test_sentences_about_all_steps_say_so_beside_tables_of_one(call):
+    whole = json.loads(call("overview", "--demo", "--format", "json").stdout)
+    step = whole["tables"]["steps"]["rows"][1]["stepnum"].rpartition(" ")[2]
+    one = json.loads(call("overview", "--demo", "--step", step, "--format", "json").stdout)
+    assert len(one["tables"]["steps"]["rows"]) == 1
+    assert "are about all steps" in str(one["notes"])
+    assert "are about all steps" not in str(whole["notes"])

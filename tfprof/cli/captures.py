@@ -157,6 +157,7 @@ def answer(tool: str, question: Question) -> ToolResult:
     if isinstance(found, ToolResult):
         return found
     from tfprof import tools
+    from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS, judges_all_steps
     from tfprof.options.parse import is_classic
 
     run = found
@@ -167,7 +168,9 @@ def answer(tool: str, question: Question) -> ToolResult:
         classic = is_classic(question.classic)
         details = _details(tool, function, question)
         result: ToolResult = function(run, host=question.host, classic=classic, **details)
-    other_notes = tuple(note for note in run.notes if note not in result.notes)
+    other_notes = [note for note in run.notes if note not in result.notes]
+    if question.step is not None and tool in JUDGES_ALL_STEPS and not classic:
+        other_notes.append(judges_all_steps())
     return replace(result, notes=(*other_notes, *result.notes))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
 from tfprof.captures.facts.framework import words_for
+from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of TensorFlow stats; people look at one of them."""
-
-JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
-"""Tools whose sentences are about all steps, also where their tables are about some."""
 
 HOST_LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "op-stats": {"operation": ("trace", "find")},

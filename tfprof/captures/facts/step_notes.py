@@ -136,3 +136,15 @@ def _cut_notes(steps: HostSteps, rows: Int64Array, kept: str) -> list[Note]:
              f"the capture ({reason}); {kept}", steps.host.name)
         for (end, reason), names in said.items()
     ]  # fmt: skip
+
+
+JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
+"""Tools whose sentences are about all steps, also where their tables are about some."""
+
+
+def judges_all_steps() -> Note:
+    """What to say of such a tool's answer for some steps."""
+    return Note(
+        "info",
+        "verdict, averages and advice are about all steps; only tables are of the chosen ones",
+    )
