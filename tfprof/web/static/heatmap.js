@@ -8,9 +8,27 @@ import { withTip } from "./tooltip.js";
 const CELL = 22;
 const NAMES = 150;
 const MOST_WIDE = 900;
+const MOST_COLUMNS = 600;
 
-// Series are rows; each value is one cell.
-export function heatMap(block, { x, series, unit }, context) {
+// Series are rows; each value is one cell. Of more columns than can be seen, several are one: the
+// largest value counts.
+export function heatMap(block, data, context) {
+  const per = Math.ceil(data.x.length / MOST_COLUMNS) || 1;
+  return per === 1 ? drawnMap(block, data, context, 1) : drawnMap(block, binned(data, per), context, per);
+}
+
+function binned({ x, series, unit }, per) {
+  const starts = Array.from({ length: Math.ceil(x.length / per) }, (_, at) => at * per);
+  return {
+    unit,
+    x: starts.map((from) => `${x[from]} to ${x[Math.min(from + per, x.length) - 1]}`),
+    series: series.map((each) => ({
+      ...each, values: starts.map((from) => Math.max(...Array.from(each.values.slice(from, from + per)).filter(Number.isFinite), -Infinity)),
+    })),
+  };
+}
+
+function drawnMap(block, { x, series, unit }, context, per) {
   const all = series.flatMap((each) => Array.from(each.values)).filter(Number.isFinite);
   const [low, high] = [Math.min(...all, Infinity), Math.max(...all, -Infinity)];
   const width = Math.max(1.5, Math.min(CELL * 2, MOST_WIDE / Math.max(x.length, 1)));
@@ -27,14 +45,14 @@ export function heatMap(block, { x, series, unit }, context) {
       const share = high > low ? (value - low) / (high - low) : 0;
       const cell = svg("rect", { x: NAMES + at * width, y: row * CELL, width: Math.max(width - 1, 0.7), height: CELL - 1, class: "mark cell", tabindex: series.length * x.length <= 400 ? "0" : null });
       cell.style.fillOpacity = String(0.08 + 0.92 * share);
-      if (block.choose && context?.source.isLive) cell.addEventListener("click", () => context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }));
-      picture.append(withTip(cell, () => [`${each.name}, ${block.x_label} ${x[at]}`, numberText(value, unit), ...(block.details?.[row]?.[at] ? [block.details[row][at]] : [])]));
+      if (per === 1 && block.choose && context?.source.isLive) cell.addEventListener("click", () => context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }));
+      picture.append(withTip(cell, () => [`${each.name}, ${block.x_label} ${x[at]}`, numberText(value, unit), ...(per === 1 && block.details?.[row]?.[at] ? [block.details[row][at]] : [])]));
     });
   });
   const every = Math.ceil(x.length / 20);
   withoutCommon(x).names.forEach((name, at) => {
     if (at % every === 0) picture.append(svg("text", { x: NAMES + (at + 0.5) * width, y: series.length * CELL + 15, "text-anchor": "middle" }, name));
   });
-  const scale = el("p", { class: "quiet" }, `faint: ${numberText(low, unit)}, strong: ${numberText(high, unit)}`);
+  const scale = el("p", { class: "quiet" }, `faint: ${numberText(low, unit)}, strong: ${numberText(high, unit)}${per > 1 ? `; each column is the largest of ${per}` : ""}`);
   return el("div", {}, picture, scale);
 }

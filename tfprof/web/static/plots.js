@@ -49,7 +49,8 @@ function plotted(block, data, context, draw) {
   const toY = plotScale(y0, y1, PLOT.height - PLOT.bottom, PLOT.top, block.log);
   const picture = plotPicture(`${block.title}: ${data.series.map((each) => each.name).join(", ")}`);
   drawRules(picture, toY, data.unit, block.y_label);
-  drawLabels(picture, toX.ticks.map((tick) => [toX(tick), numberText(tick, data.xUnit)]), block.x_label);
+  const isWhole = !block.log && data.x.every(Number.isInteger);
+  drawLabels(picture, toX.ticks.filter((tick) => !isWhole || Number.isInteger(tick)).map((tick) => [toX(tick), numberText(tick, data.xUnit)]), block.x_label);
   for (const roof of roofs) {
     const line = svg("polyline", { points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "), class: "roof" });
     // On the way up, where roofs are apart from each other.
