@@ -291,20 +291,25 @@ def test_as_a_decorator(tmp_path: Path) -> None:
 
 def test_captures_of_programs_that_end_are_saved(tmp_path: Path) -> None:
     program = f"""
-import tensorflow as tf, tfprof, time
+import signal, tensorflow as tf, tfprof, time
+# Whoever runs tests in the background may have them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 tfprof.capture.start({str(tmp_path)!r}, tfprof.capture.CaptureOptions(duration=600))
 with tfprof.capture.step(0):
     tf.ones([2]) + 1
 print("ready", flush=True)
 time.sleep(600)
 """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert "KeyboardInterrupt" in said
     assert len(files(tmp_path)) == 1
     assert tfprof.open_profile(tmp_path).steps == [0]

@@ -17,7 +17,7 @@ from tfprof.pages.tool_list import TOOL_PAGES
 pytestmark = pytest.mark.one_engine
 
 OF_CAPTURES = [page.id for page in TOOL_PAGES]
-WITHOUT_PAGES = {"timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
+WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
                  "completion", "demo", "ui", "report"}  # fmt: skip
 DOCUMENT = re.compile(
     r'<script type="application/octet-stream" id="page/([^"?]*)\?">([A-Za-z0-9+/=]*)</script>'

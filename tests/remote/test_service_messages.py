@@ -61,7 +61,8 @@ def service_pool():
     from google.protobuf.descriptor_pool import DescriptorPool
 
     # TensorFlow is not imported: no module of it has the service.
-    (folder,) = importlib.util.find_spec("tensorflow").submodule_search_locations
+    # Once somebody has imported it, it has folders of other packages, too.
+    folder, *_ = importlib.util.find_spec("tensorflow").submodule_search_locations
     (library,) = Path(folder).rglob("_pywrap_profiler_plugin.so")
     pool = DescriptorPool()
     xplane = FileDescriptorProto()
