@@ -41,7 +41,7 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not slow and not tensorflow and not jax"
+    fast = "not slow and not tensorflow and not jax and not browser"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
@@ -64,6 +64,13 @@ def pure(session: nox.Session) -> None:
     )
     chosen = "not one_engine and not browser"
     session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """The pages in Chromium, which has to be installed: served, in files, notebook, TensorBoard."""
+    session.install("-e", ".[test]", "tensorboard>=2.19", env=BUILT)
+    session.run("pytest", *_workers(session), "-m", "browser", *session.posargs)
 
 
 @nox.session

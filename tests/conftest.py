@@ -23,22 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(skip)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """One process more than processors: browsers, servers and programs are waited for."""
-    return (os.cpu_count() or 1) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Whoever has nothing left to do takes tests from the others: some take a hundred times as
-    long as most.
-    """
-    from xdist.scheduler import WorkStealingScheduling
-
-    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
-
-
 def pytest_addoption(parser):
     parser.addoption(
         "--update-golden",
