@@ -33,7 +33,11 @@ ALWAYS = {"overview", "op-stats", "monitor", "trace"}
 
 def test_every_command_for_captures_is_told():
     sections = {name: entry.section for name, entry in COMMANDS.items()}
-    assert [name for name in sections if sections[name] == sections["tools"]] == ["capture", "tools", *ALL]
+    assert [name for name in sections if sections[name] == sections["tools"]] == [
+        "capture",
+        "tools",
+        *ALL,
+    ]
 
 
 def test_nothing_at_all():
