@@ -41,15 +41,16 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not slow and not tensorflow and not jax and not browser"
+    fast = "not (slow or tensorflow or jax or browser or documentation)"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests, with TensorFlow and JAX to compare with: before a change is handed in."""
+    """All tests but those in a browser, with TensorFlow and JAX: before a change is handed in."""
     session.install("-e", ".[test,oracle]", env=BUILT)
-    session.run("pytest", *_workers(session), *session.posargs, env=TENSORFLOW)
+    chosen = ["-m", "not browser"]
+    session.run("pytest", *_workers(session), *chosen, *session.posargs, env=TENSORFLOW)
 
 
 @nox.session
@@ -62,7 +63,7 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    chosen = "not one_engine and not browser"
+    chosen = "not (one_engine or browser)"
     session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
 
 
@@ -89,7 +90,7 @@ def docs(session: nox.Session) -> None:
     session.run("python", "docs/generate_options.py")
     session.run("python", "docs/generate_reference.py")
     pages = [f"tests/test_{name}.py" for name in ("docs", "examples", "reference_pages")]
-    session.run("pytest", *_workers(session), *pages, *session.posargs)
+    session.run("pytest", *_workers(session), "-m", "not browser", *pages, *session.posargs)
 
 
 @nox.session

@@ -14,7 +14,7 @@ from tfprof.options.spec import OPTIONS
 
 from .doc_pages import ROOT, is_quotation, page_blocks, page_commands, requoted, run_page
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.documentation]
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
