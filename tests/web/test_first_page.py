@@ -46,7 +46,12 @@ def test_what_cannot_be_made_ahead_is_no_error(site):
         raise OSError("gone")
 
     object.__setattr__(site.opened[0], "run", fail)
-    read_ahead(Shelf(site), Work())
+    work = Counted()
+    read_ahead(Shelf(site), work)
+    assert work.keys == []
+    answer = starlette.TestClient(application(site), raise_server_exceptions=False).get("/api/site")
+    assert answer.status_code == 500
+    assert "fault of tfprof" in answer.json()["error"]
 
 
 def test_the_script_is_one_file_packed_for_those_who_unpack_it(site):
