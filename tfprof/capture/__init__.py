@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfprof.capture.keras_callback import KerasCallback
-    from tfprof.capture.options import CaptureOptions
     from tfprof.capture.session import Capture, start, stop
     from tfprof.capture.steps import step
+    from tfprof.options.captures import CaptureOptions
 
     _typed: _CaptureModule
 
 _HOME = {
     "Capture": "tfprof.capture.session",
-    "CaptureOptions": "tfprof.capture.options",
+    "CaptureOptions": "tfprof.options.captures",
     "KerasCallback": "tfprof.capture.keras_callback",
     "start": "tfprof.capture.session",
     "step": "tfprof.capture.steps",

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any, Protocol
 
-from tfprof.capture.options import CaptureOptions
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.live.running_tensorflow import tensorflow_module
+from tfprof.options.captures import CaptureOptions
 
 _ACTIVE = (
     "capture: this process is being recorded already, by {api}, tfprof.trace, a TensorBoard "
