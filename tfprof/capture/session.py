@@ -153,7 +153,7 @@ class Capture:
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
             self._logdir = writable(self._logdir)
-        framework = framework_of(self._options)
+        framework = framework_of(self._options.framework)
         _slot.take(self)
         try:
             self._framework = framework
