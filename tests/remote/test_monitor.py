@@ -84,6 +84,22 @@ def test_troubles_are_samples(fake_server, nobody):
         assert text in sample.trouble
 
 
+def test_a_caller_that_leaves_is_not_kept_by_a_hanging_server(mute):
+    import threading
+    import time
+
+    from tfprof.remote import top
+    from tfprof.remote.service import Stop
+
+    stop = Stop()
+    threading.Timer(0.05, stop.now).start()
+    start = time.monotonic()
+    ((look,),) = top(mute, interval_seconds=0.05, stop=stop)
+    assert look.sample.trouble == "stopped"
+    assert time.monotonic() - start < 4  # a server may hang for 5 s
+    assert not [each for each in threading.enumerate() if each.name.startswith("tfprof-monitor")]
+
+
 @pytest.mark.parametrize("given", [{"level": 3}, {"interval_seconds": 0}, {"count": 0}])
 def test_wrong_arguments(given):
     with pytest.raises(UsageError, match="must be"):

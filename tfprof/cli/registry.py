@@ -72,6 +72,9 @@ COMMANDS = {
     "monitor": Entry(
         "tfprof.cli.commands.monitor", "How busy the devices are, in a few figures.", _CAPTURES
     ),
+    "top": Entry(
+        "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
+    ),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(
