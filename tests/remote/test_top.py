@@ -4,11 +4,14 @@ import threading
 
 import pytest
 
+import tfprof
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY
 from tests.remote.test_monitor import recorded
 from tfprof.cli.top_view import HELP, Settings, screen
 from tfprof.remote import Look, OpTime, Sample, top
+from tfprof.remote.ranking import steps_per_second
+from tfprof.testing.xspace_builders import event, host, line, xspace
 
 needs_a_terminal = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 
@@ -36,6 +39,18 @@ def test_figures_of_the_recorded_program(fake_server):
     assert [each.self_ms for each in one.ops] == sorted((o.self_ms for o in one.ops), reverse=True)
     row = one.to_dict()
     assert row["address"] == one.sample.address and row["ops"][0]["name"] == first.name
+
+
+@pytest.mark.parametrize(
+    ("starts_ms", "rate"), [([], None), ([5], None), ([0, 10], 100.0), ([0, 10, 40], 50.0)]
+)
+def test_steps_per_second_counts_from_begin_to_begin(starts_ms, rate):
+    steps = [
+        event("train", start * 10**6, 4 * 10**6, step_num=number, _r=1)
+        for number, start in enumerate(starts_ms)
+    ]
+    run = tfprof.open_run(xspace(host(line(*steps))))
+    assert steps_per_second(run) == (None if rate is None else pytest.approx(rate))
 
 
 def test_troubles_are_looks(fake_server, nobody):

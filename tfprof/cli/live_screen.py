@@ -11,7 +11,8 @@ import select
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
@@ -25,7 +26,6 @@ _LEAVE = f"{_HOME}{_END_OF_SCREEN}\x1b[?25h\x1b[?1049l"
 _STYLES = {"title": "\x1b[1m", "head": "\x1b[7m", "trouble": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
 _KEYS_AT_ONCE = 64
-_EXIT_TERMINATED = 128 + 15
 
 
 def can_be_live() -> bool:
@@ -43,14 +43,16 @@ class LiveScreen:
     def __init__(self, in_colour: bool) -> None:
         self._in_colour = in_colour
         self._stack = contextlib.ExitStack()
-        self._keys: int | None = None  # descriptor of the keyboard, while it has any keys
-        self._wake, self._waker = -1, -1
+        self._keyboard: int | None = None
+        self._has_keys = False  # until it is at its end
+        self._keys_before: list[Any] | None = None
+        self._wake = self._waker = -1
+        self._lock = threading.Lock()  # a thread may wake while the pipe is closed
 
     def __enter__(self) -> LiveScreen:
         with self._stack:
             self._wake, self._waker = os.pipe()
-            self._stack.callback(os.close, self._wake)
-            self._stack.callback(os.close, self._waker)
+            self._stack.callback(self._close_pipe)
             os.set_blocking(self._wake, False)
             os.set_blocking(self._waker, False)
             before = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
@@ -60,8 +62,10 @@ class LiveScreen:
             self._handle(signal.SIGHUP, _terminated)
             self._handle(signal.SIGTSTP, self._suspended)
             if is_terminal(sys.stdin):
-                self._keys = sys.stdin.fileno()
-            self._stack.enter_context(self._taken())
+                self._keyboard = sys.stdin.fileno()
+                self._has_keys = True
+            self._stack.callback(self._give_back)
+            self._take()
             self._stack = self._stack.pop_all()
         return self
 
@@ -71,39 +75,34 @@ class LiveScreen:
     def _handle(self, number: int, handler: Any) -> None:
         self._stack.callback(signal.signal, number, signal.signal(number, handler))
 
-    @contextlib.contextmanager
-    def _taken(self) -> Iterator[None]:
-        """The screen and the keyboard are ours."""
-        before = self._take()
-        try:
-            yield
-        finally:
-            self._give_back(before)
+    def _close_pipe(self) -> None:
+        with self._lock:
+            os.close(self._wake)
+            os.close(self._waker)
+            self._waker = -1
 
-    def _take(self) -> list[Any] | None:
+    def _take(self) -> None:
+        """The screen and the keyboard become ours."""
         import termios
         import tty
 
-        before = None
-        if self._keys is not None:
-            before = termios.tcgetattr(self._keys)
-            tty.setcbreak(self._keys)
-        self._before = before
+        if self._keyboard is not None:
+            self._keys_before = termios.tcgetattr(self._keyboard)
+            tty.setcbreak(self._keyboard)
         _write(_ENTER)
-        return before
 
-    def _give_back(self, before: list[Any] | None) -> None:
+    def _give_back(self) -> None:
         import termios
 
         with contextlib.suppress(OSError, ValueError):  # the terminal has gone
             _write(_LEAVE)
-        if before is not None and self._keys is not None:
+        if self._keyboard is not None and self._keys_before is not None:
             with contextlib.suppress(termios.error, OSError):
-                termios.tcsetattr(self._keys, termios.TCSADRAIN, before)
+                termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._keys_before)
 
     def _suspended(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-Z: the shell gets the terminal as it was, and ``fg`` goes on."""
-        self._give_back(self._before)
+        self._give_back()
         ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)  # goes on here
         signal.signal(signal.SIGTSTP, ours)
@@ -117,8 +116,9 @@ class LiveScreen:
 
     def wake(self) -> None:
         """End ``wait``, from another thread."""
-        with contextlib.suppress(OSError):  # it is full of calls that have not been seen, or closed
-            os.write(self._waker, b"w")
+        with self._lock, contextlib.suppress(BlockingIOError):  # full of calls not yet seen
+            if self._waker >= 0:
+                os.write(self._waker, b"w")
 
     def wait(self) -> str:
         """Wait for keys, a new size or ``wake``.
@@ -126,16 +126,16 @@ class LiveScreen:
         Returns:
             The keys; empty if there are none.
         """
-        watched = [self._wake, *([] if self._keys is None else [self._keys])]
+        keyboard = self._keyboard if self._has_keys else None
+        watched = [self._wake] if keyboard is None else [self._wake, keyboard]
         ready = select.select(watched, [], [])[0]
         if self._wake in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wake, 4096)
-        if self._keys is None or self._keys not in ready:
+        if keyboard is None or keyboard not in ready:
             return ""
-        keys = os.read(self._keys, _KEYS_AT_ONCE)
-        if not keys:
-            self._keys = None
+        keys = os.read(keyboard, _KEYS_AT_ONCE)
+        self._has_keys = bool(keys)
         return keys.decode("ascii", "ignore")
 
     def draw(self, lines: Sequence[Line]) -> None:
@@ -149,7 +149,7 @@ class LiveScreen:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(_EXIT_TERMINATED if number == signal.SIGTERM else 128 + number)
+    raise SystemExit(128 + number)  # as shells report it
 
 
 def _write(text: str) -> None:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfprof.cli.live_screen import LiveScreen, can_be_live
-from tfprof.cli.options import Command, CommandOption, HelpedArgument
+from tfprof.cli.options import Choice, Command, CommandOption, HelpedArgument
 from tfprof.cli.output import Target, harmless, wants_colour
-from tfprof.cli.results import color_option, format_option
+from tfprof.cli.results import SECTION, color_option
 from tfprof.cli.top_view import ORDERS, Settings, screen
 from tfprof.cli.watching import LINES, Answers, look_options
 
@@ -104,6 +104,8 @@ class _Live:
     def _capture(self) -> None:
         try:
             for looks in self._looks:
+                if self._stop.is_set:  # half a look says nothing, and the looks end now
+                    continue
                 self._latest = looks
                 self._answers.add([look.sample for look in looks])
                 self._screen.wake()
@@ -152,14 +154,13 @@ def _servers() -> HelpedArgument:
 def _options() -> list[CommandOption]:
     return [
         *look_options("How often", "2s"),
-        format_option(
-            ["text", LINES],
-            "text: the live view in a terminal, else a text for each look. jsonl: one look at a "
-            "worker a line, as tfprof monitor writes it, with ops.",
-            "text",
+        CommandOption(
+            ["--format"], type=Choice(["text", LINES]), default="text", section=SECTION,
+            help="text: the live view in a terminal, else a text for each look. jsonl: one look at "
+            "a worker a line, as tfprof monitor writes it, with ops. [default: text]",
         ),
         color_option(),
-    ]
+    ]  # fmt: skip
 
 
 command = Command(
