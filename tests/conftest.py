@@ -12,6 +12,10 @@ settings.register_profile("tfprof", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 
+# gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,
+# now and then die in gRPC's handler of forks before they begin.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where there is no TensorFlow or no JAX, skip what is marked as needing it."""

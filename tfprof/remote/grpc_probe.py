@@ -31,6 +31,7 @@ _STREAM = 1
 _MAX_BYTES = 1 << 16
 _SHOWN_BYTES = 40
 _PIECE_SECONDS = 0.1
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)  # opens no descriptor
 _WINDOWS_WOULD_BLOCK = 10035
 
 _EMPTY_REQUEST = bytes(5)  # not compressed, 0 bytes long
@@ -92,7 +93,7 @@ class _Patience:
         Raises:
             TimeoutError: It is too late, or the caller has given up.
         """
-        with selectors.DefaultSelector() as selector:
+        with _Selector() as selector:
             selector.register(connection, event)
             while not self._is_given_up():
                 left = self._end - time.monotonic()
