@@ -87,7 +87,9 @@ def test_pyarrow_finds_the_stream_valid():
 
 def test_polars_takes_a_table():
     polars = pytest.importorskip("polars")
-    table = Table("t", (Column("name", "Name", "string"), Column("n", "N")), [("a", 1), ("b", None)])
+    table = Table(
+        "t", (Column("name", "Name", "string"), Column("n", "N")), [("a", 1), ("b", None)]
+    )
     assert polars.DataFrame(table).rows() == [("a", 1), ("b", None)]
 
 

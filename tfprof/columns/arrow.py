@@ -4,7 +4,7 @@ pandas, polars, pyarrow and DuckDB take any object with a method ``__arrow_c_str
 structures are those of https://arrow.apache.org/docs/format/CDataInterface.html; they point to
 the memory of the NumPy columns, which is not copied. Written here with ctypes, because no package
 that does it is small, and the small one (nanoarrow) cannot fill a dictionary, which is how texts
-of many events are held (``docs/adr/0030-arrow-and-sql.md``).
+of many events are held (``docs/adr/0029-arrow-and-sql.md``).
 """
 
 from __future__ import annotations

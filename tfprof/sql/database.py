@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -15,7 +16,7 @@ from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import MissingDependencyError, UsageError
-from tfprof.pages.open_paths import open_paths
+from tfprof.pages.open_paths import open_paths, with_names_of_their_own
 from tfprof.pages.opened import Opened, opened_profiler, opened_run
 from tfprof.profiler import Profiler
 from tfprof.sql.catalog import Catalog, SqlTable
@@ -56,8 +57,7 @@ class Limits:
 class Database:
     """Runs that can be asked in SQL; a context manager.
 
-    Each question is one statement that reads (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE``,
-    ``EXPLAIN`` …). It cannot read or write files, load extensions, change settings, or see
+    Each question is one statement that reads (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE`` …). It cannot read or write files, load extensions, change settings, or see
     anything but the tables of these runs.
 
     Args:
@@ -141,10 +141,13 @@ class Database:
                     "'select name, sum(self_ps) from events group by name'"
                 )
             kind = statements[0].type.name
-            if kind not in ("SELECT", "EXPLAIN"):
+            if kind != "SELECT":
                 raise UsageError(f"query: {kind} is not allowed; a query only reads: SELECT …")
-            for name in sorted(self._connection.get_table_names(statement)):
-                self._register(name)
+            [(parsed,)] = self._connection.execute(
+                "select json_serialize_sql(?::varchar)", [statement]
+            ).fetchall()
+        for name in sorted(_table_names(json.loads(parsed))):
+            self._register(name)
         return self._answer(statement)
 
     def _register(self, name: str) -> None:
@@ -253,7 +256,20 @@ def _opened(asked: Sequence[Asked], watch: Watch | None) -> list[Opened]:
             opened.append(one)
     if not opened:
         raise UsageError("query: nothing to ask; give paths, runs or profilers")
-    return opened
+    return list(with_names_of_their_own(opened))
+
+
+def _table_names(parsed: Any) -> Iterator[str]:
+    """Names that a parsed statement reads; also those it gives itself, of which none is ours."""
+    inner: Iterable[Any] = ()
+    if isinstance(parsed, dict):
+        if parsed.get("type") == "BASE_TABLE":
+            yield parsed["table_name"]
+        inner = parsed.values()
+    elif isinstance(parsed, list):
+        inner = parsed
+    for each in inner:
+        yield from _table_names(each)
 
 
 _NUMBERS = ("INT", "DECIMAL", "DOUBLE", "FLOAT", "REAL")

@@ -86,12 +86,16 @@ def described(table: SqlTable, width: int = _WIDTH) -> str:
 
 
 def _params() -> list[Any]:
-    _, *options = site_options()
+    _, _, *options = site_options()
     return [
         HelpedArgument(
             "words", "[PATH...] QUERY",
             "What to ask, as for tfprof ui, and last the question: one SELECT in DuckDB's SQL.",
             metavar="[PATH]... [QUERY]", nargs=-1,
+        ),
+        CommandOption(
+            ["--run"], metavar="NAME", section="Input",
+            help="Ask only this run of a log folder. [default: all of them]",
         ),
         *options,
         CommandOption(
