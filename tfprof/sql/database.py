@@ -57,8 +57,9 @@ class Limits:
 class Database:
     """Runs that can be asked in SQL; a context manager.
 
-    Each question is one statement that reads (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE`` …). It cannot read or write files, load extensions, change settings, or see
-    anything but the tables of these runs.
+    Each question is one statement that reads (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE`` …). It
+    cannot read or write files, load extensions, change settings, or see anything but the tables of
+    these runs.
 
     Args:
         asked: Paths, captured runs or profilers. Paths are opened as ``tfprof ui`` opens them.
