@@ -27,11 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The garbage collector need not look at thousands of tests again and again, nor as often as
-    in a small program: with TensorFlow's modules, that was a tenth of the time.
-    """
+    """The garbage collector need not look at thousands of tests again and again."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
