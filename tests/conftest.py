@@ -1,11 +1,8 @@
 """What holds for all tests: settings, and which of them need TensorFlow or JAX."""
 
-import compileall
 import gc
 import importlib.util
 import os
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,15 +16,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 # gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,
 # now and then die in gRPC's handler of forks before they begin.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package once, as an installed one is, where Python does not do so itself: each of
-    the many programs that tests start would compile hundreds of modules.
-    """
-    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
-        for folder in importlib.util.find_spec("tfprof").submodule_search_locations:
-            compileall.compile_dir(Path(folder), quiet=2)
 
 
 def pytest_collection_finish() -> None:
