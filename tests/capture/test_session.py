@@ -253,12 +253,12 @@ def test_a_program_that_changes_its_folder(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_ctrl_c_while_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(seconds: float) -> None:
+    def interrupted() -> None:
         raise KeyboardInterrupt
 
     capture = tfprof.capture.start()
     with monkeypatch.context() as patched:
-        patched.setattr("tfprof.capture.session.time.sleep", interrupted)
+        patched.setattr("tfprof.capture.session.settle", interrupted)
         with pytest.raises(KeyboardInterrupt):
             capture.stop()
     assert not capture.is_active
