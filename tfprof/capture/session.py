@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
@@ -302,6 +303,12 @@ class Capture:
         with contextlib.suppress(Exception):  # whatever a framework does when it is asked
             devices = framework.devices()
         notes += arrived(run, host, self._options, framework.name, devices, framework.unsupported)
+        if self._folder is not None:
+            try:
+                write_record(self._folder, run, host, self._options, notes)
+            except OSError as error:
+                why = error.strerror or error
+                notes.append(Note("warning", f"capture.json could not be written: {why}"))
         for note in notes:
             self._say(note)
         self._run = run
