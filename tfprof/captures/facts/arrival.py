@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +20,7 @@ VERSION = 1
 """Of ``capture.json``: higher where a field changes its meaning or goes away."""
 
 _DROPPED = "dropped_traces"
+_EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Arrival:
         machines: Names of the machine inside the capture.
         planes: Events by plane, in the order of the file.
         steps: Marked steps: events that have a step number.
-        ops: Events of host threads that are called as ops are, or ran an instruction of a
-            compiled program.
+        ops: Events of host threads that are called as ops are, that ran one eagerly, or an
+            instruction of a compiled program.
         kernels: Events of devices that say how a kernel was launched.
         dropped: Events that the profiler says it lost.
         covered_us: From the first event of all to the last end, in microseconds.
@@ -73,8 +75,13 @@ def _with_stat(plane: Plane, name: str) -> int:
 
 
 def _ops(plane: Plane) -> int:
-    is_op = [parse_op_name(name).kind is not OpKind.UNKNOWN and ":" in name
-             for name in plane.event_metadata.names]  # fmt: skip
+    names = plane.event_metadata.names
+    ops = [parse_op_name(name) if ":" in name else None for name in names]
+    is_op = [op is not None and op.kind is not OpKind.UNKNOWN for op in ops]
+    types = {op.type for op in ops if op is not None}
+    for row, name in enumerate(names):
+        eager = _EAGER.fullmatch(name)
+        is_op[row] |= eager is not None and eager[1] not in types  # else the op has its own events
     counted = np.array([*is_op, False], np.bool_)[plane.metadata_rows]
     if plane.stat_metadata.keys_of("hlo_op"):
         counted[plane.stat("hlo_op").events] = True
