@@ -334,7 +334,7 @@ def test_what_arrived_lies_beside_the_capture(
     assert own["bytes"] == next(folder.glob("*.xplane.pb")).stat().st_size
     assert [each.name for each in tfprof.open_run(tmp_path).hosts] == [own["host"]]
 
-    def full(*arguments: Any) -> None:
+    def full(**arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("tfprof.capture.record.tempfile.mkstemp", full)
