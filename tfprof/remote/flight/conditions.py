@@ -267,7 +267,7 @@ class _Parser:
         return node
 
     def _wrong(self, at: int, what: str) -> UsageError:
-        shown = self._text.translate({number: " " for number in range(32)})
+        shown = self._text.translate(dict.fromkeys(range(32), " "))
         return UsageError(
             f"the condition cannot be understood at column {at + 1}: {what}\n"
             f"  {shown}\n  {' ' * at}^"

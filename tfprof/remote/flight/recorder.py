@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,11 +23,13 @@ from tfprof.remote.service import load_grpc
 from tfprof.remote.staging import Staging, new_run_name
 from tfprof.remote.troubles import ServerError
 
+_log = logging.getLogger("tfprof")
+
 KEEP_SECONDS = 60.0
 INTERVAL_SECONDS = 5.0
 MOST_BYTES = 1 << 30
 _ANSWER_SECONDS = 30.0
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.02
 _MOST_SECONDS = 86400.0
 _MOST_REASONS = 5
 
@@ -84,6 +87,7 @@ class FlightRecorder:
             compared; 0 leaves that out.
         retries: Further attempts to begin with a worker.
         answer_seconds: How long a server may take for a snapshot; then it hangs.
+        say: Is called with what recording costs, once that is known.
 
     Raises:
         UsageError: An argument is wrong.
@@ -106,6 +110,7 @@ class FlightRecorder:
         overhead_seconds: float = 0.0,
         retries: int = 3,
         answer_seconds: float = _ANSWER_SECONDS,
+        say: Callable[[str], None] = _log.info,
     ) -> None:
         for name, seconds, least, most in (
             ("keep", keep_seconds, 0.1, _MOST_SECONDS),
@@ -115,14 +120,15 @@ class FlightRecorder:
             ("overhead-check", overhead_seconds, 0.0, _MOST_SECONDS),
         ):
             if seconds is not None and not least <= seconds <= most:
-                raise UsageError(f"option {name}={seconds:g} s must be from {least:g} to {most:g} s")
+                span = f"from {least:g} to {most:g} s"
+                raise UsageError(f"option {name}={seconds:g} s must be {span}")
         if count is not None and count < 1:
             raise UsageError(f"option count={count} must be 1 or more")
         if most_bytes < 1 or retries < 0:
             raise UsageError("options most_bytes and retries must not be negative")
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
-            options or RemoteOptions(), most_bytes, overhead_seconds, retries, answer_seconds,
+            options or RemoteOptions(), most_bytes, overhead_seconds, retries, answer_seconds, say,
         )  # fmt: skip
         self._logdir, self._after = logdir, after_seconds
         self._count, self._for, self._answer = count, for_seconds, answer_seconds
@@ -148,9 +154,11 @@ class FlightRecorder:
         try:
             for worker in self._workers:
                 worker.start()
-            while any(each.is_alive and not each.has_begun for each in self._workers):
-                time.sleep(_POLL_SECONDS / 10)
-            if not any(each.has_begun for each in self._workers):
+            while not self._is_stopped and any(
+                each.is_alive and not each.has_begun for each in self._workers
+            ):
+                time.sleep(_POLL_SECONDS)
+            if not self._is_stopped and not any(each.has_begun for each in self._workers):
                 reasons = "\n".join(f"  {each.address}: {each.trouble}" for each in self._workers)
                 raise InputError(f"no worker can be recorded:\n{reasons}")
         except BaseException:
@@ -314,8 +322,15 @@ class FlightRecorder:
         return folder, files, troubles
 
     def _end(self) -> None:
+        """Hand all sessions back; whoever is in a hurry still waits for that, a few seconds."""
+        interrupt = None
         for worker in self._workers:
             worker.stop()
         for worker in self._workers:
-            if worker.has_begun or worker.is_alive:
-                worker.join()
+            while worker.is_alive:
+                try:
+                    worker.join()
+                except KeyboardInterrupt as error:
+                    interrupt = error
+        if interrupt is not None:
+            raise interrupt

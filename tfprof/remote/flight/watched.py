@@ -40,6 +40,7 @@ class Settings:
     overhead_seconds: float
     retries: int
     answer_seconds: float
+    say: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ class Observed:
     n_bytes: int
     overhead: Overhead | None
     trouble: str
+
+    @property
+    def unit(self) -> str:
+        """What was asked for, for people."""
+        return "captures" if self.way == "captures" else "snapshots"
 
 
 class WatchedWorker:
@@ -155,6 +161,7 @@ class WatchedWorker:
             self._begun.set()
             if self._settings.overhead_seconds:
                 self._overhead = self._measured(session)
+                self._settings.say(f"{self.address}: {self._overhead}")
             self._record(session)
         except (ServerError, TfprofError) as error:
             if not self._stop.is_set:
@@ -257,6 +264,7 @@ class WatchedWorker:
             windows.append(_marked(seen.steps, begin_ns))
             steps = seen.steps
             self._history.add(steps if steps.are_marked else NO_STEPS, begin_ns, end_ns, None)
+        self._span_ns, self._observed_ns = None, 0  # times without a session are no loss
         return overhead(windows)
 
 
