@@ -10,7 +10,7 @@ import pytest
 import tfprof
 from tests.remote.programs import Program
 from tfprof.errors import InputError
-from tfprof.remote import RemoteOptions, capture, monitor
+from tfprof.remote import CaptureOptions, capture, monitor
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -64,7 +64,7 @@ class Session:
 
 def test_two_workers(programs, tmp_path):
     addresses = [program.address for program in programs]
-    options = RemoteOptions(host_tracer_level=2, python_tracer_level=1)
+    options = CaptureOptions(host_tracer_level=2, python_tracer_level=1)
     start = time.monotonic()
     done = capture(addresses, 0.5, tmp_path, options)
     assert 0.5 <= time.monotonic() - start < 10  # 0.6 s where nothing else runs
@@ -82,7 +82,7 @@ def test_two_workers(programs, tmp_path):
 def test_levels_are_those_that_were_asked_for(programs, tmp_path):
     sizes = []
     for level in (0, 1, 2):
-        options = RemoteOptions(host_tracer_level=level)
+        options = CaptureOptions(host_tracer_level=level)
         try:
             (worker,) = capture(programs[0].address, 0.2, tmp_path, options, retries=0).workers
         except InputError as error:  # at level 0 there is nothing to record

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
-from tfprof.capture.options import CaptureOptions
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.options.captures import CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -153,7 +153,7 @@ class Capture:
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
             self._logdir = writable(self._logdir)
-        framework = framework_of(self._options)
+        framework = framework_of(self._options.framework)
         _slot.take(self)
         try:
             self._framework = framework

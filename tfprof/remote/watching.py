@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tfprof.errors import TfprofError, UsageError
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
-from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.troubles import ServerError, shortened
 from tfprof.wire import messages
@@ -167,7 +168,7 @@ class _Watched:
 
     def _captured(self, server: ProfilerServer, sample: Sample) -> Sample:
         seconds = min(self._interval * _CAPTURED_SHARE, _LONGEST_CAPTURE_SECONDS)
-        request = profile_request(RemoteOptions(host_tracer_level=self._level), seconds)
+        request = profile_request(CaptureOptions(host_tracer_level=self._level), seconds)
         answer = received(server.call("Profile", request, seconds + _ANSWER_SECONDS))
         if answer.is_empty or not answer.parts:
             raise ServerError("nothing was recorded: the program did nothing", may_pass=True)
