@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.keys import keys
@@ -63,11 +63,11 @@ def run(
     count: int | None,
     max_size: int,
     retries: int,
-    format: str,  # noqa: A002  # the name of the option
+    format: str,  # the name of the option
     **params: Any,
 ) -> int:
     """Record until Ctrl-C, SIGTERM, ``q`` or a limit; a line for each event."""
-    from tfprof.remote import RemoteOptions
+    from tfprof.remote import CaptureOptions
     from tfprof.remote.durations import seconds_of
     from tfprof.remote.flight import FlightRecorder
 
@@ -83,9 +83,7 @@ def run(
         for_seconds=None if given.for_ is None else seconds_of(given.for_),
         overhead_seconds=seconds_of(given.overhead_check),
         answer_seconds=seconds_of(given.timeout), most_bytes=max_size << 20,
-        options=RemoteOptions(
-            levels.host_tracer_level, levels.python_tracer_level, levels.device_tracer_level
-        ),
+        options=CaptureOptions(**asdict(levels)),
         say=note,
     )  # fmt: skip
     gc.enable()  # it runs for days
@@ -174,6 +172,8 @@ def _line(saved: Saved, form: str) -> str:
     if saved.folder:
         lines.append(f"  {saved.seconds:.1f} s written; next: tfprof overview "
                      f"{shlex.quote(saved.folder)}")  # fmt: skip
+    elif not saved.trouble:
+        lines.append("  nothing was recorded since the last run")
     if saved.trouble:
         lines.append(f"  {saved.trouble}")
     return "".join(f"{harmless(line)}\n" for line in lines)

@@ -13,12 +13,13 @@ from types import TracebackType
 from typing import Any
 
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import addresses_of
 from tfprof.remote.flight.conditions import condition
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
 from tfprof.remote.flight.watched import Observed, Settings, WatchedWorker
-from tfprof.remote.requests import Received, RemoteOptions
+from tfprof.remote.requests import Received
 from tfprof.remote.service import load_grpc
 from tfprof.remote.staging import Staging, new_run_name
 from tfprof.remote.troubles import ServerError
@@ -41,7 +42,7 @@ class Saved:
     Attributes:
         reason: What happened.
         time: When, in seconds since 1970.
-        folder: The run's folder; empty if it could not be written.
+        folder: The run's folder; empty if it could not be written, or there was nothing to write.
         seconds: How much time the run covers.
         files: Its files, one of each worker.
         trouble: Why it could not be written, or which workers are missing.
@@ -80,7 +81,7 @@ class FlightRecorder:
         after_seconds: How much of what follows an event is kept, too.
         interval_seconds: From one snapshot to the next.
         options: What is recorded.
-        count: Number of events after which it ends; None goes on.
+        count: Number of runs after which it ends; None goes on.
         for_seconds: Time after which it ends; None goes on.
         most_bytes: How much is kept of a worker at most; older seconds go first.
         overhead_seconds: Time at the start in which steps with and without a session are
@@ -103,7 +104,7 @@ class FlightRecorder:
         when: str | None = None,
         after_seconds: float = 0.0,
         interval_seconds: float = INTERVAL_SECONDS,
-        options: RemoteOptions | None = None,
+        options: CaptureOptions | None = None,
         count: int | None = None,
         for_seconds: float | None = None,
         most_bytes: int = MOST_BYTES,
@@ -126,9 +127,11 @@ class FlightRecorder:
             raise UsageError(f"option count={count} must be 1 or more")
         if most_bytes < 1 or retries < 0:
             raise UsageError("options most_bytes and retries must not be negative")
+        if options is not None and (options.delay or options.duration or options.session_id):
+            raise UsageError("options delay, duration and session_id are not for flight recorders")
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
-            options or RemoteOptions(), most_bytes, overhead_seconds, retries, answer_seconds, say,
+            options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds, say,
         )  # fmt: skip
         self._logdir, self._after = logdir, after_seconds
         self._count, self._for, self._answer = count, for_seconds, answer_seconds
@@ -228,11 +231,8 @@ class FlightRecorder:
                 if self._workers_left():
                     break
                 continue
-            saved = self._saved(reason)
-            if saved is None:
-                continue
-            yield saved
-            n_saved += 1
+            yield (saved := self._saved(reason))
+            n_saved += bool(saved.folder)
             if n_saved == self._count:
                 break
 
@@ -265,7 +265,7 @@ class FlightRecorder:
                 return f"{worker.address} ended: {worker.trouble}"
         return None
 
-    def _saved(self, reason: str) -> Saved | None:
+    def _saved(self, reason: str) -> Saved:
         """Wait for what follows an event, and write."""
         when = time.time()
         reasons = [reason]
@@ -287,11 +287,11 @@ class FlightRecorder:
         text = "; ".join(dict.fromkeys(reasons[:_MOST_REASONS]))
         return self._written(text, when)
 
-    def _written(self, reason: str, when: float) -> Saved | None:
+    def _written(self, reason: str, when: float) -> Saved:
         taken = {worker: worker.ring.taken() for worker in self._workers}
         kept = {worker: each for worker, each in taken.items() if each}
         if not kept:
-            return None
+            return Saved(reason, when, "", 0.0, ())
         seconds = max((each[-1].end_ns - each[0].begin_ns) / 1e9 for each in kept.values())
         try:
             folder, files, troubles = self._write(kept, reason, when, seconds)

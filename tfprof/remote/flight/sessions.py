@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from typing import Literal, NamedTuple
 
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight.snapshots import look
-from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop
 from tfprof.remote.troubles import ServerError
 
@@ -53,7 +54,7 @@ class Session:
     """
 
     def __init__(
-        self, address: Address, options: RemoteOptions, stop: Stop, answer_seconds: float
+        self, address: Address, options: CaptureOptions, stop: Stop, answer_seconds: float
     ) -> None:
         self._address, self._options, self._stop = address, options, stop
         self._answer_seconds = answer_seconds

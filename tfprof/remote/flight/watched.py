@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.errors import TfprofError
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight.conditions import Condition
 from tfprof.remote.flight.history import StepHistory, StepSeen
@@ -17,7 +18,6 @@ from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
 from tfprof.remote.flight.sessions import Session, Snapshot
 from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
-from tfprof.remote.requests import RemoteOptions
 from tfprof.remote.service import Stop
 from tfprof.remote.troubles import ServerError
 
@@ -35,7 +35,7 @@ class Settings:
     keep_seconds: float
     interval_seconds: float
     when: Condition | None
-    options: RemoteOptions
+    options: CaptureOptions
     most_bytes: int
     overhead_seconds: float
     retries: int

@@ -1,0 +1,119 @@
+"""What ``tfprof record`` costs a ResNet-50 that trains on the CPU beside it.
+
+    python benchmarks/flight_recorder.py [PAIRS] [SECONDS]
+
+The program times its steps itself, with and without a recorder in turns; the recorder runs on the
+same cores and judges every step. Needs TensorFlow and Keras. With the argument ``--program PORT``
+this is the program.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+BATCH, SIDE = 8, 128
+HERE = Path(__file__).resolve()
+
+
+def program(port: int) -> None:
+    """Train, and write when each step ended and how long it took."""
+    import numpy as np
+    import tensorflow as tf
+
+    import tfprof
+
+    tf.profiler.experimental.server.start(port)
+    model = tf.keras.applications.ResNet50(weights=None, classes=10, input_shape=(SIDE, SIDE, 3))
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    random = np.random.default_rng(0)
+    x = tf.constant(random.random((BATCH, SIDE, SIDE, 3)), tf.float32)
+    y = tf.constant(random.integers(0, 10, BATCH))
+    number = 0
+    while True:
+        start = time.monotonic()
+        with tfprof.capture.step(number):
+            float(np.asarray(model.train_on_batch(x, y)).ravel()[0])
+        print(time.monotonic(), time.monotonic() - start, flush=True)
+        number += 1
+
+
+def main(pairs: int, seconds: float) -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    steps: list[tuple[float, float]] = []
+    environ = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    trained = subprocess.Popen(
+        [sys.executable, str(HERE), "--program", str(port)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environ,
+    )  # fmt: skip
+
+    def read() -> None:
+        assert trained.stdout is not None
+        steps.extend(tuple(map(float, line.split())) for line in trained.stdout)  # type: ignore[misc]
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        while len(steps) < 5:
+            time.sleep(0.1)
+        time.sleep(seconds)
+        compare(port, steps, pairs, seconds)
+    finally:
+        trained.kill()
+
+
+def compare(port: int, steps: list[tuple[float, float]], pairs: int, seconds: float) -> None:
+    without, recorded, shares = [], [], []
+    for _ in range(pairs):
+        start = time.monotonic()
+        time.sleep(seconds)
+        without += (own := within(steps, start))
+        with tempfile.TemporaryDirectory() as logdir:
+            command = [
+                sys.executable, "-m", "tfprof", "record", f"localhost:{port}", "--logdir", logdir,
+                "--when", "step_time > 100 * median", "--overhead-check", "0s",
+            ]  # fmt: skip
+            recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            time.sleep(3)  # its imports are no part of it
+            start = time.monotonic()
+            time.sleep(seconds)
+            recorded += (theirs := within(steps, start))
+            peak = memory(recorder.pid)
+            recorder.terminate()
+            _, said = recorder.communicate()
+        shares.append(100 * (statistics.median(theirs) / statistics.median(own) - 1))
+        print(f"pair: {shares[-1]:+.2f} %", flush=True)
+    print(said, end="")
+    for name, values in ("without", without), ("recorded", recorded):
+        print(f"{name:9} n {len(values):4}  median {1e3 * statistics.median(values):7.1f} ms  "
+              f"minimum {1e3 * min(values):7.1f} ms")  # fmt: skip
+    spread = statistics.stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
+    print(f"share: {statistics.mean(shares):+.2f} % (standard error {spread:.2f} %); "
+          f"of the minima {100 * (min(recorded) / min(without) - 1):+.2f} %")  # fmt: skip
+    print(f"memory of the recorder: {peak} MiB at most")
+
+
+def within(steps: list[tuple[float, float]], start: float) -> list[float]:
+    """Times of the steps that lie after a moment."""
+    return [took for end, took in list(steps) if end - took >= start]
+
+
+def memory(process: int) -> int:
+    """Most memory that a process has held, MiB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--program"]:
+        program(int(sys.argv[2]))
+    else:
+        main(int((sys.argv[1:] or ["4"])[0]), float((sys.argv[2:] or ["30"])[0]))
