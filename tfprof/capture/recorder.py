@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -128,10 +129,9 @@ class Recorder:
     def _make(self, port: int) -> FlightRecorder:
         from tfprof.remote.flight import FlightRecorder
 
-        levels = CaptureOptions(**self._options.levels)
         return FlightRecorder(
             f"localhost:{port}", self._logdir, keep_seconds=self._keep, when=self._when,
-            after_seconds=self._after, interval_seconds=self._interval, options=levels,
+            after_seconds=self._after, interval_seconds=self._interval, options=replace(self._options, framework=""),
         )  # fmt: skip
 
     def _with_reason(self, reason: str, n_before: int) -> Saved | None:

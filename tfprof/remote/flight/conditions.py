@@ -39,7 +39,7 @@ _UNITS = {
     **{f"{letter}iB": 1024.0**power for power, letter in enumerate("KMGT", 1)},
 }  # fmt: skip
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d{1,15}(?:\.\d{0,9})?)(?P<unit>%|[A-Za-z]\w*)?|(?P<word>[A-Za-z_]\w*)"
+    r"\s*(?:(?P<number>\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})(?P<unit>%|[A-Za-z]\w*)?|(?P<word>[A-Za-z_]\w*)"
     r"|(?P<sign><=|>=|==|!=|[<>+*/()-]))",
     re.ASCII,
 )

@@ -23,17 +23,29 @@ class StepSeen(NamedTuple):
     """A step, or what is known of it.
 
     Attributes:
-        number: Its number, or that of the first of several cut ones; -1 without numbers.
-        end_ns: When it ended, or was last seen to go on.
-        seconds: How long it took.
-        is_whole: Whether it was recorded whole; else the time is what its neighbours leave for
-            it, if other cut steps took as long as usual.
+        first: Its number; of a cut one the first number that it may have. -1 without numbers.
+        last: Its number; of a cut one the last number that it may have. -1 while it goes on.
+        seconds: How long it took; of a cut one what its neighbours leave for it, if other cut ones
+            took as long as usual; of one that goes on how long it has taken so far.
+        is_whole: Whether it was recorded whole.
     """
 
-    number: int
-    end_ns: int
+    first: int
+    last: int
     seconds: float
     is_whole: bool
+
+    def __str__(self) -> str:
+        if self.is_whole:
+            which = "a step" if self.first < 0 else f"step {self.first}"
+            return f"{which} took {self.seconds:.3g} s"
+        if self.last < 0:
+            which = "a step" if self.first < 0 else f"a step from {self.first} on"
+            return f"{which} has taken {self.seconds:.3g} s so far"
+        which = f"step {self.first}"
+        if self.last > self.first:
+            which = f"one of the steps {self.first} to {self.last}"
+        return f"{which} took about {self.seconds:.3g} s"
 
 
 class StepHistory:
@@ -80,7 +92,10 @@ class StepHistory:
         numbers = steps.numbers.tolist() if steps.are_marked else [-1] * len(steps)
         seconds = (steps.durations_ns / 1e9).tolist()
         found = self._cut(numbers[0], int(starts[0]), usual_seconds)
-        found += [StepSeen(*each, True) for each in zip(numbers, ends, seconds, strict=True)]
+        found += [
+            StepSeen(number, number, took, is_whole=True)
+            for number, took in zip(numbers, seconds, strict=True)
+        ]
         self._last = (numbers[-1], ends[-1])
         self._open_was_told = False
         self._before.extend(seconds)
@@ -102,12 +117,12 @@ class StepHistory:
         if number < 0 or n_cut < 1 or next_start_ns <= end_ns:
             return []  # without numbers nobody knows how many there were
         seconds = (next_start_ns - end_ns) / 1e9 - (n_cut - 1) * usual_seconds
-        return [StepSeen(number + 1, next_start_ns, max(seconds, 0.0), is_whole=False)]
+        return [StepSeen(number + 1, next_number - 1, max(seconds, 0.0), is_whole=False)]
 
     def _still_open(self, start_ns: int, stop_ns: int) -> list[StepSeen]:
         """A whole snapshot without the end of any step: one goes on, for so long."""
         if self._last is None or self._open_was_told or self._last[1] > start_ns:
             return []
         number, end_ns = self._last
-        next_number = number + 1 if number >= 0 else -1
-        return [StepSeen(next_number, stop_ns, (stop_ns - end_ns) / 1e9, is_whole=False)]
+        first = number + 1 if number >= 0 else -1
+        return [StepSeen(first, -1, (stop_ns - end_ns) / 1e9, is_whole=False)]

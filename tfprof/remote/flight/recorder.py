@@ -228,32 +228,26 @@ class FlightRecorder:
         while not self._is_stopped:
             reason = self._next_reason(until)
             if reason is None:
-                if self._workers_left():
-                    break
-                continue
+                break
             yield (saved := self._saved(reason))
             n_saved += bool(saved.folder)
             if n_saved == self._count:
                 break
 
-    def _workers_left(self) -> bool:
-        """Whether the loop is to end: stopped, out of time, or nobody is recorded."""
-        out_of_time = self._for is not None and time.monotonic() >= self._start + self._for
-        return self._is_stopped or out_of_time or not any(w.is_alive for w in self._workers)
-
     def _next_reason(self, until: float | None) -> str | None:
-        """The reason of the next event; None at the end, or if there is nothing yet."""
+        """The reason of the next event; None at the end."""
         while not self._is_stopped:
-            passed = time.monotonic()
-            if until is not None and passed >= until:
+            if all(worker.is_over for worker in self._workers) and self._told.empty():
+                return self._an_end()
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
                 return None
-            wait = None if until is None else until - passed
             try:
-                told = self._told.get(timeout=wait)
+                told = self._told.get(timeout=left)
             except queue.Empty:
                 return None
             reason = told if told is not None else self._an_end()
-            if reason is not None or not any(w.is_alive for w in self._workers):
+            if reason is not None:
                 return reason
         return None
 
@@ -299,6 +293,9 @@ class FlightRecorder:
             for worker, snapshots in kept.items():
                 worker.ring.give_back(snapshots)
             return Saved(reason, when, "", seconds, (), f"it could not be written: {error}")
+        for snapshots in kept.values():
+            for each in snapshots:
+                each.drop()
         return Saved(reason, when, folder, seconds, tuple(files), "; ".join(troubles))
 
     def _write(
@@ -332,5 +329,6 @@ class FlightRecorder:
                     worker.join()
                 except KeyboardInterrupt as error:
                     interrupt = error
+            worker.ring.close()
         if interrupt is not None:
             raise interrupt

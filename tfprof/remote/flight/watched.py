@@ -13,7 +13,7 @@ from tfprof.errors import TfprofError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight.conditions import Condition
-from tfprof.remote.flight.history import StepHistory, StepSeen
+from tfprof.remote.flight.history import StepHistory
 from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
 from tfprof.remote.flight.sessions import Session, Snapshot
@@ -102,6 +102,7 @@ class WatchedWorker:
         self._overhead: Overhead | None = None
         self._way = "continuous"
         self.has_cleared = False
+        self.is_over = False
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{address}")
 
@@ -150,7 +151,7 @@ class WatchedWorker:
     @property
     def is_recording(self) -> bool:
         """Whether its session goes on."""
-        return self.is_alive and self.has_begun and not self.trouble
+        return self.has_begun and not self.is_over and not self.trouble
 
     def _run(self) -> None:
         session = Session(
@@ -171,6 +172,7 @@ class WatchedWorker:
                 session.close()
             finally:
                 with self._taken:
+                    self.is_over = True
                     self._taken.notify_all()
                 self._ended()
 
@@ -240,7 +242,7 @@ class WatchedWorker:
             slowest = max(held, key=lambda step: step.seconds)
             for step in held:
                 self._history.told(step)
-            self._tell(f"{_described(slowest)} on {self.address}: {when}")
+            self._tell(f"{slowest} on {self.address}: {when}")
         elif not steps and when(values):
             self._tell(f"{self.address}: {when}")
 
@@ -273,8 +275,3 @@ def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
         steps = NO_STEPS
     return steps.numbers, steps.starts_ns + begin_ns
 
-
-def _described(step: StepSeen) -> str:
-    which = "a step" if step.number < 0 else f"step {step.number}"
-    about = "" if step.is_whole else "about "
-    return f"{which} took {about}{step.seconds:.3g} s"
