@@ -65,17 +65,17 @@ def main(pairs: int, seconds: float) -> None:
         while len(steps) < 5:
             time.sleep(0.1)
         time.sleep(seconds)
-        compare(port, steps, pairs, seconds)
+        compare(trained.pid, port, steps, pairs, seconds)
     finally:
         trained.kill()
 
 
-def compare(port: int, steps: list[tuple[float, float]], pairs: int, seconds: float) -> None:
-    without, recorded, shares = [], [], []
+def compare(
+    trained: int, port: int, steps: list[tuple[float, float]], pairs: int, seconds: float
+) -> None:
+    without, recorded, shares, cpu_shares, own_shares = [], [], [], [], []
     for _ in range(pairs):
-        start = time.monotonic()
-        time.sleep(seconds)
-        without += (own := within(steps, start))
+        plain, plain_cpu = window(trained, steps, seconds)
         with tempfile.TemporaryDirectory() as logdir:
             command = [
                 sys.executable, "-m", "tfprof", "record", f"localhost:{port}", "--logdir", logdir,
@@ -83,22 +83,47 @@ def compare(port: int, steps: list[tuple[float, float]], pairs: int, seconds: fl
             ]  # fmt: skip
             recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
             time.sleep(3)  # its imports are no part of it
-            start = time.monotonic()
-            time.sleep(seconds)
-            recorded += (theirs := within(steps, start))
+            before = cpu_seconds(recorder.pid)
+            watched, watched_cpu = window(trained, steps, seconds)
+            own_shares.append(100 * (cpu_seconds(recorder.pid) - before) / len(watched) / plain_cpu)
             peak = memory(recorder.pid)
             recorder.terminate()
             _, said = recorder.communicate()
-        shares.append(100 * (statistics.median(theirs) / statistics.median(own) - 1))
-        print(f"pair: {shares[-1]:+.2f} %", flush=True)
+        without += plain
+        recorded += watched
+        shares.append(100 * (statistics.median(watched) / statistics.median(plain) - 1))
+        cpu_shares.append(100 * (watched_cpu / plain_cpu - 1))
+        print(f"pair: steps {shares[-1]:+.2f} %, CPU time of a step {cpu_shares[-1]:+.2f} %, "
+              f"of the recorder {own_shares[-1]:+.2f} %", flush=True)  # fmt: skip
     print(said, end="")
     for name, values in ("without", without), ("recorded", recorded):
         print(f"{name:9} n {len(values):4}  median {1e3 * statistics.median(values):7.1f} ms  "
               f"minimum {1e3 * min(values):7.1f} ms")  # fmt: skip
-    spread = statistics.stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
-    print(f"share: {statistics.mean(shares):+.2f} % (standard error {spread:.2f} %); "
-          f"of the minima {100 * (min(recorded) / min(without) - 1):+.2f} %")  # fmt: skip
-    print(f"memory of the recorder: {peak} MiB at most")
+    for name, values in (
+        ("steps", shares), ("CPU time of a step", cpu_shares), ("of the recorder", own_shares),
+    ):  # fmt: skip
+        error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+        print(f"{name}: {statistics.mean(values):+.2f} % (standard error {error:.2f} %), "
+              f"median {statistics.median(values):+.2f} %")  # fmt: skip
+    print(f"of the shortest steps {100 * (min(recorded) / min(without) - 1):+.2f} %; "
+          f"the recorder held {peak} MiB at most")  # fmt: skip
+
+
+def window(
+    trained: int, steps: list[tuple[float, float]], seconds: float
+) -> tuple[list[float], float]:
+    """Times of the steps of some seconds, and the program's CPU seconds for each."""
+    start, before = time.monotonic(), cpu_seconds(trained)
+    time.sleep(seconds)
+    cpu, end = cpu_seconds(trained) - before, time.monotonic()
+    durations = within(steps, start)
+    return durations, cpu / (end - start) * statistics.mean(durations)
+
+
+def cpu_seconds(process: int) -> float:
+    """CPU time that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def within(steps: list[tuple[float, float]], start: float) -> list[float]:

@@ -22,11 +22,14 @@ def keys(pressed: Callable[[str], None]) -> Iterator[bool]:
     try:
         import termios
         import tty
-
+    except ImportError:
+        yield False
+        return
+    try:
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
         is_ours = os.tcgetpgrp(terminal) == os.getpgrp()
-    except (ImportError, OSError, ValueError, AttributeError, termios.error):
+    except (OSError, ValueError, AttributeError, termios.error):  # no terminal, or none at all
         yield False
         return
     if not is_ours:  # the terminal would stop us
