@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-BATCH, SIDE = 8, 128
+BATCH, SIDE = 16, 224
 HERE = Path(__file__).resolve()
 
 

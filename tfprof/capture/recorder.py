@@ -131,7 +131,8 @@ class Recorder:
 
         return FlightRecorder(
             f"localhost:{port}", self._logdir, keep_seconds=self._keep, when=self._when,
-            after_seconds=self._after, interval_seconds=self._interval, options=replace(self._options, framework=""),
+            after_seconds=self._after, interval_seconds=self._interval,
+            options=replace(self._options, framework=""),
         )  # fmt: skip
 
     def _with_reason(self, reason: str, n_before: int) -> Saved | None:

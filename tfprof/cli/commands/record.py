@@ -88,14 +88,14 @@ def run(
     )  # fmt: skip
     gc.enable()  # it runs for days
     with _signals(recorder) as interrupts, keys(_pressed(recorder)) as has_keys, recorder:
-        _say_what_is_done(recorder, given.keep, has_keys=has_keys)
+        said = _say_what_is_done(recorder, given.keep, has_keys=has_keys)
         is_incomplete = False
         try:
             for saved in recorder.events():
                 target.write(_line(saved, format))
                 is_incomplete |= bool(saved.trouble)
         finally:
-            _say_what_was_seen(recorder)
+            _say_what_was_seen(recorder, said)
     if interrupts:
         raise KeyboardInterrupt
     is_incomplete |= any(not each.n_snapshots for each in recorder.observed.values())
@@ -145,18 +145,22 @@ def _pressed(recorder: FlightRecorder) -> Callable[[str], None]:
     return act
 
 
-def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) -> None:
+def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) -> list[str]:
     ways = []
     if has_keys:
         ways.append("press s to write them, q to end")
     if hasattr(signal, "SIGUSR1"):
         ways.append(f"kill -USR1 {os.getpid()} writes them")
-    said = "; ".join([f"recording; the last {keep} are kept", *ways])
-    for remark in [said, *recorder.remarks]:
+    remarks = recorder.remarks
+    for remark in ["; ".join([f"recording; the last {keep} are kept", *ways]), *remarks]:
         note(harmless(remark))
+    return remarks
 
 
-def _say_what_was_seen(recorder: FlightRecorder) -> None:
+def _say_what_was_seen(recorder: FlightRecorder, said: Sequence[str]) -> None:
+    for remark in recorder.remarks:
+        if remark not in said:
+            note(harmless(remark))
     for address, seen in recorder.observed.items():
         if seen.n_snapshots:
             note(f"{address}: {seen.percent:.1f} % of {seen.seconds:.0f} s were observed, in "

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.wire import messages as pb
+from tfprof.wire.varints import length_delimited, length_delimited_tag
 
 _START, _STOP = "profile_start_time", "profile_stop_time"
+_PLANES, _LINES = length_delimited_tag(1), length_delimited_tag(3)
 _UNSTARTED = 0
 """Start of lines that have no events; these do not say when a line begins."""
 
@@ -76,9 +78,9 @@ class _Plane:
         """The plane as a field of an XSpace."""
         del self._whole.stats[:]
         self._whole.stats.extend(map(pb.XStat.FromString, self._stats.values()))
-        for line in self._lines.values():
-            self._whole.lines.add().MergeFromString(line.data())
-        return pb.XSpace(planes=[self._whole]).SerializeToString()
+        fields = [self._whole.SerializeToString()]
+        fields += [length_delimited(_LINES, line.data()) for line in self._lines.values()]
+        return length_delimited(_PLANES, b"".join(fields))
 
     def _new_stat_keys(self, plane: pb.XPlane) -> dict[int, int]:
         known = self._whole.stat_metadata

@@ -200,8 +200,11 @@ class WatchedWorker:
             try:
                 self._judge(*self._take(session))
             except ServerError as error:
-                if error.code != "NOT_FOUND":
+                is_busy = error.may_pass and not error.code  # somebody captures in between
+                if error.code != "NOT_FOUND" and not is_busy:
                     raise
+                if is_busy:
+                    self._stop.wait(interval)
                 self._begin(session)  # somebody has ended it
 
     def _take(self, session: Session) -> tuple[Look, int, int]:
@@ -274,4 +277,3 @@ def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
     if not steps.are_marked:
         steps = NO_STEPS
     return steps.numbers, steps.starts_ns + begin_ns
-
