@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-BATCH, SIDE = 16, 224
+BATCH, SIDE = 16, 160
 HERE = Path(__file__).resolve()
 
 
@@ -83,9 +83,10 @@ def compare(
             ]  # fmt: skip
             recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
             time.sleep(3)  # its imports are no part of it
-            before = cpu_seconds(recorder.pid)
+            before, trained_before = cpu_seconds(recorder.pid), cpu_seconds(trained)
             watched, watched_cpu = window(trained, steps, seconds)
-            own_shares.append(100 * (cpu_seconds(recorder.pid) - before) / len(watched) / plain_cpu)
+            own = cpu_seconds(recorder.pid) - before
+            own_shares.append(100 * own / (cpu_seconds(trained) - trained_before))
             peak = memory(recorder.pid)
             recorder.terminate()
             _, said = recorder.communicate()
@@ -100,7 +101,8 @@ def compare(
         print(f"{name:9} n {len(values):4}  median {1e3 * statistics.median(values):7.1f} ms  "
               f"minimum {1e3 * min(values):7.1f} ms")  # fmt: skip
     for name, values in (
-        ("steps", shares), ("CPU time of a step", cpu_shares), ("of the recorder", own_shares),
+        ("steps", shares), ("CPU time of a step", cpu_shares),
+        ("CPU time of the recorder, of the program's", own_shares),
     ):  # fmt: skip
         error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
         print(f"{name}: {statistics.mean(values):+.2f} % (standard error {error:.2f} %), "

@@ -176,6 +176,14 @@ def kept(ring):
     return found
 
 
+def test_what_was_guessed_is_forgotten_when_a_step_is_marked():
+    history = StepHistory()
+    history.add(steps(*[(i * MS, MS) for i in range(20)], marked=False), 0, S, None)
+    now = steps(*[(i * S, S) for i in range(10)])
+    history.add(now, S, 11 * S, 0.001)
+    assert history.baseline(now)["median"] == 1 and history.are_marked
+
+
 def test_the_ring_lets_go_of_the_oldest(ring_of):
     ring = ring_of(10, 1000)
     for second in range(20):

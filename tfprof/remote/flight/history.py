@@ -55,6 +55,7 @@ class StepHistory:
         self._before: deque[float] = deque(maxlen=MOST_BEFORE)
         self._last: tuple[int, int] | None = None  # number and end of the last whole step
         self._open_was_told = False
+        self.are_marked = False
         self.n_steps = 0
 
     def baseline(self, now: Steps) -> dict[str, float | None]:
@@ -87,6 +88,9 @@ class StepHistory:
         """
         if not len(steps):
             return self._still_open(start_ns, stop_ns)
+        if steps.are_marked and not self.are_marked:  # what was guessed before were no steps
+            self.are_marked, self._last = True, None
+            self._before.clear()
         starts = steps.starts_ns + start_ns
         ends = (starts + steps.durations_ns).tolist()
         numbers = steps.numbers.tolist() if steps.are_marked else [-1] * len(steps)

@@ -71,20 +71,23 @@ class Look:
     memory: float | None = None
 
 
-def look(data: bytes, names: frozenset[str] = frozenset()) -> Look:
+def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = True) -> Look:
     """Read of a snapshot what a condition asks for, and no more: this is done all the time.
 
     Args:
         data: A serialized XSpace.
         names: Names of the condition.
+        may_guess: Look for steps where none is marked.
     """
     try:
         space = read_xspace(data, threads=1)
         times = times_of(space)
         steps = marked_steps(space)
         shares: tuple[float | None, float | None] = (None, None)
-        if {"input_share", "idle_share"} & names or (not len(steps) and "step_time" in names):
-            steps, shares = _worked_out(data, steps)
+        guesses = may_guess and not len(steps) and "step_time" in names
+        if guesses or {"input_share", "idle_share"} & names:
+            guessed, shares = _worked_out(data)
+            steps = guessed if guesses else steps
         return Look(times, steps, *shares, _memory(space) if "memory" in names else None)
     except TfprofError:  # what is damaged is kept, but tells nothing
         return Look(None, NO_STEPS)
@@ -116,7 +119,7 @@ def marked_steps(space: XSpace) -> Steps:
     return best
 
 
-def _worked_out(data: bytes, marked: Steps) -> tuple[Steps, tuple[float | None, float | None]]:
+def _worked_out(data: bytes) -> tuple[Steps, tuple[float | None, float | None]]:
     """Steps as tools find them without marks, and shares; a hundred times the work."""
     from tfprof.captures.facts.run_steps import run_steps
     from tfprof.captures.run.run import open_run
@@ -126,8 +129,6 @@ def _worked_out(data: bytes, marked: Steps) -> tuple[Steps, tuple[float | None, 
     row = monitor(run).table().to_rows()[0]
     percents = row["infeed_percent_average"], row["idle_percent"]
     shares = tuple(None if percent is None else float(percent) / 100 for percent in percents)
-    if len(marked):
-        return marked, (shares[0], shares[1])
     parts = [each.times for each in run_steps(run).whole.hosts]
     if not parts:
         return NO_STEPS, (shares[0], shares[1])

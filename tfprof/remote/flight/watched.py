@@ -210,7 +210,7 @@ class WatchedWorker:
     def _take(self, session: Session) -> tuple[Look, int, int]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
         taken = session.snapshot(min(self._settings.interval_seconds, _LONGEST_CAPTURE_SECONDS))
-        seen = look(taken.data, names)
+        seen = look(taken.data, names, may_guess=not self._history.are_marked)
         begin_ns, end_ns = self._keep(taken, seen.times)
         return seen, begin_ns, end_ns
 
