@@ -37,6 +37,7 @@ EXECUTED = [
     DOCS / "command_line.md",
     DOCS / "captures.md",
     DOCS / "capture.md",
+    DOCS / "sql.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",

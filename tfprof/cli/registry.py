@@ -50,6 +50,7 @@ COMMANDS = {
     "pprof": Entry("tfprof.cli.commands.pprof", "A profile for pprof."),
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
+    "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
@@ -74,6 +75,9 @@ COMMANDS = {
     "graph-viewer": Entry(_TOOL, "Instructions of an XLA program around one.", _CAPTURES),
     "monitor": Entry(
         "tfprof.cli.commands.monitor", "How busy the devices are, in a few figures.", _CAPTURES
+    ),
+    "top": Entry(
+        "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
     ),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),

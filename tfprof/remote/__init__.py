@@ -12,7 +12,11 @@ need grpcio: ``pip install 'tfprof[remote]'``.
 from __future__ import annotations
 
 from tfprof.options.captures import CaptureOptions
+from tfprof.remote.ranking import Look, OpTime, top
 from tfprof.remote.watching import Sample, monitor
 from tfprof.remote.workers import RemoteCapture, Worker, capture
 
-__all__ = ["CaptureOptions", "RemoteCapture", "Sample", "Worker", "capture", "monitor"]
+__all__ = [
+    "CaptureOptions", "Look", "OpTime", "RemoteCapture", "Sample", "Worker", "capture", "monitor",
+    "top",
+]  # fmt: skip
