@@ -55,6 +55,9 @@ COMMANDS = {
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
     ),
+    "record": Entry(
+        "tfprof.cli.commands.record", "Record all the time, write the last seconds.", _CAPTURES
+    ),
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
     ),

@@ -112,6 +112,14 @@ class Staging:
             raise ServerError(text, may_pass=False) from error
         return name
 
+    def note(self, name: str, text: str) -> None:
+        """Write a text beside the captures.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        (self._here / f"{name}{_UNFINISHED}").write_text(text, "utf-8")
+
     def finish(self, *, is_named: bool) -> str:
         """Make the run appear; returns its folder.
 
