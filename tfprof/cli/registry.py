@@ -84,6 +84,7 @@ COMMANDS = {
     "report": Entry(
         "tfprof.cli.commands.report", "All pages in one file, to keep or mail.", _PAGES
     ),
+    "mcp": Entry("tfprof.cli.commands.mcp", "Answers for assistants, through their protocol."),
     "doctor": Entry("tfprof.cli.commands.doctor", "Find out why something does not work."),
     "dot": Entry("tfprof.cli.commands.dot", "Draw a DOT file, such as XLA's dumps."),
     "shell": Entry("tfprof.cli.commands.shell", "Type commands; the profile stays open."),
