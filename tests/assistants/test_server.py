@@ -71,8 +71,8 @@ def test_views(ask):
     assert answer["rows_left_out"] > 0
     by_memory = ask("view", kind="scope", run="resnet50", by="memory", most_rows=3)
     assert "memory" in " ".join(by_memory["columns"])
-    one = ask("view", kind="graph", run="resnet50", name_regex=".*conv1_conv/Conv2D")
-    assert any(row[1].endswith("conv1_conv/Conv2D") for row in one["rows"])
+    one = ask("view", kind="graph", run="resnet50", name_regex=".*stem/conv1/conv/Conv2D")
+    assert any(row[1].endswith("conv1/conv/Conv2D") for row in one["rows"])
 
 
 def test_tools_agree_with_the_library(ask, demo):
