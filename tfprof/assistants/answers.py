@@ -34,6 +34,7 @@ from tfprof.views.show.view_rows import ViewRows
 P = ParamSpec("P")
 
 _FEW = 8
+_EVERY_LEVEL = 1_000_000
 _VIEWS = ("scope", "graph", "op", "code")
 _METRICS = {
     "time": "micros", "memory": "bytes", "float_ops": "float_ops", "parameters": "params",
@@ -127,7 +128,8 @@ class Answers:
         if by not in _METRICS:
             raise UsageError(f"by={by!r} must be one of {', '.join(_METRICS)}")
         one = self._chosen(run)
-        options = ProfileOptionBuilder().order_by(_METRICS[by]).select([*_METRICS.values()])
+        options = ProfileOptionBuilder().with_max_depth(_EVERY_LEVEL).order_by(_METRICS[by])
+        options = options.select([*_METRICS.values()])
         if name_regex:
             options = options.with_node_names(show_name_regexes=[name_regex])
         tree = self._profiler(one).view(kind, options.build())
