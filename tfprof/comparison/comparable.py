@@ -72,9 +72,9 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
     only_second = sum(1 for a, _ in pairs if a is None)
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     if only_first or only_second:
-        yield Note("info", f"the programs differ: {len(both):,} ops are in both, {only_first:,} "
-                   f"only in the first, {only_second:,} only in the second"
-                   + _hint(first, second, pairs))  # fmt: skip
+        counts = f"{len(both):,} ops in both, {only_first:,} only in the first, {only_second:,}"
+        hint = _hint(first, second, pairs)
+        yield Note("info", f"the programs differ: {counts} only in the second{hint}")
     batches = Counter(
         (before, after)
         for a, b in both

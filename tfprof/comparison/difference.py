@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tfprof.captures.run.result import Note, ToolResult
@@ -191,7 +191,7 @@ def answer_of(found: Difference) -> ToolResult:
     ]
     tables = {
         "step": Table("step", _STEP_COLUMNS, rows, title="A step, and what it is spent on"),
-        "ops": Table("ops", _OP_COLUMNS, ops, title="Ops, a step on average"),
+        "ops": _without_empty(Table("ops", _OP_COLUMNS, ops, title="Ops, a step on average")),
     }
     return ToolResult(
         TOOL,
@@ -201,6 +201,14 @@ def answer_of(found: Difference) -> ToolResult:
         notes=tuple(note for note in found.mismatches if note.severity == "info"),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},
     )
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without its last columns of texts, where none has any."""
+    columns, rows = table.columns, table.rows
+    while columns[-1].type == "string" and not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return replace(table, columns=columns, rows=rows)
 
 
 def _cells(one: Change, step_ms: float | None) -> tuple[Cell, ...]:

@@ -50,7 +50,8 @@ def _within(found: Difference, step: Change) -> Iterator[str]:
     ]
     if sure:
         yield f"More than their own noise changed: {_listed(sure)}."
-    if any(op.time.verdict in _SAID for op in found.ops):
+    least = _LEAST_POINTS * (step.before or 0.0)
+    if any(op.time.verdict in _SAID and abs(op.time.difference) > least for op in found.ops):
         yield from _on_ops(found.ops, step)
 
 

@@ -69,8 +69,10 @@ def run(
             if choice.outfile is not None and choice.outfile.endswith(_PPROF):
                 _write_pprof(sides, view, target)
                 return
-            how: dict[str, Any] = {"match": match, "view": view or "", "tool": tool or ""}
-            result = diff(*sides, **how, **(chosen if tool else {}))
+            first, second = sides
+            of_tool: Any = chosen if tool else {}
+            how: Any = {"match": match, "view": view or "", "tool": tool or ""}
+            result = diff(first, second, **how, **of_tool)
     target.write(_written(result, choice.format or FORMATS[0], table, top, target))
     if choice.format in ("csv",):
         for remark in result.notes:
