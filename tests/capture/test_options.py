@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof.capture.arrived import arrived, recorded_levels
+from tfprof.capture.arrived import arrived
+from tfprof.captures.facts.missing import recorded_levels
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 

@@ -177,8 +177,8 @@ class Jax:
             self._jax.profiler.start_server(port)
         except ValueError as error:
             raise UsageError(
-                "serve: this program has started a server with jax.profiler.start_server, and JAX "
-                "allows one; use that one"
+                "serve: this program has started a server of JAX itself, and JAX allows one; use "
+                "that one"
             ) from error
         return self._stop_serving
 

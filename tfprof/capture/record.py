@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from tfprof.captures.facts.arrival import VERSION, arrival, as_record
+from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.files.run_folder import capture_files, host_name
@@ -39,7 +39,7 @@ def write_record(
     said = [*_said_before(folder, {each.name for each in run.hosts} - {host}), *said]
     sizes = {host_name(path): path.stat().st_size for path in capture_files(folder)}
     text = as_record(
-        [arrival(each.name, each.space) for each in run.hosts],
+        [arrival_of(each) for each in run.hosts],
         sizes,
         sorted(said, key=lambda note: note.host),
         asdict(options),

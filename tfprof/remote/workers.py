@@ -18,6 +18,8 @@ from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.staging import ServersFolder, Staging, new_run_name
 from tfprof.remote.troubles import ServerError
+from tfprof.text import how_to_capture
+from tfprof.text.wording import sentence
 
 T = TypeVar("T")
 
@@ -249,8 +251,8 @@ def _attempt(address: Address, session: _Session) -> tuple[str, int, tuple[str, 
         answer = received(server.call("Profile", request, limit))
     if answer.is_empty:
         raise ServerError(
-            "nothing was recorded: the program did nothing meanwhile. Record longer, or while it "
-            "is at work",
+            "nothing was recorded: the program did nothing meanwhile. "
+            f"{sentence(how_to_capture.LONGER)}",
             may_pass=True,
         )
     return session.place.keep(address, answer), answer.n_bytes, answer.remarks

@@ -13,6 +13,7 @@ from tfprof.cli.output import harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_json, result_options
 from tfprof.errors import InputError, UsageError
+from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote import RemoteCapture, Worker
@@ -159,8 +160,7 @@ def _options() -> list[CommandOption]:
 def _servers() -> HelpedArgument:
     return HelpedArgument(
         "servers", "HOST:PORT...",
-        "Profiler servers, such as tf.profiler.experimental.server.start(6009) starts in a "
-        "program; commas separate several.",
+        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
         section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
     )  # fmt: skip
 
