@@ -35,9 +35,9 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
     }  # docstrings of modules, functions and attributes
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in said_alone:
-                yield node.lineno, node.value
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in said_alone:
+            yield node.lineno, node.value
 
 
 def test_no_other_module_tells_how_to_capture() -> None:
@@ -105,7 +105,7 @@ for code in (how.CAPTURE, how.WITH_PYTHON, how.BRIEFLY):
     assert made.profiler.steps == [0, 1, 2]
     assert any("train" in name and "$" in name for name in names(made)) == (code == how.WITH_PYTHON)
     if framework == "tensorflow":
-        assert tfprof.tools.memory_profile(made.run).tables["summary"].rows
+        assert tfprof.tools.memory(made.run).tables["summary"].rows
 if framework == "tensorflow":
     import keras
     model = keras.Sequential([keras.Input([4]), keras.layers.Dense(1)])

@@ -5,7 +5,8 @@
     2
 
 A program of TensorFlow or JAX starts its server with ``tfprof.capture.serve(6009)``.
-``capture("HOST:6009", 2.0, "logs")`` records it. The calls need grpcio: ``pip install 'tfprof[remote]'``.
+``capture("HOST:6009", 2.0, "logs")`` records it. The calls need grpcio:
+``pip install 'tfprof[remote]'``.
 """
 
 from __future__ import annotations
