@@ -28,15 +28,17 @@ def check_capture(data: bytes) -> Iterator[Check]:
     space = read_xspace(data)
     host = Host("", space)
     name = ", ".join(space.hostnames) or "an unnamed host"
-    if space.n_events:
+    checks = [_check(lack) for lack in lacking(host)]
+    if not any(check.name == "events" for check in checks):
         words = arrival_words(arrival_of(host), len(data))
         yield Check("capture", "ok", f"XSpace of {name}: {words}")
-    for lack in lacking(host):
-        yield _check(lack)
+    yield from checks
 
 
 def _check(lack: Lack) -> Check:
     status = "error" if lack.name in _WORSE else _STATUSES[lack.severity]
     message = f"{lack.what}: {lack.why}" if lack.why else lack.what
+    if lack.is_quoted:
+        message = f"the profiler recorded: {' '.join(lack.what.split())}"
     remedy = f"{sentence(lack.remedy)}." if lack.remedy else ""
     return Check(lack.name, status, message, remedy, lack.code)

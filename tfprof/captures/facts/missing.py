@@ -135,7 +135,7 @@ def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
             how_to_capture.OPS,
             how_to_capture.CAPTURE,
         )
-    elif not counts.ops and level < 2:
+    elif not counts.ops and level == 1:  # without the host at all, steps are missing, too
         why = how_to_capture.NO_OPS.format(level=level)
         yield Lack("ops", "info", "no op of the host was recorded", why)
 

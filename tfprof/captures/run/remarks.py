@@ -29,6 +29,7 @@ class Lack:
         why: Why, as a clause; empty if nothing is known.
         remedy: What to do about it, as a clause; empty if there is nothing.
         code: Lines of the remedy alone; empty if it is in words only.
+        is_quoted: Whether ``what`` are the profiler's own words.
     """
 
     name: str
@@ -37,9 +38,12 @@ class Lack:
     why: str = ""
     remedy: str = ""
     code: str = ""
+    is_quoted: bool = False
 
     def note(self, host: str = "") -> Note:
-        """All of it in one sentence or two."""
+        """All of it in one sentence or two; the profiler's own words as they are."""
+        if self.is_quoted:
+            return Note(self.severity, self.what, host)
         said = f"{self.what}: {self.why}" if self.why else self.what
         if self.remedy:
             said = f"{said.removesuffix('.')}. {sentence(self.remedy)}"
@@ -66,8 +70,14 @@ def remarks(space: XSpace) -> Iterator[Lack]:
             "there were too many, and times are too short",
             how_to_capture.LESS,
         )
-    if not space.n_events:
-        yield _no_events(space)
+    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
+        yield Lack(
+            "events",
+            "warning",
+            "holds no events",
+            "the profiler was stopped before the program ran, or every tracer was off",
+            how_to_capture.LONGER,
+        )
     yield from _unlikely(space)
 
 
@@ -75,16 +85,6 @@ def n_dropped(space: XSpace) -> int:
     """Events that the profiler says it lost."""
     lost = [plane.own_stats().get(_DROPPED) for plane in space.planes]
     return sum(number for number in lost if isinstance(number, int))
-
-
-def _no_events(space: XSpace) -> Lack:
-    if not space.planes:
-        why = "nothing was captured"
-    elif not any(len(plane.lines) for plane in space.planes):
-        why = f"its {plural(len(space.planes), 'plane')} have no lines"
-    else:
-        why = "the profiler was stopped before the program ran, or every tracer was off"
-    return Lack("events", "warning", "holds no events", why, how_to_capture.LONGER)
 
 
 _OF_CUPTI = (
@@ -115,10 +115,8 @@ def why_without_cupti(space: XSpace) -> str:
 
 def _recorded(name: str, severity: Severity, text: str) -> Lack:
     """An error or warning that the profiler itself recorded."""
-    said = f"the profiler recorded: {' '.join(text.split())}"
-    return Lack(
-        name, severity, said, remedy=ON_THAT_MACHINE if "cupti" in text.lower() else ""
-    )  # fmt: skip
+    remedy = ON_THAT_MACHINE if "cupti" in text.lower() else ""
+    return Lack(name, severity, text, remedy=remedy, is_quoted=True)
 
 
 def _unlikely(space: XSpace) -> Iterator[Lack]:

@@ -109,12 +109,8 @@ def _outcome(worker: Worker) -> str:
 def _what_arrived(captured: RemoteCapture, worker: Worker) -> list[str]:
     from tfprof.captures.facts.arrival import arrival_words
 
-    name = Path(worker.path or "").name
-    return [
-        arrival_words(arrived)
-        for arrived in captured.arrived
-        if name.startswith(f"{arrived.host}.")
-    ]
+    host = Path(worker.path or "").name.removesuffix(".xplane.pb")
+    return [arrival_words(arrived) for arrived in captured.arrived if arrived.host == host]
 
 
 def _next(captured: RemoteCapture) -> str:
