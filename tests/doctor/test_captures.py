@@ -75,7 +75,7 @@ def test_devices_without_events():
 def test_launches_without_a_device():
     host = plane("/host:CPU", ("python", 1), stats=[STEPS], names=["cudaLaunchKernel_v7000"])
     found = check(host)
-    assert found["devices"].message.startswith(
+    assert found["device planes"].message.startswith(
         "no event of a device, although the host launched kernels"
     )
 

@@ -336,7 +336,6 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
         step = events.add(metadata_id=1, offset_ps=number * 1000, duration_ps=900)
         step.stats.add(metadata_id=1, int64_value=number)
     answer = messages.ProfileResponse(xspace=rich).SerializeToString()
-    damaged = messages.ProfileResponse.FromString(answer)
     one, other = fake_server(answer), fake_server(b"\x42\x03\x0a\xff\x7f")
     done = capture([one.address, other.address, nobody], 0.01, tmp_path, retries=0)
     (arrived,) = [each for each in done.arrived if each.steps]
@@ -344,7 +343,7 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
     record = json.loads((Path(done.folder) / "capture.json").read_text())
     assert record["version"] == 1 and record["options"]["host_tracer_level"] == 2
     hosts = {host["host"]: host for host in record["hosts"]}
-    assert hosts[arrived.host]["bytes"] == len(damaged.xspace.SerializeToString())
+    assert hosts[arrived.host]["bytes"] == rich.ByteSize()
     missing = {(note["host"], note["message"]) for note in record["missing"]}
     assert (arrived.host, "CUPTI could not be loaded") in missing
     assert any(text.startswith(f"{nobody}: connection refused") for _, text in missing)
@@ -354,7 +353,7 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
 def test_a_record_that_cannot_be_written_is_said(fake_server, tmp_path, monkeypatch):
     from tfprof.remote import arrived
 
-    def full(*arguments):
+    def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(arrived.Path, "write_text", full)

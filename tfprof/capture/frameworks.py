@@ -102,7 +102,13 @@ class TensorFlow:
 
     def end(self, *, save: bool = True) -> None:
         """See ``Framework``."""
-        self._tensorflow.profiler.experimental.stop(save=save)
+        stop = self._tensorflow.profiler.experimental.stop
+        try:
+            stop(save=save)
+        except BaseException:  # TensorFlow keeps its session at Ctrl-C
+            with contextlib.suppress(Exception):
+                stop(save=False)
+            raise
 
     def devices(self) -> list[str]:
         """See ``Framework``."""

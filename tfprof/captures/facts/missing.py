@@ -17,7 +17,7 @@ from tfprof.captures.facts.framework import words_for
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.run.remarks import ON_THAT_MACHINE, Lack, remarks, why_without_cupti
 from tfprof.captures.run.result import Note, listed
-from tfprof.captures.run.run import Host
+from tfprof.captures.run.run import Host, Run
 from tfprof.options.captures import CaptureOptions
 from tfprof.text import how_to_capture
 from tfprof.text.units import human_time
@@ -80,6 +80,20 @@ def lacking_parts(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
 def notes_of_missing(host: Host, asked: Asked | None = None) -> list[Note]:
     """``lacking_parts`` as notes on the host."""
     return [lack.note(host.name) for lack in lacking_parts(host, asked)]
+
+
+_TOLD_BY_TOOLS = ("steps", "one step", "devices")
+"""What notes and verdicts on steps say in their own words, knowing all hosts."""
+
+
+def notes_for_tools(run: Run) -> list[Note]:
+    """What hosts of a run lack beyond the notes of the run and of its steps."""
+    return [
+        lack.note(host.name)
+        for host in run.hosts
+        for lack in lacking_parts(host)
+        if lack.name not in _TOLD_BY_TOOLS
+    ]
 
 
 def recorded_levels(space: XSpace) -> dict[str, int] | None:
@@ -180,11 +194,13 @@ def _of_devices(
     if any(devices.values()) or (asked is not None and not asked.options.device_tracer_level):
         return
     available = asked.devices if asked is not None else ()
+    name = "devices"
     if available:
         although = f"{asked.framework if asked else ''} has {listed(available)}"
     elif devices:
         although = f"{listed(list(devices))} {'was' if len(devices) == 1 else 'were'} there"
     elif _launches_kernels(space):
+        name = "device planes"
         although = "the host launched kernels"
     else:
         return
@@ -197,7 +213,7 @@ def _of_devices(
             "permitted"
         )
         remedy = ON_THAT_MACHINE
-    yield Lack("devices", "warning", what, why, remedy)
+    yield Lack(name, "warning", what, why, remedy)
 
 
 def _launches_kernels(space: XSpace) -> bool:
