@@ -72,7 +72,7 @@ def lacking_parts(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
         return
     known = levels or {}
     counts = arrival_of(host)
-    yield from _of_host(counts, known)
+    yield from _of_host(counts, known, asked)
     yield from _of_steps(host, counts, known)
     yield from _of_devices(host.space, counts, known, asked)
 
@@ -137,7 +137,7 @@ def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
             yield Lack("options", "warning", what, why)
 
 
-def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
+def _of_host(counts: Arrival, levels: dict[str, int], asked: Asked | None) -> Iterator[Lack]:
     n_of_threads = sum(events for name, events in counts.planes if name in MERGED_PLANES)
     level = levels.get(_HOST, 2)
     if not n_of_threads:
@@ -149,6 +149,8 @@ def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
             how_to_capture.OPS,
             how_to_capture.CAPTURE,
         )
+    elif asked is not None and asked.options.host_tracer_level < 2:
+        return  # nobody misses what was not asked for
     elif not counts.ops and level == 1:  # without the host at all, steps are missing, too
         why = how_to_capture.NO_OPS.format(level=level)
         yield Lack("ops", "info", "no op of the host was recorded", why)
