@@ -16,7 +16,7 @@ LEVEL_1 = plane("Task Environment", stats={"profile_options": b"\x10\x01\x18\x01
 
 def notes(*planes: Any) -> list[str]:
     blocks, _ = start_of_run("logs", tfprof.open_run(xspace(*planes)), {})
-    return [str(item) for block in blocks if block["kind"] == "notes" for item in block["items"]]
+    return [str(item) for block in blocks if block["kind"] == "remarks" for item in block["items"]]
 
 
 @pytest.mark.parametrize(
