@@ -55,6 +55,9 @@ COMMANDS = {
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
     ),
+    "record": Entry(
+        "tfprof.cli.commands.record", "Record all the time, write the last seconds.", _CAPTURES
+    ),
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
     ),
@@ -81,6 +84,7 @@ COMMANDS = {
     "report": Entry(
         "tfprof.cli.commands.report", "All pages in one file, to keep or mail.", _PAGES
     ),
+    "mcp": Entry("tfprof.cli.commands.mcp", "Answers for assistants, through their protocol."),
     "doctor": Entry("tfprof.cli.commands.doctor", "Find out why something does not work."),
     "dot": Entry("tfprof.cli.commands.dot", "Draw a DOT file, such as XLA's dumps."),
     "shell": Entry("tfprof.cli.commands.shell", "Type commands; the profile stays open."),

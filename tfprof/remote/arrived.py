@@ -55,7 +55,7 @@ def look_at(
         notes += said
     try:
         text = as_record(hosts, sizes, notes, asdict(options))
-        place.unfinished(RECORD_NAME).write_text(text, encoding="utf-8")
+        place.note(RECORD_NAME, text)
     except OSError as error:
         place.unfinished(RECORD_NAME).unlink(missing_ok=True)
         why = error.strerror or error

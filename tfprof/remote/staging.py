@@ -118,6 +118,14 @@ class Staging:
         """
         return self._here / f"{name}{_UNFINISHED}"
 
+    def note(self, name: str, text: str) -> None:
+        """Write a text beside the captures.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self.unfinished(name).write_text(text, "utf-8")
+
     def finish(self, *, is_named: bool) -> str:
         """Make the run appear; returns its folder.
 
