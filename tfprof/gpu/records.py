@@ -98,7 +98,8 @@ class Fill(NamedTuple):
     @property
     def details(self) -> str:
         """As TensorFlow writes the stat ``memset_details``."""
-        return f"kind:{memory_kind(self.memory)} num_bytes:{self.size_bytes} async:{int(self.is_async)}"
+        kind = memory_kind(self.memory)
+        return f"kind:{kind} num_bytes:{self.size_bytes} async:{int(self.is_async)}"
 
 
 class Api(NamedTuple):

@@ -45,7 +45,8 @@ _REMEDIES: dict[Code, tuple[str, str]] = {
     ),
     "driver_too_old": (
         "the NVIDIA driver is older than cupti-python needs",
-        "Update the driver, or install the bindings of its CUDA: pip install 'cupti-python==12.8.*'",
+        "Update the driver, or install the bindings of its CUDA: "
+        "pip install 'cupti-python==12.8.*'",
     ),
     "no_gpu": (
         "the driver shows no GPU to this program",
@@ -53,13 +54,13 @@ _REMEDIES: dict[Code, tuple[str, str]] = {
     ),
     "busy": (
         "another profiler records the GPU in this process",
-        "End it first: Nsight, cuda-gdb, compute-sanitizer, PyTorch's profiler, or TensorFlow's with "
-        "device_tracer_level=1",
+        "End it first: Nsight, cuda-gdb, compute-sanitizer, PyTorch's profiler or TensorFlow's",
     ),
     "privileges": (
         "the driver does not permit this user to record GPU activity",
-        "Let an administrator set the module option NVreg_RestrictProfilingToAdminUsers=0 (reboot), "
-        "or run the container with --cap-add=SYS_ADMIN; a virtual GPU needs its host's permission",
+        "Let an administrator set the driver's option NVreg_RestrictProfilingToAdminUsers=0 and "
+        "start anew, or run the container with --cap-add=SYS_ADMIN; a virtual GPU needs its host's "
+        "permission",
     ),
     "out_of_memory": (
         "CUPTI has no memory for its records",
@@ -67,8 +68,7 @@ _REMEDIES: dict[Code, tuple[str, str]] = {
     ),
     "unsupported": (
         "CUPTI does not support this GPU or its virtual machine",
-        "cupti-python needs Turing or later; TensorFlow's own tracer records older ones "
-        "(device_tracer_level=1)",
+        "cupti-python needs Turing or later; the tracers of TensorFlow and JAX record older ones",
     ),
     "other": ("CUPTI cannot record", "tfprof doctor --gpu shows more"),
 }
