@@ -267,6 +267,22 @@ def test_ctrl_c_while_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not capture.is_active
 
 
+def test_ctrl_c_inside_tensorflows_own_stop(tmp_path: Path) -> None:
+    """TensorFlow keeps its session then; each later capture would be refused."""
+    from tensorflow.python.profiler import profiler_v2
+
+    class Interrupted:
+        def export_to_tb(self) -> None:
+            raise KeyboardInterrupt
+
+    capture = tfprof.capture.start(tmp_path)
+    profiler_v2._profiler = Interrupted()  # the session itself ends with its last reference
+    with pytest.raises(KeyboardInterrupt):
+        capture.stop()
+    assert not capture.is_active
+    assert files(tmp_path) == []
+
+
 def test_as_a_decorator(tmp_path: Path) -> None:
     @tfprof.capture(tmp_path, CaptureOptions(session_id="run"))
     def train(depth: int) -> int:

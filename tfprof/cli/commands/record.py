@@ -25,6 +25,7 @@ from tfprof.cli.options import (
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION
 from tfprof.errors import UsageError
+from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
@@ -257,8 +258,7 @@ def _options() -> list[CommandOption]:
 def _servers() -> HelpedArgument:
     return HelpedArgument(
         "servers", "HOST:PORT...",
-        "Profiler servers, such as tf.profiler.experimental.server.start(6009) starts in a "
-        "program; commas separate several.",
+        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
         section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
     )  # fmt: skip
 
