@@ -100,7 +100,7 @@ def test_a_program_of_tensorflow(tmp_path):
 @pytest.mark.jax
 @pytest.mark.one_engine
 def test_a_program_of_jax_ends_its_server_after_a_capture(tmp_path):
-    program = Program(JAX)
+    program = Program(JAX, has_tensorflow=False)
     try:
         assert lines_until(program, "ready")[-1] == "True profiler refused"
         program.process.stdin.write(b"\n")

@@ -25,7 +25,7 @@ while not stop.is_set():
 @pytest.mark.jax
 @pytest.mark.one_engine
 def test_a_program_of_jax(tmp_path):
-    program = Program(PROGRAM)
+    program = Program(PROGRAM, has_tensorflow=False)
     try:
         program.wait_until_ready()
         done = capture(program.address, 0.3, tmp_path)

@@ -8,7 +8,8 @@ import tfprof
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY
 from tests.remote.test_monitor import recorded
-from tfprof.cli.top_view import HELP, Settings, screen
+from tfprof.cli.live_screen import LiveScreen
+from tfprof.cli.top_view import HELP, Line, Settings, screen
 from tfprof.remote import Look, OpTime, Sample, top
 from tfprof.remote.ranking import steps_per_second
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -115,6 +116,11 @@ def test_without_a_terminal_each_look_is_a_text(call, fake_server, nobody):  # n
     for_ever = call("top", nobody, "--interval", "20ms")
     assert for_ever.exit_code == 3 and "3 times in a row" in for_ever.stderr
     assert call("top", "logs").exit_code == 2
+
+
+def test_nothing_is_wiped_behind_a_line(capsys):
+    LiveScreen(in_colour=False).draw([Line("x" * 80), Line(""), Line("y")])
+    assert capsys.readouterr().out == f"\x1b[H\x1b[K{'x' * 80}\r\n\x1b[K\r\n\x1b[Jy"
 
 
 @pytest.fixture
