@@ -27,7 +27,7 @@ SLEEPS = PROGRAM.replace(
     "        if slow.is_set():\n"
     "            slow.clear()\n"
     "            print(step, flush=True)\n"
-    "            time.sleep(1.2)\n",
+    "            time.sleep(0.8)\n",
 ).replace(
     "stop = threading.Event()\n",
     "stop, slow = threading.Event(), threading.Event()\n"
@@ -96,8 +96,8 @@ def short_patience(monkeypatch):
 
 def test_a_step_that_sleeps(program, tmp_path):
     recorder = FlightRecorder(
-        program.address, tmp_path, when="step_time > 700ms", interval_seconds=0.4, count=1,
-        after_seconds=0.5, for_seconds=20,
+        program.address, tmp_path, when="step_time > 500ms", interval_seconds=0.3, count=1,
+        after_seconds=0.3, for_seconds=20,
     )  # fmt: skip
     with recorder:
         while recorder.observed[program.address].n_steps < 50:
@@ -166,9 +166,9 @@ def test_in_the_program(tmp_path):
 
 
 def test_a_killed_program(program, tmp_path):
-    with FlightRecorder(program.address, tmp_path, interval_seconds=0.3) as recorder:
-        while recorder.observed[program.address].n_snapshots < 3:
-            time.sleep(0.05)
+    with FlightRecorder(program.address, tmp_path, interval_seconds=0.1) as recorder:
+        while recorder.observed[program.address].n_steps < 60:
+            time.sleep(0.01)
         program.process.kill()
         (saved,) = recorder.events()
     assert "the program ended or was killed" in saved.reason
