@@ -53,7 +53,6 @@ with tfprof.capture.Recorder(sys.argv[1], keep=30, interval=0.3) as recorder:
 
 @pytest.fixture(scope="module")
 def program():
-    pytest.importorskip("tensorflow")
     started = Program(SLEEPS)
     try:
         started.wait_until_ready()
@@ -160,7 +159,6 @@ def test_a_killed_recorder(program, command, tmp_path):
 
 
 def test_in_the_program(tmp_path):
-    pytest.importorskip("tensorflow")
     _, said = Forked(IN_PROCESS, str(tmp_path)).communicate()
     assert b"ValueError: a loss of nan: " in said, said
     runs = sorted((tmp_path / "plugins" / "profile").iterdir())

@@ -21,7 +21,6 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def programs():
-    pytest.importorskip("tensorflow")
     started = [Program(), Program()]
     try:
         for program in started:
