@@ -30,7 +30,10 @@ COMMANDS = [how.FROM_OUTSIDE, how.LONGER_FROM_OUTSIDE, how.PYTHON_FROM_OUTSIDE]
 
 def literals(path: Path) -> Iterator[tuple[int, str]]:
     """String literals of a module that are no docstrings, with their lines."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not any(spell in text for spell in SPELLS):
+        return  # which spares parsing most of them
+    tree = ast.parse(text)
     said_alone = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
     }  # docstrings of modules, functions and attributes

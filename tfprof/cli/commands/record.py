@@ -209,9 +209,9 @@ def _options() -> list[CommandOption]:
             help="How much is kept: 30s, 2m. [default: 60s]",
         ),
         CommandOption(
-            ["--interval"], default="5s", metavar="TIME", section=_WHAT,
+            ["--interval"], default="8s", metavar="TIME", section=_WHAT,
             help="From one snapshot to the next, at most 10s. Each cuts the step that is under "
-            "way. [default: 5s]",
+            "way, and costs. [default: 8s]",
         ),
         CommandOption(
             ["--max-size"], type=IntType(), default=1024, metavar="MIB", section=_WHAT,
