@@ -18,12 +18,7 @@ from tfprof.gpu.tracks import gpu_planes
 from tfprof.testing.xspace_builders import event, host, line, xspace
 from tfprof.wire import messages as pb
 
-MS = 1_000_000
 BEGIN = 1_790_000_000_000_000_000
-
-
-def at(milliseconds):
-    return BEGIN + round(milliseconds * MS)
 
 
 def captured():
@@ -31,8 +26,9 @@ def captured():
     space = xspace(
         host(
             line(
-                event("train", 0, 100, step_num=1, _r=1), event("a/MatMul:MatMul", 10, 20),
-                event("b/Relu:Relu", 40, 20), id=5,
+                event("train", 0, 100_000, step_num=1, _r=1),
+                event("a/MatMul:MatMul", 10_000, 20_000),
+                event("b/Relu:Relu", 40_000, 20_000), id=5,
             )
         )
     )  # fmt: skip
@@ -48,21 +44,12 @@ def unit_ns():
     return made.planes[0].lines[0].events[0].duration_ps / 1000
 
 
-RECORDS = recorded(
-    Cupti(
-        [
-            kernel(at(0), at(0), 0), call(at(0), at(0), 0),
-        ]
-    )
-)  # fmt: skip
-
-
 @pytest.fixture
 def records():
     unit = unit_ns()
 
     def when(moment):
-        return BEGIN + round(moment * unit)
+        return BEGIN + round(1000 * moment * unit)
 
     return recorded(
         Cupti(
@@ -88,7 +75,7 @@ def test_tools_read_the_tracks_as_those_of_tensorflow(records):
     assert kernels["gemm"]["registers_per_thread"] == 64
     assert kernels["gemm"]["shmem_bytes"] == 1536
     assert kernels["gemm"]["grid_dim"] == "80,2,1"
-    assert kernels["gemm"]["total_duration_us"] == pytest.approx(10 * unit_ns() / 1000)
+    assert kernels["gemm"]["total_duration_us"] == pytest.approx(10 * unit_ns())
     ops = {row["operation"] for row in tools.op_stats(run).to_rows()}
     assert {"a/MatMul", "b/Relu"} <= ops
     names = {plane.name for plane in run.hosts[0].space.planes}
