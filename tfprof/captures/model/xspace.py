@@ -56,7 +56,9 @@ METADATA_PLANE = "/host:metadata"
 SLICE_PLANE = "/tfprof:slice"
 """What a slice says of the capture that it was cut out of, in its stats."""
 
-SLICE_BASE, SLICE_STEPS = "base_ns", "step_rows"
+SLICE_BASE, SLICE_STEPS, SLICE_PLACE = "base_ns", "step_rows", "first_step"
+"""Its stats: from when times count; what groups are numbered, as int64; and which of the steps
+that all hosts have is the first here. The last two are there if steps were chosen."""
 
 _MOST_BEFORE_NS = (1 << 60) // 1000
 """A slice that began longer after its capture, thirteen days, lies."""

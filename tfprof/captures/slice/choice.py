@@ -23,7 +23,7 @@ Seconds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Choice:
+class SliceChoice:
     """What of a capture to keep; what is not limited is kept whole.
 
     Attributes:

@@ -56,8 +56,10 @@ def cut_plane(
     top = elements(data, 0, len(data))
     fields = elements(data, int(top.start[0]), int(top.stop[0]))
     kept = _kept(plane, events, entries)
-    entry_keys = set(plane.event_metadata.keys[kept.entries].tolist())
-    name_keys = set(plane.stat_metadata.keys[kept.names].tolist())
+    kept_keys = {
+        _EVENT_METADATA: set(plane.event_metadata.keys[kept.entries].tolist()),
+        _STAT_METADATA: set(plane.stat_metadata.keys[kept.names].tolist()),
+    }
     is_text = np.frombuffer(data, np.uint8)[fields.tag] & 7 == _DELIMITED
     parts: list[bytes | memoryview] = []
     line = 0
@@ -67,9 +69,11 @@ def cut_plane(
         if number == _LINES and is_delimited:
             parts += _cut_line(data, plane, line, events, (tag, start, stop))
             line += 1
-        elif number not in (_EVENT_METADATA, _STAT_METADATA) or not is_delimited:
-            parts.append(data[tag:stop])
-        elif _key(data, start, stop) in (entry_keys if number == _EVENT_METADATA else name_keys):
+        elif (
+            not is_delimited
+            or number not in kept_keys
+            or _key(data, start, stop) in kept_keys[number]
+        ):
             parts.append(data[tag:stop])
     yield _PLANES_TAG + encode_varint(sum(map(len, parts)))
     yield from parts
@@ -140,10 +144,8 @@ def _kept(plane: Plane, events: BoolArray | None, entries: BoolArray | None) -> 
 def _names_of(table: StatTable, owners: BoolArray | None) -> tuple[IntArray, IntArray]:
     """Keys of what the stats of some owners are, and of what they refer to."""
     kept = slice(None) if owners is None else np.repeat(owners, np.diff(table.first))
-    keys, kinds, values = (
-        column[kept] for column in (table.metadata_ids, table.kinds, table.values)
-    )
-    return keys, values[kinds == StatKind.REF]
+    is_ref = table.kinds[kept] == StatKind.REF
+    return table.metadata_ids[kept], table.values[kept][is_ref]
 
 
 def _with_children(plane: Plane, entries: BoolArray) -> None:

@@ -8,7 +8,7 @@ kept: from when times count, and which numbers steps without names have in the w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,22 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.clocks import TimeAxis, add_stamps, base_of
-from tfprof.captures.events.steps.grouping import group_numbers
-from tfprof.captures.facts.one_step import groups_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.model.xspace import (
     METADATA_PLANE,
     SLICE_BASE,
+    SLICE_PLACE,
     SLICE_PLANE,
     SLICE_STEPS,
     Plane,
     XSpace,
 )
+from tfprof.captures.model.xspace_stats import StatValue
 from tfprof.captures.read.xspace import MAX_PLANES, read_plane
-from tfprof.captures.run.run import Host, Run, open_run
-from tfprof.captures.slice.choice import Choice
+from tfprof.captures.run.run import Run, open_run
+from tfprof.captures.slice.choice import SliceChoice
 from tfprof.captures.slice.plane_cut import cut_plane
 from tfprof.captures.slice.program_use import ProgramUse
+from tfprof.captures.slice.step_events import StepEvents, events_of_steps
 from tfprof.columns.columns import BoolArray
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
@@ -83,23 +84,10 @@ class CaptureSlice:
     steps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Steps:
-    """What of a host belongs to the chosen steps.
-
-    Attributes:
-        events: Which events of each plane, shape (n events,) each.
-        numbers: What the groups are numbered in the whole capture, in order.
-    """
-
-    events: tuple[BoolArray, ...]
-    numbers: tuple[int, ...]
-
-
 def slice_capture(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     target: str | os.PathLike[str],
-    choice: Choice,
+    choice: SliceChoice,
     *,
     run: str | None = None,
     overwrite: bool = False,
@@ -135,9 +123,9 @@ def slice_capture(
         _check_target(path, file, overwrite=overwrite)
     choice.check_planes(_plane_names(file for _, file in chosen))
     titles: tuple[str, ...] = ()
-    of_steps: dict[str, _Steps] = {}
+    of_steps: dict[str, StepEvents] = {}
     if choice.steps is not None:
-        titles, of_steps = _chosen_steps(open_run([*files]), choice, names)
+        titles, of_steps = _chosen_steps(open_run([*files]), choice, {host for host, _ in chosen})
     written: list[HostSlice] = []
     try:
         for path, (host, file) in zip(paths, chosen, strict=True):
@@ -146,7 +134,10 @@ def slice_capture(
                     f"{file}: cannot be read, so none of its steps is known"
                 )
             written.append(_write(path, host, file, choice, of_steps.pop(host, None), overwrite))
-        if not any(one.n_events for one in written) and any(one.n_whole_events for one in written):
+        n_events, n_whole = (
+            sum(getattr(one, name) for one in written) for name in ("n_events", "n_whole_events")
+        )
+        if n_whole and not n_events:
             raise EmptyProfileError(
                 f"{chosen[0][1]}: no event is in the chosen part; `tfprof tools` says what the "
                 "capture has"
@@ -162,8 +153,8 @@ def _write(
     path: Path,
     host: str,
     file: str | os.PathLike[str],
-    choice: Choice,
-    steps: _Steps | None,
+    choice: SliceChoice,
+    steps: StepEvents | None,
     overwrite: bool,
 ) -> HostSlice:
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,7 +178,7 @@ class _HostCut:
         n_bytes: Bytes that were made.
     """
 
-    def __init__(self, choice: Choice, steps: _Steps | None) -> None:
+    def __init__(self, choice: SliceChoice, steps: StepEvents | None) -> None:
         self._choice, self._steps = choice, steps
         self.n_events = self.n_whole_events = self.n_bytes = 0
 
@@ -201,7 +192,7 @@ class _HostCut:
         self, data: Any, fields: Sequence[_Part], label: str
     ) -> Iterator[bytes | memoryview]:
         is_whole = self._choice.takes_all
-        base_ns, given = (0, b"") if is_whole else _base(data, fields, label)
+        base_ns, given = (0, {}) if is_whole else _base(data, fields, label)
         used = ProgramUse()
         late: list[_Part] = []
         number = -1
@@ -226,7 +217,7 @@ class _HostCut:
             octets, plane = _plane(data, field, label)
             yield from cut_plane(octets, plane, None, used.entries(plane))
         if not is_whole:
-            yield _slice_plane(base_ns, self._numbers(given))
+            yield _slice_plane(self._facts(given, base_ns))
 
     def _events(self, number: int, plane: Plane, base_ns: int) -> BoolArray | None:
         """Which events of a plane are kept; None for all."""
@@ -243,41 +234,34 @@ class _HostCut:
             kept = kept & (starts >= first) & (ends <= last) & (ends >= starts)
         return kept
 
-    def _numbers(self, given: bytes) -> bytes:
+    def _facts(self, given: Mapping[str, StatValue], base_ns: int) -> dict[str, Any]:
+        """What the slice says of the capture.
+
+        A slice by time counts its own steps, as a capture of that time would.
+        """
+        facts: dict[str, Any] = {SLICE_BASE: base_ns}
         if self._steps is not None:
-            return np.array(self._steps.numbers, "<i8").tobytes()
-        return b"" if self._choice.time is not None else given
+            facts[SLICE_STEPS] = np.array(self._steps.numbers, "<i8").tobytes()
+            if self._choice.time is None:
+                facts[SLICE_PLACE] = self._steps.first
+        elif self._choice.time is None:
+            facts = {**given, **facts}
+        return facts
 
 
 def _chosen_steps(
-    run: Run, choice: Choice, names: Sequence[str]
-) -> tuple[tuple[str, ...], dict[str, _Steps]]:
+    run: Run, choice: SliceChoice, names: Collection[str]
+) -> tuple[tuple[str, ...], dict[str, StepEvents]]:
     """The names of the steps, and what of each host belongs to them."""
     steps = run_steps(run)
     places = choice.places(steps)
-    groups = groups_at(steps, places)
-    of_host = {
-        host.name: _of_groups(host, sorted(groups.get(host.name, ())))
-        for host in run.hosts
-        if host.name in names
-    }
+    of_host = {host.name: events_of_steps(host, steps, places) for host in run.hosts
+               if host.name in names}  # fmt: skip
     return tuple(steps.names[place] for place in places), of_host
 
 
-def _of_groups(host: Host, wanted: Sequence[int]) -> _Steps:
-    known = host.groups()
-    events = np.flatnonzero(np.isin(known.of_event, np.array(wanted, known.of_event.dtype)))
-    timeline = host.timeline
-    sources = timeline.sources.of(events)
-    is_kept = np.zeros(timeline.sources.n_sources, np.bool_)
-    is_kept[sources[sources >= 0]] = True
-    bounds = timeline.first_sources.tolist()
-    parts = tuple(is_kept[first:end] for first, end in zip(bounds, bounds[1:], strict=False))
-    return _Steps(parts, tuple(group_numbers(timeline, wanted)))
-
-
-def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, bytes]:
-    """From when times count, and the numbers of groups that a slice states."""
+def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, dict[str, StatValue]]:
+    """From when times count, and what a slice says of its capture."""
     stamps: dict[int, int] = {}
     own: tuple[Plane, ...] = ()
     for field in fields:
@@ -287,19 +271,22 @@ def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, bytes]:
         add_stamps(stamps, plane)
         if plane.name == SLICE_PLANE and not own:
             own = (plane,)
-    facts = XSpace(own)
-    numbers = facts.slice_facts.get(SLICE_STEPS)
-    return facts.base_from(base_of(stamps)), numbers if isinstance(numbers, bytes) else b""
+    slice_space = XSpace(own)
+    return slice_space.base_from(base_of(stamps)), slice_space.slice_facts
 
 
-def _slice_plane(base_ns: int, numbers: bytes) -> bytes:
+def _slice_plane(facts: Mapping[str, StatValue]) -> bytes:
     plane = pb.XPlane(name=SLICE_PLANE)
-    for key, name in enumerate((SLICE_BASE, SLICE_STEPS), 1):
+    for key, name in enumerate((SLICE_BASE, SLICE_STEPS, SLICE_PLACE), 1):
+        value = facts.get(name)
+        if value is None:
+            continue
         plane.stat_metadata[key].id = key
         plane.stat_metadata[key].name = name
-    plane.stats.add(metadata_id=1, int64_value=base_ns)
-    if numbers:
-        plane.stats.add(metadata_id=2, bytes_value=numbers)
+        if isinstance(value, bytes):
+            plane.stats.add(metadata_id=key, bytes_value=value)
+        elif isinstance(value, int):
+            plane.stats.add(metadata_id=key, int64_value=value)
     return pb.XSpace(planes=[plane]).SerializeToString(deterministic=True)
 
 
