@@ -8,7 +8,7 @@ def test_steps_of_a_file(call, tmp_path):
     result = call("slice", source, "--steps", "4:5", "-o", target)
     assert result.exit_code == 0, result.stderr
     first, steps, last = result.stdout.splitlines()
-    assert first.startswith(f"{target}: 9 of 15 events, ")
+    assert first.startswith(f"{target}: 10 of 15 events, ")
     assert (steps, last) == ("2 steps: train 4 to train 5", f"next: tfprof tools {target}")
     assert call(*last.split()[2:]).exit_code == 0
     assert "exists already; --force" in call("slice", source, "-o", target).stderr

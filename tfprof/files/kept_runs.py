@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.files.run_folder import capture_files
 
 _BESIDE = "capture.json"
@@ -60,7 +60,7 @@ class KeptRuns:
 
     @staticmethod
     def _remove(folder: Path, files: Iterable[Path]) -> None:
-        with contextlib.suppress(OSError):  # somebody else has removed it, or holds it
+        with contextlib.suppress(OSError, InputError):  # somebody else has removed it, or holds it
             for file in files:
                 if file.name != _BESIDE:
                     file.unlink(missing_ok=True)
