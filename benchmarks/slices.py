@@ -29,9 +29,10 @@ def sliced(source: Path, *words: str) -> None:
         ).stdout.splitlines()[-1]  # fmt: skip
         seconds = time.perf_counter() - before
         size = source.stat().st_size
+        times = int(peak) * 1024 / size
         print(
-            f"{' '.join(words) or 'all'}: {seconds:.1f} s, peak {int(peak) * 1024 / size:.2f} times "
-            f"the {size / 1e6:.0f} MB, slice {target.stat().st_size / 1e6:.1f} MB"
+            f"{' '.join(words) or 'all'}: {seconds:.1f} s, peak {times:.2f} times the "
+            f"{size / 1e6:.0f} MB, slice {target.stat().st_size / 1e6:.1f} MB"
         )
 
 

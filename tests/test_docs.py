@@ -38,6 +38,7 @@ EXECUTED = [
     DOCS / "captures.md",
     DOCS / "capture.md",
     DOCS / "sql.md",
+    DOCS / "compare.md",
     DOCS / "assistants.md",
     *TUTORIALS,
     DOCS / "pages.md",

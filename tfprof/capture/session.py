@@ -54,8 +54,17 @@ class _Slot:
             if self.capture is capture:
                 self.capture = None
 
+    def leave_to_parent(self) -> None:
+        """In a child of ``fork``: the parent records on, and its profiler is not usable here."""
+        self._lock = threading.Lock()  # another thread may have held it
+        capture, self.capture = self.capture, None
+        if capture is not None:
+            capture._leave_to_parent()
+
 
 _slot = _Slot()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_slot.leave_to_parent)
 
 
 class Capture:
@@ -292,6 +301,7 @@ class Capture:
                 framework.end()
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
+            self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):
             raise
         except Exception as error:
@@ -311,7 +321,6 @@ class Capture:
                 notes.append(Note("warning", f"capture.json could not be written: {why}"))
         for note in notes:
             self._say(note)
-        self._run = run
 
     def _say(self, note: Note) -> None:
         self._notes.append(note)
@@ -340,6 +349,12 @@ class Capture:
             shutil.rmtree(self._staging, ignore_errors=True)
             self._staging = None
         _slot.free(self)
+
+    def _leave_to_parent(self) -> None:
+        self._lock = threading.RLock()
+        self._state, self._timer, self._staging = "over", None, None
+        self._notes.append(Note("info", "this process was forked: its parent has the capture"))
+        atexit.unregister(self._at_exit)
 
     def _at_exit(self) -> None:
         """The program ends during the capture, which is saved."""

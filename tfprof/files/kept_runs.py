@@ -8,10 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tfprof.errors import InputError, UsageError
-from tfprof.files.run_folder import capture_files
-
-_BESIDE = "capture.json"
-"""What lies beside the captures of a run, and speaks of all of them."""
+from tfprof.files.run_folder import RECORD_NAME, capture_files
 
 
 class KeptRuns:
@@ -62,10 +59,10 @@ class KeptRuns:
     def _remove(folder: Path, files: Iterable[Path]) -> None:
         with contextlib.suppress(OSError, InputError):  # somebody else has removed it, or holds it
             for file in files:
-                if file.name != _BESIDE:
+                if file.name != RECORD_NAME:
                     file.unlink(missing_ok=True)
-            if _BESIDE in {file.name for file in files} and not capture_files(folder):
-                (folder / _BESIDE).unlink(missing_ok=True)
+            if RECORD_NAME in {file.name for file in files} and not capture_files(folder):
+                (folder / RECORD_NAME).unlink(missing_ok=True)
             folder.rmdir()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.kept_runs import KeptRuns
+from tfprof.files.run_folder import RECORD_NAME
 from tfprof.remote.workers import RemoteCapture
 
 
@@ -48,8 +49,9 @@ def repeated(
         except InputError as error:
             yield error
         else:
+            folder = Path(captured.folder)
             paths = [Path(worker.path) for worker in captured.workers if worker.path]
-            kept.add(Path(captured.folder), paths)
+            kept.add(folder, [*paths, folder / RECORD_NAME])
             yield captured
         if number == times:
             return

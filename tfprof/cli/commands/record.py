@@ -25,6 +25,7 @@ from tfprof.cli.options import (
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION
 from tfprof.errors import UsageError
+from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
@@ -208,9 +209,9 @@ def _options() -> list[CommandOption]:
             help="How much is kept: 30s, 2m. [default: 60s]",
         ),
         CommandOption(
-            ["--interval"], default="5s", metavar="TIME", section=_WHAT,
+            ["--interval"], default="8s", metavar="TIME", section=_WHAT,
             help="From one snapshot to the next, at most 10s. Each cuts the step that is under "
-            "way. [default: 5s]",
+            "way, and costs. [default: 8s]",
         ),
         CommandOption(
             ["--max-size"], type=IntType(), default=1024, metavar="MIB", section=_WHAT,
@@ -257,8 +258,7 @@ def _options() -> list[CommandOption]:
 def _servers() -> HelpedArgument:
     return HelpedArgument(
         "servers", "HOST:PORT...",
-        "Profiler servers, such as tf.profiler.experimental.server.start(6009) starts in a "
-        "program; commas separate several.",
+        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
         section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
     )  # fmt: skip
 
