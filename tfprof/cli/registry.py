@@ -80,6 +80,7 @@ COMMANDS = {
     "top": Entry(
         "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
     ),
+    "slice": Entry("tfprof.cli.commands.slice", "Cut a small capture out of a big one.", _CAPTURES),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(
