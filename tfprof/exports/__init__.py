@@ -1,0 +1,1 @@
+"""Captures and profiles in the formats of other programs, written piece by piece."""
