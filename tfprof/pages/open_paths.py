@@ -135,7 +135,7 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
         InputError: It cannot be read, or is a folder without anything of a run.
     """
     from tfprof.captures.legacy.results import legacy_name
-    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.files.chrome_json import looks_like_chrome_json
     from tfprof.pages.trace.foreign import opened_trace
 
     if not is_run_folder(path):
@@ -200,7 +200,7 @@ def _results_in(folder: Path) -> list[Path]:
 def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
-    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.files.chrome_json import looks_like_chrome_json
     from tfprof.pages.trace.foreign import opened_trace
 
     trace = None
