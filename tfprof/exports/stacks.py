@@ -117,10 +117,11 @@ def stacks_of_profile(profiler: Profiler) -> Stacks:
     """Python's call stacks with the costs of their ops; without any, the scopes of op names."""
     from tfprof.errors import EmptyProfileError
     from tfprof.files.pprof import stacks_of_pprof
+    from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.views.write.pprof import view_to_pprof
 
     try:
-        code = profiler.view("code", {"max_depth": 10_000, "min_micros": 0})
+        code = profiler.view("code", ProfileOptionBuilder().build())
         found = stacks_of_pprof(view_to_pprof(code), "profile")
         if len(found.nodes):
             return found
