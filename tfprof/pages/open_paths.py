@@ -20,6 +20,7 @@ from tfprof.text.units import some
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.columns.stacks import Stacks
     from tfprof.profiler import Profiler
 
 _WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
@@ -143,8 +144,10 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
             return [replace(opened_trace(path), files=Watched(partial(_state_of, [path])))]
         if legacy_name(path) and is_ordinary_file(path):
             return [_precomputed(path, [Path(path)])]
-        is_whole = look_at(path).found.format in _WHOLE_RUNS
-        return [_profile([path], classic)] if is_whole else []
+        found = look_at(path).found.format
+        if found is Format.PPROF or (found is Format.TEXT and _is_collapsed(path)):
+            return [_sampled(path, found)]
+        return [_profile([path], classic)] if found in _WHOLE_RUNS else []
     try:
         find_run_files([path], watch=watch)
     except EmptyProfileError:
@@ -152,6 +155,30 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
             raise
         return list(_of_log_folder(path, classic))
     return [_profile([path], classic)]
+
+
+def _is_collapsed(path: str) -> bool:
+    from tfprof.files.collapsed import looks_collapsed
+    from tfprof.files.open import load_file
+
+    return is_ordinary_file(path) and looks_collapsed(bytes(load_file(path).data))
+
+
+def _sampled(path: str, found: Format) -> Opened:
+    """Call stacks that another program has sampled."""
+
+    def read() -> Stacks:
+        from tfprof.files.collapsed import stacks_of_collapsed
+        from tfprof.files.open import load_file
+        from tfprof.files.pprof import stacks_of_pprof
+
+        loaded = load_file(path)
+        make = stacks_of_pprof if found is Format.PPROF else stacks_of_collapsed
+        return make(bytes(loaded.data), loaded.path)
+
+    return Opened(
+        _folder_name(path), path, files=Watched(partial(_state_of, [path])), stacks=Once(read)
+    )
 
 
 def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
