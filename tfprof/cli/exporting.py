@@ -77,9 +77,7 @@ def _endings() -> str:
     return ", ".join(f"{one.endings[0]} ({one.name})" for one in FORMATS)
 
 
-def write_export(
-    opened: Sequence[Opened], form: ExportFormat, target: Target, table: str
-) -> None:
+def write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, table: str) -> None:
     """Write runs in a format, and say what became of them; errors as ``export_chunks``."""
     from tfprof.exports.formats import export_chunks
 
@@ -90,14 +88,14 @@ def write_export(
     if target.path is not None:
         note(f"{target.path}: {form.name}, for {form.viewer}")
         if form.name.startswith("perfetto"):
-            note(_counted(opened[0]))
+            note(_counted(opened[0], form))
 
 
-def _counted(one: Opened) -> str:
+def _counted(one: Opened, form: ExportFormat) -> str:
     """How many events there were, and that all are there."""
-    from tfprof.pages.trace.of_opened import trace_of
+    from tfprof.exports.formats import trace_to_export
 
-    shown = trace_of(one).shown
+    shown = trace_to_export(one, form).shown
     why = "".join(f"; {count:,} {reason}" for reason, count in shown.left_out)
     return (
         f"{shown.in_capture:,} events: {shown.as_slices:,} slices and {shown.as_counters:,} values "

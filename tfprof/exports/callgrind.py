@@ -104,4 +104,3 @@ def _event(name: str) -> str:
 
 def _text(name: str) -> str:
     return escaped(name).strip() or "?"
-

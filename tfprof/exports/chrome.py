@@ -88,8 +88,12 @@ def _arrows(model: TraceModel) -> Iterator[bytes]:
         more = ',"bp":"e"' if phase == "f" else ""
         rows: Sequence[tuple[int, int]] = list(zip(tracks.tolist(), places.tolist(), strict=True))
         for first in range(0, len(rows), _AT_ONCE):
-            yield ",\n".join(
-                f'{{"ph":"{phase}","cat":"flow","name":"flow","id":{number}{more},'
-                f'{_at(track, model.tracks[track])},"ts":{micros(model.tracks[track].start_ps(at))}}}'
-                for number, (track, at) in enumerate(rows[first : first + _AT_ONCE], first + 1)
-            ).encode()
+            chunk = rows[first : first + _AT_ONCE]
+            lines = []
+            for number, (place, at) in enumerate(chunk, first + 1):
+                track = model.tracks[place]
+                lines.append(
+                    f'{{"ph":"{phase}","cat":"flow","name":"flow","id":{number}{more},'
+                    f'{_at(place, track)},"ts":{micros(track.start_ps(at))}}}'
+                )
+            yield ",\n".join(lines).encode()

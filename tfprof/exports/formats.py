@@ -77,11 +77,14 @@ def export_chunks(
     if form.needs == "table":
         return _table_chunks(opened, form, table)
     if table:
-        raise UsageError(f"--table goes with csv, jsonl, parquet and arrow; {form.name} is no table")
+        raise UsageError(
+            f"--table goes with csv, jsonl, parquet and arrow; {form.name} is no table"
+        )
     if len(opened) != 1:
         names = ", ".join(one.name for one in opened)
         raise UsageError(
-            f"{form.name} holds one run, and there are {len(opened)}: {names}. Choose one with --run"
+            f"{form.name} holds one run, and there are {len(opened)}: {names}. "
+            "Choose one with --run"
         )
     return _of_one(opened[0], form, name)
 
@@ -92,23 +95,31 @@ def _of_one(one: Opened, form: ExportFormat, name: str) -> Iterator[bytes]:
             from tfprof.captures.trace.events import trace
 
             return trace(one.run()).pieces()
-        return _writer_of_traces(form)(_trace(one, form))
+        if form.name == "chrome" and one.trace is None and one.profiler is not None:
+            from tfprof.exports.profiles import timeline_of_profile
+
+            return timeline_of_profile(one.profiler())
+        return _writer_of_traces(form)(trace_to_export(one, form))
     return _stack_chunks(_stacks(one, form), form, one.name, name)
 
 
-def _trace(one: Opened, form: ExportFormat) -> TraceModel:
+def trace_to_export(one: Opened, form: ExportFormat) -> TraceModel:
+    """The events of a run, with their times.
+
+    Raises:
+        UsageError: It has none.
+        InputError: It cannot be read.
+    """
+    from tfprof.exports.profiles import trace_of_profile
     from tfprof.pages.trace.of_opened import has_trace, trace_of
 
     if has_trace(one):
         return trace_of(one)
-    what = "call stacks" if one.stacks is not None else "a profile"
-    remedy = (
-        "convert it to pprof, speedscope, collapsed or callgrind"
-        if one.stacks is not None
-        else "tfprof timeline writes a Chrome trace of its steps"
-    )
+    if one.profiler is not None:
+        return trace_of_profile(one.profiler())
     raise UsageError(
-        f"{one.name}: is {what}, and {form.name} is made of events with times; {remedy}"
+        f"{one.name}: these are call stacks, and {form.name} is made of events with times; convert "
+        "them to pprof, speedscope, collapsed or callgrind"
     )
 
 
@@ -127,7 +138,8 @@ def _writer_of_traces(form: ExportFormat) -> Callable[[TraceModel], Iterator[byt
 
 
 def _stacks(one: Opened, form: ExportFormat) -> Stacks:
-    from tfprof.exports.stacks import stacks_of_profile, stacks_of_trace
+    from tfprof.exports.profiles import stacks_of_profile
+    from tfprof.exports.stacks import stacks_of_trace
     from tfprof.pages.trace.of_opened import has_trace, trace_of
 
     if one.stacks is not None:
@@ -160,7 +172,7 @@ def _stack_chunks(stacks: Stacks, form: ExportFormat, title: str, name: str) -> 
 
 def _table_chunks(opened: Sequence[Opened], form: ExportFormat, table: str) -> Iterator[bytes]:
     from tfprof.exports import tables
-    from tfprof.sql.catalog import Catalog
+    from tfprof.sql.catalog import Catalog, SqlTable
 
     catalog = Catalog(opened)
     chosen = table or _usual_table(opened)
@@ -168,7 +180,7 @@ def _table_chunks(opened: Sequence[Opened], form: ExportFormat, table: str) -> I
     if found is None:
         names = ", ".join(catalog.names())
         raise UsageError(f"--table {chosen}: there is no such table; there are: {names}")
-    writers: dict[str, Callable[[tables.SqlTable], Iterator[bytes]]] = {
+    writers: dict[str, Callable[[SqlTable], Iterator[bytes]]] = {
         "csv": tables.csv_chunks, "jsonl": tables.jsonl_chunks,
         "parquet": tables.parquet_chunks, "arrow": tables.arrow_chunks,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Slices as begins and ends, in the order in which viewers with a stack for each track want them."""
+"""Slices as begins and ends, in the order that viewers with a stack for each track want."""
 
 from __future__ import annotations
 
@@ -85,13 +85,15 @@ def _layers_of_stretch(starts: list[int], ends: list[int]) -> list[int]:
     stacks: list[list[int]] = []  # ends of open slices, the innermost last
     found = []
     for start, end in zip(starts, ends, strict=True):
-        for number, stack in enumerate(stacks):
+        number = 0
+        while number < len(stacks):
+            stack = stacks[number]
             while stack and stack[-1] <= start:
                 stack.pop()
             if not stack or end <= stack[-1]:
                 break
+            number += 1
         else:
-            number = len(stacks)
             stacks.append([])
         stacks[number].append(end)
         found.append(number)

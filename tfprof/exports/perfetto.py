@@ -7,7 +7,7 @@ bytes at once. Perfetto counts nanoseconds, so what lasted less takes no time th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from tfprof.wire.varints import (
     put_varints,
     varint_sizes,
 )
+
+Float64Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _AT_ONCE: Final = 1 << 16
 """Slices, names or values that are encoded together."""
@@ -190,7 +192,7 @@ def _slices(
         yield event_packets(uuid, times, kinds, np.where(is_end, 0, names), n_flows, flows[1][rows])
 
 
-def _values(uuid: int, times_ns: Int64Array, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Iterator[bytes]:  # fmt: skip
+def _values(uuid: int, times_ns: Int64Array, values: Float64Array) -> Iterator[bytes]:
     for first in range(0, len(values), _AT_ONCE):
         own = values[first : first + _AT_ONCE]
         once = np.ones(len(own), np.int64)

@@ -1,4 +1,4 @@
-"""Traces and profiles as call stacks with weights, from which all formats of stacks are written."""
+"""Traces as call stacks with weights, from which all formats of stacks are written."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ from tfprof.columns.columns import Int64Array
 from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.pages.trace.lanes import depths
 from tfprof.pages.trace.model import TraceModel, TraceTrack
-from tfprof.profiler import Profiler
 
 _PS_PER_NS = 1000
 
 TRACE_TYPES = (SampleType("events", "count"), SampleType("time", "nanoseconds"))
 """Of the stacks of a trace: how often, and self time."""
-
-_SCOPE_TYPES = (
-    SampleType("micros", "microseconds"),
-    SampleType("float_ops", "count"),
-    SampleType("requested_bytes", "bytes"),
-)
-_COLUMN_OF_TYPE = ("exec_micros", "float_ops", "requested_bytes")
 
 
 def stacks_of_trace(model: TraceModel, run: str = "") -> Stacks:
@@ -111,37 +103,3 @@ def _of_track(
         np.bincount(at, minlength=len(keys)).astype(np.int64),
         (times + _PS_PER_NS // 2) // _PS_PER_NS,
     )
-
-
-def stacks_of_profile(profiler: Profiler) -> Stacks:
-    """Python's call stacks with the costs of their ops; without any, the scopes of op names."""
-    from tfprof.errors import EmptyProfileError
-    from tfprof.files.pprof import stacks_of_pprof
-    from tfprof.options.builder import ProfileOptionBuilder
-    from tfprof.views.write.pprof import view_to_pprof
-
-    try:
-        code = profiler.view("code", ProfileOptionBuilder().build())
-        found = stacks_of_pprof(view_to_pprof(code), "profile")
-        if len(found.nodes):
-            return found
-    except EmptyProfileError:
-        pass
-    return _stacks_of_scopes(profiler)
-
-
-def _stacks_of_scopes(profiler: Profiler) -> Stacks:
-    from tfprof.profiler import session_of
-    from tfprof.profiles.write.tables import BY_NAME
-
-    table = BY_NAME["ops"]
-    columns = {field.name: place for place, field in enumerate(table.fields)}
-    wanted = [columns[name] for name in _COLUMN_OF_TYPE]
-    tree, nodes, values = StackTree(), [], []
-    for row in table.rows(session_of(profiler).complete()):
-        node = -1
-        for part in str(row[columns["name"]]).split("/"):
-            node = tree.node(node, StackFrame(part))
-        nodes.append(node)
-        values.append([int(value) if isinstance(value := row[at], int) else 0 for at in wanted])
-    return tree.stacks(_SCOPE_TYPES, nodes, np.array(values, np.int64).reshape(-1, 3).T)

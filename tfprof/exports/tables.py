@@ -138,9 +138,7 @@ def _known(column: ArrowColumn, texts: Cells, unknown: str) -> Any:
     return np.array([*written, unknown], object)
 
 
-def _cells(
-    column: ArrowColumn, known: Any, rows: slice, texts: Cells, unknown: str
-) -> list[str]:
+def _cells(column: ArrowColumn, known: Any, rows: slice, texts: Cells, unknown: str) -> list[str]:
     if isinstance(column, Coded):
         cells: list[str] = known[column.places[rows]].tolist()
         return cells
@@ -155,7 +153,9 @@ def _cells(
         cells = list(map(str, values.tolist()))
     if column.is_known is not None:
         is_known = column.is_known[rows].tolist()
-        cells = [cell if is_there else unknown for cell, is_there in zip(cells, is_known, strict=True)]
+        cells = [
+            cell if is_there else unknown for cell, is_there in zip(cells, is_known, strict=True)
+        ]
     return cells
 
 

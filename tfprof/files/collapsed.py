@@ -60,4 +60,6 @@ def stacks_of_collapsed(data: bytes, label: str) -> Stacks:
 
 def _frame(text: str) -> StackFrame:
     found = _PLACE.match(text) or _CPYTHON.match(text)
-    return StackFrame(found["name"], found["file"], int(found["line"])) if found else StackFrame(text)
+    return (
+        StackFrame(found["name"], found["file"], int(found["line"])) if found else StackFrame(text)
+    )

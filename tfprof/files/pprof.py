@@ -94,7 +94,9 @@ def _labels(samples: Sequence[Any], texts: Sequence[str]) -> dict[str, Coded]:
     return made
 
 
-def _columns(samples: Sequence[Any], texts: Sequence[str], *, is_text: bool) -> dict[str, Int64Array]:
+def _columns(
+    samples: Sequence[Any], texts: Sequence[str], *, is_text: bool
+) -> dict[str, Int64Array]:
     """A column for each label that any sample has; -1 where there is none."""
     columns: dict[str, Int64Array] = {}
     for row, sample in enumerate(samples):

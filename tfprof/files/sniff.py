@@ -112,8 +112,8 @@ _REMEDIES: Final = {
     Format.KERAS: _KERAS_REMEDY,
     Format.HDF5: _KERAS_REMEDY,
     Format.CHECKPOINT: "use --checkpoint_path, and give the graph that its variables belong to",
-    Format.CHROME_TRACE: "tfprof ui shows it, tfprof query asks it, and tfprof convert writes other formats of it; other "
-    "commands need what it was made from",
+    Format.CHROME_TRACE: "tfprof ui shows it, tfprof query asks it, and tfprof convert writes "
+    "other formats of it; other commands need what it was made from",
     Format.EVENTS: "what FileWriter.add_graph and add_run_metadata wrote into it is read if the "
     "file is given without a flag",
     Format.HTML: "if it should have been a download, fetch the file itself",
