@@ -6,7 +6,7 @@ its nodes, and several numbers and labels of each sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -79,12 +79,18 @@ class Stacks:
                 sums[above[node]] += sums[node]
         return np.array(sums, np.int64)
 
-    def paths(self) -> list[tuple[int, ...]]:
-        """Frames from the outermost call to each node."""
-        found: list[tuple[int, ...]] = []
-        for parent, frame in zip(self.parents.tolist(), self.frame_of.tolist(), strict=True):
-            found.append((*found[parent], frame) if parent >= 0 else (frame,))
-        return found
+    def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
+        """Frames from the outermost call to each of some nodes, one after the other.
+
+        Not of all at once: a stack may be 100,000 calls deep, in a hostile file.
+        """
+        parents, frames = self.parents.tolist(), self.frame_of.tolist()
+        for node in nodes:
+            path, at = [], node
+            while at >= 0:
+                path.append(frames[at])
+                at = parents[at]
+            yield path[::-1]
 
 
 class StackTree:

@@ -19,13 +19,10 @@ def collapsed_chunks(stacks: Stacks, kind: int | None = None) -> Iterator[bytes]
     """
     own = stacks.own(stacks.default if kind is None else kind).tolist()
     names = [_name(frame) for frame in stacks.frames]
-    texts: list[str] = []
-    for parent, frame, weight in zip(
-        stacks.parents.tolist(), stacks.frame_of.tolist(), own, strict=True
-    ):
-        texts.append(f"{texts[parent]};{names[frame]}" if parent >= 0 else names[frame])
-        if weight > 0:
-            yield f"{texts[-1]} {weight}\n".encode("utf-8", "replace")
+    nodes = [node for node, weight in enumerate(own) if weight > 0]
+    for node, path in zip(nodes, stacks.paths(nodes), strict=True):
+        line = ";".join([names[frame] for frame in path])
+        yield f"{line} {own[node]}\n".encode("utf-8", "replace")
 
 
 def _name(frame: StackFrame) -> str:

@@ -41,6 +41,7 @@ _DOUBLE_VALUE: Final = encode_varint(44 << 3 | 1)
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _UNITS: Final = {"bytes": 3}
 _EXPLICIT_ORDER: Final = 3
+_MERGED_BY_KEY: Final = 3
 
 
 class Written(NamedTuple):
@@ -133,9 +134,10 @@ def _processes(names: Sequence[str]) -> Iterator[bytes]:
 
 
 def _track(uuid: int, track: TraceTrack, rank: int) -> bytes:
-    return _described(
-        _number(1, uuid) + _text(2, track.name) + _number(5, track.process + 1) + _number(12, rank)
-    )
+    """What a track is called; parts of one track are drawn as one, equal names are not."""
+    place = _number(5, track.process + 1) + _number(12, rank)
+    merged = _number(15, _MERGED_BY_KEY) + _number(17, rank + 1)
+    return _described(_number(1, uuid) + _text(2, track.name) + place + merged)
 
 
 def _counter(uuid: int, counter: Counter, name: str, unit: str) -> bytes:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 
-import numpy as np
-
 from tfprof.columns.stacks import Stacks
 from tfprof.profiles.write.pprof_tables import PprofTables
 from tfprof.wire import messages as pb
@@ -42,16 +40,16 @@ def _messages(stacks: Stacks, comment: str) -> Iterator[bytes]:
     for frame in stacks.frames:
         name, file = _plain(frame.name), _plain(frame.file)
         locations.append(tables.location((file, name, frame.line), (file, name, 0), name))
-    paths = _paths(stacks, locations)
     texts = {
         intern(_plain(name)): (coded.places.tolist(), [intern(_plain(t)) for t in coded.texts])
         for name, coded in stacks.labels.items()
     }
     numbers = {intern(_plain(name)): column.tolist() for name, column in stacks.numbers.items()}
-    values = np.ascontiguousarray(stacks.values.T).tolist()
+    values = stacks.values.T.tolist()
     samples = pb.Profile()
-    for row, node in enumerate(stacks.nodes.tolist()):
-        sample = samples.sample.add(location_id=paths[node], value=values[row])
+    for row, path in enumerate(stacks.paths(stacks.nodes.tolist())):
+        calls = [locations[frame] for frame in reversed(path)]  # the innermost first
+        sample = samples.sample.add(location_id=calls, value=values[row])
         for key, (places, known) in texts.items():
             if places[row] >= 0:
                 sample.label.add(key=key, str=known[places[row]])
@@ -64,11 +62,6 @@ def _messages(stacks: Stacks, comment: str) -> Iterator[bytes]:
     tables.write(head)
     yield samples.SerializeToString()
     yield head.SerializeToString(deterministic=True)
-
-
-def _paths(stacks: Stacks, locations: list[int]) -> list[list[int]]:
-    """Locations of each node, the innermost first."""
-    return [[locations[frame] for frame in reversed(path)] for path in stacks.paths()]
 
 
 def _plain(text: str) -> str:

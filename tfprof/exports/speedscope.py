@@ -35,16 +35,13 @@ def speedscope_chunks(stacks: Stacks, name: str) -> Iterator[bytes]:
         "shared": {"frames": frames},
     }
     yield json.dumps(head)[:-1].encode() + b',"profiles":['
-    paths = stacks.paths()
     for kind, told in enumerate(stacks.types):
         yield b",\n" if kind else b"\n"
-        yield from _profile(stacks, kind, told, paths)
+        yield from _profile(stacks, kind, told)
     yield b"]}\n"
 
 
-def _profile(
-    stacks: Stacks, kind: int, told: SampleType, paths: list[tuple[int, ...]]
-) -> Iterator[bytes]:
+def _profile(stacks: Stacks, kind: int, told: SampleType) -> Iterator[bytes]:
     own = stacks.own(kind)
     nodes = np.flatnonzero(own > 0).tolist()
     weights = own[nodes].tolist()
@@ -54,6 +51,6 @@ def _profile(
     }  # fmt: skip
     yield json.dumps(head)[:-1].encode() + b',"samples":['
     for first in range(0, len(nodes), 4096):
-        own_paths = [list(paths[node]) for node in nodes[first : first + 4096]]
+        own_paths = list(stacks.paths(nodes[first : first + 4096]))
         yield (b"," if first else b"") + json.dumps(own_paths, separators=(",", ":"))[1:-1].encode()
     yield b'],"weights":' + json.dumps(weights, separators=(",", ":")).encode() + b"}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,9 @@ from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.errors import MalformedProfileError
+from tfprof.files.compression import decompressed
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
-
-_GZIP: Final = b"\x1f\x8b"
 
 
 def stacks_of_pprof(data: bytes, label: str) -> Stacks:
@@ -28,9 +26,7 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
     Raises:
         MalformedProfileError: It is no such message, or refers to what it does not hold.
     """
-    if data.startswith(_GZIP):
-        data = gzip.decompress(data)
-    profile = parse(pb.Profile, data, source=label)
+    profile = parse(pb.Profile, decompressed(data, label), source=label)
     try:
         return _stacks(profile)
     except LookupError as error:

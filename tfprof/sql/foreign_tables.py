@@ -64,9 +64,8 @@ def samples_of_stacks(run: str, stacks: Stacks) -> list[ArrowColumn]:
     kinds, rows = np.nonzero(stacks.values)
     nodes = stacks.nodes[rows]
     distinct, at = np.unique(nodes, return_inverse=True)
-    paths = stacks.paths()
     names = [frame.name for frame in stacks.frames]
-    joined = [";".join(names[frame] for frame in paths[node]) for node in distinct.tolist()]
+    joined = [";".join([names[f] for f in path]) for path in stacks.paths(distinct.tolist())]
     leaves = stacks.frame_of[nodes]
     same: Int64Array = np.zeros(len(rows), np.int32)
     return [
