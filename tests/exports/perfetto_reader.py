@@ -56,11 +56,12 @@ class Read:
     processes: dict = field(default_factory=dict)
     slices: list = field(default_factory=list)
     values: list = field(default_factory=list)
+    steps: list = field(default_factory=list)
     flows: dict = field(default_factory=lambda: defaultdict(list))
 
 
 def read(data):
-    made, names, events = Read(), {}, []
+    made, names, events, texts = Read(), {}, [], {}
     for number, content in fields(data):
         assert number == 1
         packet = message(content)
@@ -69,6 +70,9 @@ def read(data):
             for name in message(interned)[2]:
                 entry = message(name)
                 names[entry[1][0]] = entry[2][0].decode()
+            for text in message(interned)[29]:
+                entry = message(text)
+                texts[entry[1][0]] = entry[2][0].decode()
         for told in packet[60]:
             track = message(told)
             parent = track[5][0] if track[5] else 0
@@ -78,6 +82,11 @@ def read(data):
             if track[3]:
                 made.processes[track[1][0]] = message(track[3][0])[6][0].decode()
         events += [(packet[8][0], message(event)) for event in packet[11]]
+    for _, event in events:
+        for annotation in event[4]:
+            told = message(annotation)
+            assert told[1] == [1]  # "step", the only name
+            made.steps.append((names[event[10][0]], texts[told[17][0]]))
     play(made, names, sorted(events, key=lambda event: event[0]))  # stable, as Perfetto sorts
     return made
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 import tfprof
 from tests.exports.perfetto_reader import read
 from tests.pages.trace.traces import model, slices, track
+from tfprof.columns.arrow import Coded
 from tfprof.demo import demo_capture
 from tfprof.exports.archive import MANIFEST, archive_chunks, trace_of_host
 from tfprof.exports.nested import layers, marks_of
@@ -114,7 +115,8 @@ def test_packets_of_all_sizes():
     n_flows = np.array([0, 1, 40, 0, 2])
     flows = np.arange(n_flows.sum()) + (1 << 40)
     names = np.array([1, 200, 1, 1 << 20, 3])
-    data = event_packets(300, times, np.full(5, 3), names, n_flows, flows)
+    steps = np.array([0, 5, 0, 300, 1])
+    data = event_packets(300, times, np.full(5, 3), names, steps, n_flows, flows)
     from tests.exports.perfetto_reader import fields, message
 
     packets = [message(content) for _, content in fields(data)]
@@ -123,6 +125,22 @@ def test_packets_of_all_sizes():
     assert [each[10][0] for each in events] == names.tolist()
     assert [len(each[47]) for each in events] == n_flows.tolist()
     assert all(each[11] == [300] for each in events)
+    assert [[message(one)[17][0] for one in each[4]] for each in events] == [
+        [],
+        [5],
+        [],
+        [300],
+        [1],
+    ]
+
+
+def test_slices_tell_their_step():
+    own = track([(0, NS), (NS, NS), (2 * NS, NS)])
+    own.steps = lambda places: Coded(places - 1, ["train 0", "train 1"])
+    other = track([(0, NS)])
+    other.steps = lambda places: Coded(places, ["train 1"])
+    made, _ = written(model(own, other))
+    assert made.steps == [("b", "train 0"), ("c", "train 1"), ("a", "train 1")]
 
 
 def test_hostile_names_stay_as_they_are():

@@ -118,3 +118,19 @@ def test_without_pyarrow_the_extra_is_named(table, monkeypatch):
     for chunks in (tables.parquet_chunks, tables.arrow_chunks):
         with pytest.raises(MissingDependencyError, match=r"pip install 'tfprof\[arrow\]'"):
             list(chunks(table))
+
+
+def test_in_python(tmp_path):
+    from tfprof.errors import UsageError
+    from tfprof.exports import export
+
+    run = tfprof.open_run(demo_capture("gpu"))
+    export(run, tmp_path / "steps.csv", table="steps")
+    export([run, run], tmp_path / "events.csv.gz")
+    assert (tmp_path / "steps.csv").read_text().startswith("run,host,step,")
+    with pytest.raises(UsageError, match=r"x\.what: no format has names that end so; there are"):
+        export(run, tmp_path / "x.what")
+    with pytest.raises(UsageError, match="no format 'what'; there are"):
+        export(run, tmp_path / "x", form="what")
+    with pytest.raises(UsageError, match="exists already"):
+        export(run, tmp_path / "steps.csv", overwrite=False)

@@ -65,16 +65,12 @@ def refuse_unknown(name: str, more: Sequence[str]) -> None:
     ending = name.rpartition(".")[2].lower() if "." in name.lstrip(".") else ""
     if ending in MESSAGE_ENDINGS or f".{ending}" in more or not ending.isalpha():
         return
+    from tfprof.exports.formats import endings
+
     raise UsageError(
-        f"{name}: no format has names that end in .{ending}; there are {_endings()}; .pb is a "
+        f"{name}: no format has names that end in .{ending}; there are {endings()}; .pb is a "
         f"saved profile or one message, and {', '.join(more)} its text. --to says it for any name"
     )
-
-
-def _endings() -> str:
-    from tfprof.exports.formats import FORMATS
-
-    return ", ".join(f"{one.endings[0]} ({one.name})" for one in FORMATS)
 
 
 def write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, table: str) -> None:

@@ -58,6 +58,24 @@ def format_of(name: str) -> ExportFormat | None:
     return next((one for one in FORMATS if lower.endswith(one.endings)), None)
 
 
+def chosen_format(form: str | None, name: str) -> ExportFormat:
+    """The format of this name, or if None, that which the name of a file says.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = format_of(name) if form is None else BY_NAME.get(form)
+    if found is None:
+        what = f"{name}: no format has names that end so" if form is None else f"no format {form!r}"
+        raise UsageError(f"{what}; there are {endings()}")
+    return found
+
+
+def endings() -> str:
+    """What names end in, and the format of each."""
+    return ", ".join(f"{one.endings[0]} ({one.name})" for one in FORMATS)
+
+
 def export_chunks(
     opened: Sequence[Opened], form: ExportFormat, *, table: str = "", name: str = ""
 ) -> Iterator[bytes]:

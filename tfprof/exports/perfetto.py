@@ -38,6 +38,10 @@ _DESCRIPTOR: Final = length_delimited_tag(60)
 _TYPE, _NAME, _TRACK = (encode_varint(number << 3) for number in (9, 10, 11))
 _FLOW: Final = encode_varint(47 << 3 | 1)
 _DOUBLE_VALUE: Final = encode_varint(44 << 3 | 1)
+_ANNOTATION: Final = length_delimited_tag(4)
+_STEP: Final = b"\x08\x01" + encode_varint(17 << 3)
+"""Of an annotation: the first name, and the tag of the number of its text."""
+
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _UNITS: Final = {"bytes": 3}
 _EXPLICIT_ORDER: Final = 3
@@ -68,18 +72,20 @@ def perfetto_chunks(model: TraceModel, counted: list[Written] | None = None) -> 
         counted: Takes what was written, at the end.
     """
     yield _packet(_CLEARED)
-    yield from _names(model.names)
+    yield _interned(3, ["step"])
+    for first in range(0, len(model.names), _AT_ONCE):
+        yield _interned(2, model.names[first : first + _AT_ONCE], first)
     yield from _processes(model.processes)
     since_ns = _since_ns(model)
-    flows = _FlowEnds(model.flows)
+    flows, steps = _FlowEnds(model.flows), _Steps()
     uuid, n_slices, n_split = len(model.processes), 0, 0
     for number, track in enumerate(model.tracks):
         for part, places in enumerate(layers(track.starts, track.durations, track.lanes)):
             uuid += 1
             n_split += part > 0
             n_slices += len(places)
-            yield _track(uuid, track, number)
-            yield from _slices(uuid, track, places, since_ns, flows.of_track(number))
+            yield _track(uuid, track, number) + steps.told(track)
+            yield from _slices(uuid, track, places, since_ns, flows.of_track(number), steps)
     n_values = 0
     for counter in model.counters:
         for series in counter.series():
@@ -110,15 +116,41 @@ def _number(field: int, value: int) -> bytes:
     return encode_varint(field << 3) + encode_varint(value)
 
 
-def _names(names: Sequence[str]) -> Iterator[bytes]:
-    """Numbers of names, from 1."""
-    tag = length_delimited_tag(2)
-    for first in range(0, len(names), _AT_ONCE):
-        told = b"".join(
-            length_delimited(tag, _number(1, number) + _text(2, name))
-            for number, name in enumerate(names[first : first + _AT_ONCE], first + 1)
-        )
-        yield _packet(_NEEDED + length_delimited(_INTERNED, told))
+def _interned(field: int, texts: Sequence[str], first: int = 0) -> bytes:
+    """Texts that are told once, and by number from then on.
+
+    Args:
+        field: What they are: 2 names of events, 3 of annotations, 29 texts of annotations.
+        texts: The texts.
+        first: How many were told before; numbers count from 1.
+    """
+    tag = length_delimited_tag(field)
+    told = b"".join(
+        length_delimited(tag, _number(1, number) + _text(2, text))
+        for number, text in enumerate(texts, first + 1)
+    )
+    return _packet(_NEEDED + length_delimited(_INTERNED, told))
+
+
+class _Steps:
+    """Numbers of the names of steps, which are told when a track first has them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def told(self, track: TraceTrack) -> bytes:
+        """The packet with names that are new."""
+        names = track.steps(np.zeros(0, np.int64)).texts
+        new = [name for name in dict.fromkeys(names) if name not in self._numbers]
+        first = len(self._numbers)
+        self._numbers.update((name, number) for number, name in enumerate(new, first + 1))
+        return _interned(29, new, first) if new else b""
+
+    def of(self, track: TraceTrack, places: Int64Array) -> Int64Array:
+        """The number of the step of each slice, 0 for none."""
+        found = track.steps(places)
+        numbers = np.array([*(self._numbers[name] for name in found.texts), 0], np.int64)
+        return numbers[found.places]  # -1 is the last one
 
 
 def _described(content: bytes) -> bytes:
@@ -178,6 +210,7 @@ def _slices(
     places: Int64Array,
     since_ns: int,
     flows: tuple[Int64Array, Int64Array],
+    steps: _Steps,
 ) -> Iterator[bytes]:
     starts, durations = track.starts[places], track.durations[places]
     marks = marks_of(starts + track.shift_ps, durations)
@@ -191,7 +224,10 @@ def _slices(
         n_flows = np.where(is_end, 0, np.searchsorted(flows[0], at, side="right") - low)
         rows = np.repeat(low - np.cumsum(n_flows) + n_flows, n_flows) + np.arange(n_flows.sum())
         times = marks.times_ns[chunk] - since_ns
-        yield event_packets(uuid, times, kinds, np.where(is_end, 0, names), n_flows, flows[1][rows])
+        of_step = np.where(is_end, 0, steps.of(track, at))
+        yield event_packets(
+            uuid, times, kinds, np.where(is_end, 0, names), of_step, n_flows, flows[1][rows]
+        )
 
 
 def _values(uuid: int, times_ns: Int64Array, values: Float64Array) -> Iterator[bytes]:
@@ -199,7 +235,7 @@ def _values(uuid: int, times_ns: Int64Array, values: Float64Array) -> Iterator[b
         own = values[first : first + _AT_ONCE]
         once = np.ones(len(own), np.int64)
         yield event_packets(
-            uuid, times_ns[first : first + _AT_ONCE], once * _COUNTER, once * 0, once,
+            uuid, times_ns[first : first + _AT_ONCE], once * _COUNTER, once * 0, once * 0, once,
             np.ascontiguousarray(own, np.float64).view(np.int64), _DOUBLE_VALUE,
         )  # fmt: skip
 
@@ -209,6 +245,7 @@ def event_packets(
     times_ns: Int64Array,
     kinds: Int64Array,
     names: Int64Array,
+    steps: Int64Array,
     n_fixed: Int64Array,
     fixed: Int64Array,
     fixed_tag: bytes = _FLOW,
@@ -220,6 +257,7 @@ def event_packets(
         times_ns: Not below 0, shape (n,).
         kinds: Types of the events, below 128, shape (n,).
         names: Numbers of interned names, 0 for none, shape (n,).
+        steps: Numbers of interned steps, 0 for none, shape (n,).
         n_fixed: How many fields of 64 bits each has, shape (n,).
         fixed: Their values, those of one event after those of another.
         fixed_tag: The tag of these fields.
@@ -230,7 +268,10 @@ def event_packets(
     name_sizes, time_sizes = varint_sizes(numbers), varint_sizes(stamps)
     width = len(fixed_tag) + 8
     name_bytes = np.where(names > 0, name_sizes + 1, 0)
-    inner = 2 + len(track) + name_bytes + width * n_fixed
+    step_numbers = steps.view(np.uint64)
+    step_sizes = varint_sizes(step_numbers)
+    step_bytes = np.where(steps > 0, 2 + len(_STEP) + step_sizes, 0)
+    inner = 2 + len(track) + name_bytes + step_bytes + width * n_fixed
     inner_sizes = varint_sizes(inner.view(np.uint64))
     outer = len(_SEQUENCE) + len(_NEEDED) + 1 + time_sizes + 1 + inner_sizes + inner
     outer_sizes = varint_sizes(outer.view(np.uint64))
@@ -261,6 +302,15 @@ def event_packets(
     data[at[named]] = _NAME[0]
     put_varints(data, at[named] + 1, numbers[named], name_sizes[named])
     at = at + name_bytes
+    within = np.flatnonzero(steps > 0)
+    if len(within):
+        heads = at[within]
+        data[heads] = _ANNOTATION[0]
+        data[heads + 1] = len(_STEP) + step_sizes[within]
+        for place, octet in enumerate(_STEP, 2):
+            data[heads + place] = octet
+        put_varints(data, heads + 2 + len(_STEP), step_numbers[within], step_sizes[within])
+    at = at + step_bytes
     if len(fixed):
         rank = np.arange(len(fixed)) - np.repeat(np.cumsum(n_fixed) - n_fixed, n_fixed)
         heads = np.repeat(at, n_fixed) + rank * width
