@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 
 import tfprof
-from tests.exports.perfetto_reader import read
+from tests.exports.perfetto_reader import fields, message, read
 from tests.pages.trace.traces import model, slices, track
 from tfprof.columns.arrow import Coded
 from tfprof.demo import demo_capture
 from tfprof.exports.archive import MANIFEST, archive_chunks, trace_of_host
 from tfprof.exports.nested import layers, marks_of
-from tfprof.exports.perfetto import Written, event_packets, perfetto_chunks
+from tfprof.exports.perfetto import Written, perfetto_chunks
+from tfprof.exports.perfetto_packets import event_packets
 from tfprof.pages.trace.from_run import model_of_run
 from tfprof.pages.trace.model import Counter, Series
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -117,8 +118,6 @@ def test_packets_of_all_sizes():
     names = np.array([1, 200, 1, 1 << 20, 3])
     steps = np.array([0, 5, 0, 300, 1])
     data = event_packets(300, times, np.full(5, 3), names, steps, n_flows, flows)
-    from tests.exports.perfetto_reader import fields, message
-
     packets = [message(content) for _, content in fields(data)]
     events = [message(packet[11][0]) for packet in packets]
     assert [packet[8][0] for packet in packets] == times.tolist()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfprof.sql.database import Asked
@@ -49,6 +49,6 @@ def export(
 
     name = os.fspath(path)
     chosen = chosen_format(form, name)
-    asked = list(source) if isinstance(source, (list, tuple)) else [source]
+    asked: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     chunks = export_chunks(opened_of(asked), chosen, table=table, name=name)
     write_file(name, packed(chunks, name), overwrite=overwrite)

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.exports.perfetto import perfetto_chunks
+from tfprof.exports.perfetto import first_ns, perfetto_chunks
 from tfprof.pages.trace.model import Flows, TraceModel
 
 MANIFEST: Final = "perfetto_manifest.json"
@@ -33,6 +33,7 @@ def archive_chunks(model: TraceModel) -> Iterator[bytes]:
     Args:
         model: The trace of all hosts.
     """
+    since_ns = first_ns(model)
     hosts = [*dict.fromkeys(model.hosts)] or [""]
     names = _file_names(hosts)
     content = json.dumps(_manifest(hosts, names), indent=1).encode()
@@ -40,7 +41,7 @@ def archive_chunks(model: TraceModel) -> Iterator[bytes]:
     yield _padded(content)
     for host, name in zip(hosts, names, strict=True):
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as waiting:
-            for chunk in perfetto_chunks(trace_of_host(model, host)):
+            for chunk in perfetto_chunks(trace_of_host(model, host), since_ns=since_ns):
                 waiting.write(chunk)
             size = waiting.tell()
             waiting.seek(0)

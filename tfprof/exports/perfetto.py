@@ -1,7 +1,6 @@
 """Traces in Perfetto's own format: packets of protobuf, names once, begins and ends of slices.
 
-Field numbers are those of ``protos/perfetto/trace/perfetto_trace.proto``. Whole columns become
-bytes at once. Perfetto counts nanoseconds, so what lasted less takes no time there.
+Perfetto counts nanoseconds, so what lasted less takes no time there.
 """
 
 from __future__ import annotations
@@ -13,36 +12,28 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.exports.nested import layers, marks_of
-from tfprof.pages.trace.model import Counter, Flows, TraceModel, TraceTrack
-from tfprof.wire.varints import (
-    encode_varint,
-    length_delimited,
-    length_delimited_tag,
-    put_varints,
-    varint_sizes,
+from tfprof.exports.perfetto_packets import (
+    ANNOTATION_NAMES,
+    ANNOTATION_TEXTS,
+    DOUBLE_VALUE,
+    EVENT_NAMES,
+    EventType,
+    event_packets,
+    first_packet,
+    interned,
+    number_field,
+    packet,
+    text_field,
 )
+from tfprof.pages.trace.model import Counter, Flows, TraceModel, TraceTrack
+from tfprof.wire.varints import length_delimited, length_delimited_tag
 
 Float64Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _AT_ONCE: Final = 1 << 16
 """Slices, names or values that are encoded together."""
 
-_PACKET: Final = length_delimited_tag(1)
-_TIME: Final = encode_varint(8 << 3)
-_SEQUENCE: Final = encode_varint(10 << 3) + b"\x01"
-_CLEARED: Final = encode_varint(13 << 3) + b"\x03"
-_NEEDED: Final = encode_varint(13 << 3) + b"\x02"
-_INTERNED: Final = length_delimited_tag(12)
-_EVENT: Final = length_delimited_tag(11)
-_DESCRIPTOR: Final = length_delimited_tag(60)
-_TYPE, _NAME, _TRACK = (encode_varint(number << 3) for number in (9, 10, 11))
-_FLOW: Final = encode_varint(47 << 3 | 1)
-_DOUBLE_VALUE: Final = encode_varint(44 << 3 | 1)
-_ANNOTATION: Final = length_delimited_tag(4)
-_STEP: Final = b"\x08\x01" + encode_varint(17 << 3)
-"""Of an annotation: the first name, and the tag of the number of its text."""
-
-_BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
+_DESCRIPTOR: Final = 60
 _UNITS: Final = {"bytes": 3}
 _EXPLICIT_ORDER: Final = 3
 _MERGED_BY_KEY: Final = 3
@@ -64,19 +55,23 @@ class Written(NamedTuple):
     split: int
 
 
-def perfetto_chunks(model: TraceModel, counted: list[Written] | None = None) -> Iterator[bytes]:
+def perfetto_chunks(
+    model: TraceModel, counted: list[Written] | None = None, since_ns: int | None = None
+) -> Iterator[bytes]:
     """A trace as the content of a ``.pftrace`` file.
 
     Args:
         model: The trace.
         counted: Takes what was written, at the end.
+        since_ns: What is taken from all times, which have no sign in packets; by default 0, or the
+            begin of a trace that begins before.
     """
-    yield _packet(_CLEARED)
-    yield _interned(3, ["step"])
+    yield first_packet()
+    yield interned(ANNOTATION_NAMES, ["step"])
     for first in range(0, len(model.names), _AT_ONCE):
-        yield _interned(2, model.names[first : first + _AT_ONCE], first)
+        yield interned(EVENT_NAMES, model.names[first : first + _AT_ONCE], first)
     yield from _processes(model.processes)
-    since_ns = _since_ns(model)
+    since_ns = first_ns(model) if since_ns is None else since_ns
     flows, steps = _FlowEnds(model.flows), _Steps()
     uuid, n_slices, n_split = len(model.processes), 0, 0
     for number, track in enumerate(model.tracks):
@@ -99,37 +94,9 @@ def perfetto_chunks(model: TraceModel, counted: list[Written] | None = None) -> 
         counted.append(Written(n_slices, n_values, len(flows), n_split))
 
 
-def _since_ns(model: TraceModel) -> int:
-    """Times of packets have no sign: what begins before 0 moves all."""
+def first_ns(model: TraceModel) -> int:
+    """0, or the begin of a trace that begins before."""
     return min(model.range_ps[0] // 1000, 0)
-
-
-def _packet(content: bytes) -> bytes:
-    return length_delimited(_PACKET, _SEQUENCE + content)
-
-
-def _text(field: int, text: str) -> bytes:
-    return length_delimited(length_delimited_tag(field), text.encode("utf-8", "replace"))
-
-
-def _number(field: int, value: int) -> bytes:
-    return encode_varint(field << 3) + encode_varint(value)
-
-
-def _interned(field: int, texts: Sequence[str], first: int = 0) -> bytes:
-    """Texts that are told once, and by number from then on.
-
-    Args:
-        field: What they are: 2 names of events, 3 of annotations, 29 texts of annotations.
-        texts: The texts.
-        first: How many were told before; numbers count from 1.
-    """
-    tag = length_delimited_tag(field)
-    told = b"".join(
-        length_delimited(tag, _number(1, number) + _text(2, text))
-        for number, text in enumerate(texts, first + 1)
-    )
-    return _packet(_NEEDED + length_delimited(_INTERNED, told))
 
 
 class _Steps:
@@ -144,41 +111,39 @@ class _Steps:
         new = [name for name in dict.fromkeys(names) if name not in self._numbers]
         first = len(self._numbers)
         self._numbers.update((name, number) for number, name in enumerate(new, first + 1))
-        return _interned(29, new, first) if new else b""
+        return interned(ANNOTATION_TEXTS, new, first) if new else b""
 
     def of(self, track: TraceTrack, places: Int64Array) -> Int64Array:
         """The number of the step of each slice, 0 for none."""
         found = track.steps(places)
         numbers = np.array([*(self._numbers[name] for name in found.texts), 0], np.int64)
-        return numbers[found.places]  # -1 is the last one
-
-
-def _described(content: bytes) -> bytes:
-    return _packet(length_delimited(_DESCRIPTOR, content))
+        of_slice: Int64Array = numbers[found.places]  # -1 is the last one
+        return of_slice
 
 
 def _processes(names: Sequence[str]) -> Iterator[bytes]:
     tag = length_delimited_tag(3)
     for uuid, name in enumerate(names, 1):
-        process = length_delimited(tag, _number(1, uuid) + _text(6, name))
-        order = _number(11, _EXPLICIT_ORDER) + _number(12, uuid)
-        yield _described(_number(1, uuid) + _text(2, name) + process + order)
+        process = length_delimited(tag, number_field(1, uuid) + text_field(6, name))
+        order = number_field(11, _EXPLICIT_ORDER) + number_field(12, uuid)
+        yield packet(_DESCRIPTOR, number_field(1, uuid) + text_field(2, name) + process + order)
 
 
 def _track(uuid: int, track: TraceTrack, rank: int) -> bytes:
     """What a track is called; parts of one track are drawn as one, equal names are not."""
-    place = _number(5, track.process + 1) + _number(12, rank)
-    merged = _number(15, _MERGED_BY_KEY) + _number(17, rank + 1)
-    return _described(_number(1, uuid) + _text(2, track.name) + place + merged)
+    place = number_field(5, track.process + 1) + number_field(12, rank)
+    merged = number_field(15, _MERGED_BY_KEY) + number_field(17, rank + 1)
+    return packet(_DESCRIPTOR, number_field(1, uuid) + text_field(2, track.name) + place + merged)
 
 
 def _counter(uuid: int, counter: Counter, name: str, unit: str) -> bytes:
     known = _UNITS.get(unit)
-    told = _number(3, known) if known else _text(6, unit) if unit else b""
+    told = number_field(3, known) if known else text_field(6, unit) if unit else b""
     shown = f"{counter.name}: {name}" if name else counter.name
-    described = _text(2, shown) + _number(5, counter.process + 1)
-    return _described(
-        _number(1, uuid) + described + length_delimited(length_delimited_tag(8), told)
+    described = text_field(2, shown) + number_field(5, counter.process + 1)
+    return packet(
+        _DESCRIPTOR,
+        number_field(1, uuid) + described + length_delimited(length_delimited_tag(8), told),
     )
 
 
@@ -218,7 +183,9 @@ def _slices(
         chunk = slice(first, first + _AT_ONCE)
         own, is_end = marks.slices[chunk], marks.is_end[chunk]
         at = places[own]
-        kinds = np.where(is_end, _END, np.where(durations[own] > 0, _BEGIN, _INSTANT))
+        kinds = np.where(
+            is_end, EventType.END, np.where(durations[own] > 0, EventType.BEGIN, EventType.INSTANT)
+        )
         names = track.names_of(at).astype(np.int64) + 1
         low = np.searchsorted(flows[0], at)
         n_flows = np.where(is_end, 0, np.searchsorted(flows[0], at, side="right") - low)
@@ -233,89 +200,8 @@ def _slices(
 def _values(uuid: int, times_ns: Int64Array, values: Float64Array) -> Iterator[bytes]:
     for first in range(0, len(values), _AT_ONCE):
         own = values[first : first + _AT_ONCE]
-        once = np.ones(len(own), np.int64)
-        yield event_packets(
-            uuid, times_ns[first : first + _AT_ONCE], once * _COUNTER, once * 0, once * 0, once,
-            np.ascontiguousarray(own, np.float64).view(np.int64), _DOUBLE_VALUE,
-        )  # fmt: skip
-
-
-def event_packets(
-    uuid: int,
-    times_ns: Int64Array,
-    kinds: Int64Array,
-    names: Int64Array,
-    steps: Int64Array,
-    n_fixed: Int64Array,
-    fixed: Int64Array,
-    fixed_tag: bytes = _FLOW,
-) -> bytes:
-    """Packets of a track, one for each event.
-
-    Args:
-        uuid: The track.
-        times_ns: Not below 0, shape (n,).
-        kinds: Types of the events, below 128, shape (n,).
-        names: Numbers of interned names, 0 for none, shape (n,).
-        steps: Numbers of interned steps, 0 for none, shape (n,).
-        n_fixed: How many fields of 64 bits each has, shape (n,).
-        fixed: Their values, those of one event after those of another.
-        fixed_tag: The tag of these fields.
-    """
-    n_events = len(times_ns)
-    track = _TRACK + encode_varint(uuid)
-    numbers, stamps = names.view(np.uint64), times_ns.view(np.uint64)
-    name_sizes, time_sizes = varint_sizes(numbers), varint_sizes(stamps)
-    width = len(fixed_tag) + 8
-    name_bytes = np.where(names > 0, name_sizes + 1, 0)
-    step_numbers = steps.view(np.uint64)
-    step_sizes = varint_sizes(step_numbers)
-    step_bytes = np.where(steps > 0, 2 + len(_STEP) + step_sizes, 0)
-    inner = 2 + len(track) + name_bytes + step_bytes + width * n_fixed
-    inner_sizes = varint_sizes(inner.view(np.uint64))
-    outer = len(_SEQUENCE) + len(_NEEDED) + 1 + time_sizes + 1 + inner_sizes + inner
-    outer_sizes = varint_sizes(outer.view(np.uint64))
-    ends = np.cumsum(1 + outer_sizes + outer)
-    data = np.empty(int(ends[-1]) if n_events else 0, np.uint8)
-    at = ends - outer - outer_sizes - 1
-
-    def put(content: bytes) -> None:
-        nonlocal at
-        for octet in content:
-            data[at] = octet
-            at = at + 1
-
-    put(_PACKET)
-    put_varints(data, at, outer.view(np.uint64), outer_sizes)
-    at = at + outer_sizes
-    put(_SEQUENCE + _NEEDED + _TIME)
-    put_varints(data, at, stamps, time_sizes)
-    at = at + time_sizes
-    put(_EVENT)
-    put_varints(data, at, inner.view(np.uint64), inner_sizes)
-    at = at + inner_sizes
-    put(_TYPE)
-    data[at] = kinds
-    at = at + 1
-    put(track)
-    named = np.flatnonzero(names > 0)
-    data[at[named]] = _NAME[0]
-    put_varints(data, at[named] + 1, numbers[named], name_sizes[named])
-    at = at + name_bytes
-    within = np.flatnonzero(steps > 0)
-    if len(within):
-        heads = at[within]
-        data[heads] = _ANNOTATION[0]
-        data[heads + 1] = len(_STEP) + step_sizes[within]
-        for place, octet in enumerate(_STEP, 2):
-            data[heads + place] = octet
-        put_varints(data, heads + 2 + len(_STEP), step_numbers[within], step_sizes[within])
-    at = at + step_bytes
-    if len(fixed):
-        rank = np.arange(len(fixed)) - np.repeat(np.cumsum(n_fixed) - n_fixed, n_fixed)
-        heads = np.repeat(at, n_fixed) + rank * width
-        for place, octet in enumerate(fixed_tag):
-            data[heads + place] = octet
-        columns = heads[:, None] + len(fixed_tag) + np.arange(8)
-        data[columns] = np.ascontiguousarray(fixed, "<i8").view(np.uint8).reshape(-1, 8)
-    return data.tobytes()
+        once, none = np.ones(len(own), np.int64), np.zeros(len(own), np.int64)
+        bits = np.ascontiguousarray(own, np.float64).view(np.int64)
+        times = times_ns[first : first + _AT_ONCE]
+        kinds = once * EventType.COUNTER
+        yield event_packets(uuid, times, kinds, none, none, once, bits, DOUBLE_VALUE)
