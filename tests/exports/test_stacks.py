@@ -19,6 +19,7 @@ from tfprof.exports.speedscope import speedscope_chunks
 from tfprof.exports.stacks import stacks_of_trace
 from tfprof.files.collapsed import stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
+from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.one_engine
@@ -84,6 +85,14 @@ def test_speedscope_as_its_schema_says(stacks):
         assert all(0 <= at < len(frames) for stack in profile["samples"] for at in stack)
     assert made["profiles"][1]["samples"] == [[0], [0, 1], [0, 1, 1], [2]]
     assert made["profiles"][1]["weights"] == [7, 5, 1, 4]
+
+
+def test_speedscope_is_read_back(stacks):
+    again = stacks_of_speedscope(content(speedscope_chunks(stacks, "x")), "x")
+    assert again.types == [SampleType("samples", "count"), SampleType("time", "nanoseconds")]
+    assert again.values.sum(axis=1).tolist() == stacks.values.sum(axis=1).tolist()
+    assert again.own(1).tolist() == stacks.own(1).tolist()
+    assert again.labels["profile"].texts == ["events (count)", "time (nanoseconds)"]
 
 
 def test_pprof_holds_everything(stacks):

@@ -1,6 +1,7 @@
 """Call stacks of other programs."""
 
 import gzip
+import json
 
 import pytest
 
@@ -8,6 +9,7 @@ from tfprof.columns.stacks import SampleType, StackFrame
 from tfprof.errors import MalformedProfileError
 from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
+from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.one_engine
@@ -95,3 +97,50 @@ def test_lines_that_are_no_stacks(text):
 )
 def test_what_looks_like_stacks(text, looks):
     assert looks_collapsed(text.encode()) is looks
+
+
+def speedscope(**profile):
+    told = {"name": "thread 1", "unit": "seconds", "startValue": 1, "endValue": 4, **profile}
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": "main"}, {"name": "run", "file": "a.py", "line": 12}]},
+        "profiles": [told],
+    }
+
+
+def opened(frame, at):
+    return {"type": "O", "frame": frame, "at": at}
+
+
+def closed(frame, at):
+    return {"type": "C", "frame": frame, "at": at}
+
+
+def test_speedscope_with_events():
+    """main from 1 to 4 s, and run inside it from 1.5 to 2 s."""
+    events = [opened(0, 1), opened(1, 1.5), closed(1, 2), closed(0, 4)]
+    data = json.dumps(speedscope(type="evented", events=events)).encode()
+    assert looks_like_speedscope(data)
+    found = stacks_of_speedscope(data, "x")
+    assert found.types == [SampleType("time", "nanoseconds")]
+    assert found.own(0).tolist() == [2_500_000_000, 500_000_000]
+    assert found.frames[1] == StackFrame("run", "a.py", 12)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"type": "evented", "events": [closed(0, 2)]},
+        {"type": "evented", "events": [opened(0, 1), closed(1, 2)]},
+        {"type": "sampled", "samples": [[7]], "weights": [1]},
+        {"type": "sampled", "samples": [[-1]], "weights": [1]},
+        {"type": "sampled", "samples": [[0]], "weights": []},
+        {"type": "sampled", "samples": [[0]], "weights": [float("inf")]},
+        {"type": "sampled", "samples": [[0]], "weights": [1e300]},
+        {"type": "sampled", "unit": "parsecs", "samples": [], "weights": []},
+        {"type": "sampled"},
+    ],
+)
+def test_speedscope_that_is_damaged(profile):
+    with pytest.raises(MalformedProfileError, match=r"^s\.json: no profile of speedscope, or a"):
+        stacks_of_speedscope(json.dumps(speedscope(**profile)).encode(), "s.json")

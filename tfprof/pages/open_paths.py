@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -145,8 +145,9 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
         if legacy_name(path) and is_ordinary_file(path):
             return [_precomputed(path, [Path(path)])]
         found = look_at(path).found.format
-        if found is Format.PPROF or (found is Format.TEXT and _is_collapsed(path)):
-            return [_sampled(path, found)]
+        reader = _stack_reader(path, found)
+        if reader is not None:
+            return [_sampled(path, reader)]
         return [_profile([path], classic)] if found in _WHOLE_RUNS else []
     try:
         find_run_files([path], watch=watch)
@@ -157,24 +158,32 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
     return [_profile([path], classic)]
 
 
-def _is_collapsed(path: str) -> bool:
-    from tfprof.files.collapsed import looks_collapsed
+_StackReader = Callable[[bytes, str], "Stacks"]
+
+
+def _stack_reader(path: str, found: Format) -> _StackReader | None:
+    """What reads call stacks that another program has sampled; None if a file holds none."""
+    from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
     from tfprof.files.open import load_file
+    from tfprof.files.pprof import stacks_of_pprof
+    from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
 
-    return is_ordinary_file(path) and looks_collapsed(bytes(load_file(path).data))
+    if found is Format.PPROF:
+        return stacks_of_pprof
+    if found is not Format.TEXT or not is_ordinary_file(path):
+        return None
+    data = bytes(load_file(path).data)
+    if looks_like_speedscope(data):
+        return stacks_of_speedscope
+    return stacks_of_collapsed if looks_collapsed(data) else None
 
 
-def _sampled(path: str, found: Format) -> Opened:
-    """Call stacks that another program has sampled."""
-
+def _sampled(path: str, reader: _StackReader) -> Opened:
     def read() -> Stacks:
-        from tfprof.files.collapsed import stacks_of_collapsed
         from tfprof.files.open import load_file
-        from tfprof.files.pprof import stacks_of_pprof
 
         loaded = load_file(path)
-        make = stacks_of_pprof if found is Format.PPROF else stacks_of_collapsed
-        return make(bytes(loaded.data), loaded.path)
+        return reader(bytes(loaded.data), loaded.path)
 
     return Opened(
         _folder_name(path), path, files=Watched(partial(_state_of, [path])), stacks=Once(read)
