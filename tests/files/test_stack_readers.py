@@ -2,11 +2,16 @@
 
 import gzip
 import json
+import random
 
 import pytest
 
 from tfprof.columns.stacks import SampleType, StackFrame
 from tfprof.errors import MalformedProfileError
+from tfprof.exports.callgrind import callgrind_chunks
+from tfprof.exports.collapsed import collapsed_chunks
+from tfprof.exports.pprof import pprof_chunks
+from tfprof.exports.speedscope import speedscope_chunks
 from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
@@ -144,3 +149,40 @@ def test_speedscope_with_events():
 def test_speedscope_that_is_damaged(profile):
     with pytest.raises(MalformedProfileError, match=r"^s\.json: no profile of speedscope, or a"):
         stacks_of_speedscope(json.dumps(speedscope(**profile)).encode(), "s.json")
+
+
+PPROF = go_profile().SerializeToString()
+SPEEDSCOPE = json.dumps(
+    speedscope(type="evented", events=[opened(0, 1), opened(1, 2), closed(1, 3), closed(0, 4)])
+).encode()
+COLLAPSED = b"main;run (a.py:12) 5\nmain 9223372036854775807\n"
+
+
+@pytest.mark.parametrize(
+    ("reader", "data"),
+    [
+        (stacks_of_pprof, PPROF),
+        (stacks_of_speedscope, SPEEDSCOPE),
+        (stacks_of_collapsed, COLLAPSED),
+    ],
+)
+def test_damage_is_an_error_of_ours_or_can_be_written_again(reader, data):
+    chance = random.Random(7)
+    for _ in range(300):
+        damaged = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        try:
+            found = reader(
+                bytes(damaged[: chance.choice([None, chance.randrange(len(data))])]), "x"
+            )
+        except MalformedProfileError:
+            continue
+        for write in (pprof_chunks, collapsed_chunks, callgrind_chunks):
+            assert all(isinstance(chunk, bytes) for chunk in write(found))
+        json.loads(b"".join(speedscope_chunks(found, "x")))
+
+
+def test_sums_that_no_number_holds():
+    found = stacks_of_collapsed(b"a;b 999999999999999999\n" * 20, "x")
+    assert found.totals(0).tolist() == [(1 << 63) - 1] * 2

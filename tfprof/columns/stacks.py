@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.columns.arrow import Coded
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, sums_by
+
+_MOST = int(np.iinfo(np.int64).max)
 
 
 class StackFrame(NamedTuple):
@@ -65,19 +67,24 @@ class Stacks:
     default: int = 0
 
     def own(self, kind: int) -> Int64Array:
-        """Sum of the samples at each node, shape (n nodes,)."""
-        sums = np.zeros(len(self.parents), np.int64)
-        np.add.at(sums, self.nodes, self.values[kind])
+        """Sum of the samples at each node, shape (n nodes,).
+
+        What 64 bits cannot hold ends there: weights of hostile files may be as large.
+        """
+        sums = sums_by(self.nodes, self.values[kind], len(self.parents))
+        about = np.bincount(self.nodes, self.values[kind], len(self.parents))
+        sums[about >= _MOST] = _MOST
+        sums[about <= -_MOST] = -_MOST
         return sums
 
     def totals(self, kind: int) -> Int64Array:
-        """Sum of the samples at each node and all below it, shape (n nodes,)."""
+        """Sum of the samples at each node and all below it, shape (n nodes,), as ``own``."""
         sums = self.own(kind).tolist()
         above = self.parents.tolist()
         for node in range(len(sums) - 1, -1, -1):
             if above[node] >= 0:
                 sums[above[node]] += sums[node]
-        return np.array(sums, np.int64)
+        return np.array([min(max(total, -_MOST), _MOST) for total in sums], np.int64)
 
     def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
         """Frames from the outermost call to each of some nodes, one after the other.

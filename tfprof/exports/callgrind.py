@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, sums_by
 from tfprof.columns.stacks import Stacks
 from tfprof.text.tables import escaped
 
@@ -30,7 +30,9 @@ def callgrind_chunks(stacks: Stacks) -> Iterator[bytes]:
         told = stacks.types[kind]
         yield f"event: {name} : {_text(told.name)} ({_text(told.unit)})\n".encode()
     yield f"events: {' '.join(names)}\n\n".encode()
-    own = np.array([_by(stacks.frame_of, stacks.own(kind), len(stacks.frames)) for kind in kinds])
+    own = np.array(
+        [sums_by(stacks.frame_of, stacks.own(kind), len(stacks.frames)) for kind in kinds]
+    )
     calls = _Calls(stacks, kinds)
     files = _Numbered("fl")
     functions = _Numbered("fn")
@@ -57,10 +59,10 @@ class _Calls:
         keys = callers * len(stacks.frames) + stacks.frame_of[inner]
         distinct, at = np.unique(keys, return_inverse=True)
         totals = [stacks.totals(kind)[inner] for kind in kinds]
-        self._costs = np.array([_by(at, total, len(distinct)) for total in totals])
+        self._costs = np.array([sums_by(at, total, len(distinct)) for total in totals])
         counts = [kind for kind in kinds if stacks.types[kind].name in _CALLS]
         once = np.bincount(at, minlength=len(distinct))
-        runs = _by(at, stacks.own(counts[0])[inner], len(distinct)) if counts else once
+        runs = sums_by(at, stacks.own(counts[0])[inner], len(distinct)) if counts else once
         self._counts = np.maximum(runs, 1)
         self._callees = distinct % max(len(stacks.frames), 1)
         self._first = np.searchsorted(
@@ -85,12 +87,6 @@ class _Numbered:
             return f"{key}=({known})"
         number = self._numbers[name] = len(self._numbers) + 1
         return f"{key}=({number}) {_text(name)}"
-
-
-def _by(places: Int64Array, values: Int64Array, size: int) -> Int64Array:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, places, values)
-    return sums
 
 
 def _numbers(values: Int64Array) -> str:

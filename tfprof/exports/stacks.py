@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.columns.arrow import Coded
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, sums_by
 from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.pages.trace.lanes import depths
 from tfprof.pages.trace.model import TraceModel, TraceTrack
@@ -95,8 +95,7 @@ def _of_track(
         node_of[own] = np.array(made, np.int64)[at]
     n_steps = int(steps.max()) + 2
     keys, at = np.unique(node_of[:-1] * n_steps + steps + 1, return_inverse=True)
-    times = np.zeros(len(keys), np.int64)
-    np.add.at(times, at, self_ps)
+    times = sums_by(at, self_ps, len(keys))
     return (
         keys // n_steps,
         keys % n_steps - 1,
